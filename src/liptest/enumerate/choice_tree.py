@@ -318,6 +318,8 @@ class ChoiceTree:
     #: Seconds without the end of a run, where a kind of tree allows fewer than MAX_SECONDS_A_RUN.
     SECONDS_A_RUN = math.inf
     keeps_whole = False
+    #: Whether data are symbolic, or were so in the run that this one repeats.
+    follows_data = False
 
     __slots__ = (
         "_complete",

@@ -16,6 +16,7 @@ from liptest.enumerate.record_counts import Counts
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
+from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
 from liptest.values.frames import SymbolicFrame
 from liptest.values.polars_frames import PolarsFrame, PolarsSeries, PolarsUsers
@@ -66,7 +67,7 @@ _FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers)
 
 def length_of(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
-    if type(value) in (Counts, Distinct):
+    if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
     return value.count_rows() if type(value) in _FRAMES else len(value)
 

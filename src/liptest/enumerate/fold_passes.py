@@ -75,6 +75,7 @@ class Pass:
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
         body = [inner for one in body for inner in _taken_apart(copy.deepcopy(one))]
+        body = _counted_in_one(body)
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
@@ -249,6 +250,74 @@ def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
     if method == "add" and isinstance(value.right, ast.Name) and value.right.id == target.id:
         return target.id, method, value.left
     return None
+
+
+def _counted_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Other ways to write ``name[key] = name.get(key, 0) + value``, as that.
+
+    A default before the addition, in a statement of its own; a test whether the key is there, or an
+    exception where it is not, with the value alone for a new key.
+    """
+    made: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.If):
+            node.body, node.orelse = _counted_in_one(node.body), _counted_in_one(node.orelse)
+        before = made[-1] if made else None
+        entry = _entry_addition(node)
+        if entry is not None and entry[1] == "add_item" and before is not None:
+            if ast.dump(before) in _defaults(entry[0], entry[2]):
+                made.pop()
+                node = _counting(*entry, node)
+        else:
+            node = _first_or_more(node)
+        made.append(node)
+    return made
+
+
+def _defaults(name: str, key: ast.expr) -> set[str]:
+    """Statements that make the entry of a key 0 where there is none, as texts of their trees."""
+    here = ast.unparse(key)
+    written = (
+        f"{name}.setdefault({here}, 0)",
+        f"if {here} not in {name}: {name}[{here}] = 0",
+        f"if not {here} in {name}: {name}[{here}] = 0",
+    )
+    return {ast.dump(ast.parse(one).body[0]) for one in written}
+
+
+def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
+    here, by = ast.unparse(key), ast.unparse(value)
+    [made] = ast.parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})").body
+    for one in ast.walk(made):
+        ast.copy_location(one, node)
+    return made
+
+
+def _first_or_more(node: ast.stmt) -> ast.stmt:
+    """An addition to an entry that is there, or else the value as a new one, as one statement."""
+    new: list[ast.stmt] = []
+    if isinstance(node, ast.If):
+        more, new = node.body, node.orelse
+        if isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], ast.NotIn):
+            more, new = new, more
+    elif isinstance(node, ast.Try) and len(node.handlers) == 1:
+        more, new = node.body, node.handlers[0].body
+    if len(new) != 1 or len(more) != 1:
+        return node
+    entry = _entry_addition(more[0])
+    if entry is None or entry[1] != "add_item":
+        return node
+    name, _, key, value = entry
+    add, here, by = (ast.unparse(one) for one in (more[0], key, value))
+    first = ast.unparse(new[0])
+    written = {
+        f"if {here} in {name}:\n    {add}\nelse:\n    {first}",
+        f"if {here} not in {name}:\n    {first}\nelse:\n    {add}",
+        f"try:\n    {add}\nexcept KeyError:\n    {first}",
+    }
+    if first != f"{name}[{here}] = {by}" or ast.unparse(node) not in written:
+        return node
+    return _counting(*entry, node)
 
 
 def _taken_apart(node: ast.stmt) -> list[ast.stmt]:

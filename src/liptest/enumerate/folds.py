@@ -471,6 +471,8 @@ class Loop:
         self._sums: dict[str, RecordTable] = {}
         self._items: dict[str, dict[Any, RecordTable]] = {}
         self._lists: dict[str, dict[int, Any]] = {}
+        #: Arrays: their shape, and a table for each place.
+        self._vectors: dict[str, tuple[tuple[int, ...], dict[Any, RecordTable]]] = {}
         # Whose entries must be there before they are added to.
         self._with_keys: set[str] = set()
 
@@ -492,11 +494,22 @@ class Loop:
 
     def add(self, name: str, value: Any) -> None:
         """``name += value`` in this pass."""
-        self._table(self._sums, name).add(self._place, value, 1, self._rows)
+        self._add(name, value, 1)
 
     def subtract(self, name: str, value: Any) -> None:
         """``name -= value``."""
-        self._table(self._sums, name).add(self._place, value, -1, self._rows)
+        self._add(name, value, -1)
+
+    def _add(self, name: str, value: Any, sign: int) -> None:
+        """Of an array each number for itself."""
+        if type(value) is not np.ndarray or value.dtype != np.float64 or not value.ndim:
+            self._table(self._sums, name).add(self._place, value, sign, self._rows)
+            return
+        shape, tables = self._vectors.setdefault(name, (value.shape, {}))
+        if shape != value.shape:
+            self._rows.refuse("adding arrays of different shapes in a loop over the records")
+        for place, number in np.ndenumerate(value):
+            self._table(tables, place).add(self._place, float(number), sign, self._rows)
 
     def add_item(self, name: str, key: Any, value: Any) -> None:
         """``name[key] += value``."""
@@ -537,6 +550,8 @@ class Loop:
 
     def total(self, name: str, before: Any) -> Any:
         """The accumulator after the loop."""
+        if name in self._vectors:
+            return self._total_array(name, before)
         if name not in self._sums:
             return before
         if type(before) in NUMBERS and type(before) is not np.bool_:
@@ -544,6 +559,14 @@ class Loop:
         elif not is_symbolic(before):
             self._rows.refuse(f"adding to a {type(before).__name__} in a loop over the records")
         return before + self._sums[name].answer(self._rows)
+
+    def _total_array(self, name: str, before: Any) -> Any:
+        shape, tables = self._vectors[name]
+        is_like = type(before) is np.ndarray and before.dtype == np.float64
+        if not is_like or before.shape != shape or name in self._sums:
+            self._rows.refuse("adding arrays to what is not one of their shape")
+        found = [before[place] + table.answer(self._rows) for place, table in tables.items()]
+        return self._array(found, before.dtype, shape)
 
     def total_items(self, name: str, before: Any) -> Any:
         """The accumulator after a loop that adds to its entries."""
@@ -576,10 +599,10 @@ class Loop:
             found[key] = known + table.answer(self._rows)
         return self._array(found, before.dtype) if is_array else found
 
-    def _array(self, entries: list[Any], dtype: np.dtype[Any]) -> Any:
+    def _array(self, entries: list[Any], dtype: np.dtype[Any], shape: Any = -1) -> Any:
         cells = np.empty(len(entries), dtype=object)
         cells[:] = entries
-        return array_of(self._rows.branching, cells, dtype)
+        return array_of(self._rows.branching, cells.reshape(shape), dtype)
 
     def _table(self, tables: dict[Any, RecordTable], name: Any) -> RecordTable:
         if name not in tables:

@@ -113,6 +113,16 @@ def _normal(name: str) -> Callable[..., Any]:
     return answer
 
 
+def _exponential(session: Session, generator: random.Random, *rate: Any, **named: Any) -> Any:
+    """Noise where data are symbolic; elsewhere what CPython calculates from a uniform float."""
+    real = session.seeded.get(id(generator))
+    lambd = rate[0] if len(rate) == 1 and not named else named.get("lambd", 1.0)
+    is_plain = type(lambd) in (int, float) and math.isfinite(lambd) and lambd > 0
+    if real is None and session.tree.follows_data and is_plain:
+        return session.rng.exponential(1.0 / lambd)
+    return _ORIGINAL_EXPOVARIATE(generator if real is None else real, *rate, **named)
+
+
 class _WithoutRepeats:
     """Runs CPython's ``sample``, whose redrawing of what was drawn before needs no choices."""
 
@@ -215,6 +225,7 @@ def _unsupported(name: str) -> Callable[..., Any]:
 _ORIGINAL_SEED = random.Random.seed
 _ORIGINAL_SAMPLE: Any = random.Random.sample
 _ORIGINAL_CHOICES: Any = random.Random.choices
+_ORIGINAL_EXPOVARIATE: Any = random.Random.expovariate
 _ORIGINAL_GET_STATE = random.Random.getstate
 _ORIGINAL_SET_STATE = random.Random.setstate
 _ANSWERS: dict[str, Callable[..., Any]] = {
@@ -228,6 +239,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "sample": _sample,
     "choices": _choices,
     **{name: _normal(name) for name in ("gauss", "normalvariate")},
+    "expovariate": _exponential,
     **{name: _unsupported(name) for name in _NO_LAW},
 }
 

@@ -36,11 +36,12 @@ from liptest.enumerate.passing import PassedTable
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.running import RandomFunction, Run
-from liptest.enumerate.symbolic_datasets import Records, data_of
+from liptest.enumerate.symbolic_datasets import Numbers, Records, data_of
 from liptest.enumerate.user_rows import Pairs, UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
+from liptest.symbolic.alignment import find_bare_move
 from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import (
     AlignedPath,
@@ -52,6 +53,7 @@ from liptest.symbolic.answers import (
 )
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.path_programs import RowReader
 from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.decisions import Alternative
@@ -72,6 +74,8 @@ _MAX_SECONDS = 60.0
 _MOST_REFINED = 6
 # Choices and variables of all paths.
 _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
+# When runs by chance look how many paths there are, and how many of them.
+_PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
@@ -129,6 +133,10 @@ class NoPaths:
     is_budget: bool = False
     #: Neighbours on both sides of a comparison of data without noise, where that was the reason.
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
+    #: A position and two values of its record, whose exchange changes what is told without noise.
+    dearest: tuple[int, int, int] | None = None
+    #: Whether its paths are so many that no law of it can be enumerated, either.
+    has_far_too_many: bool = False
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
 
@@ -136,12 +144,39 @@ class NoPaths:
 class PathTree(ChoiceTree):
     """Walks all paths, without asking which are possible."""
 
+    follows_data = True
+
     def unsupported(self, what: str, advice: str) -> Any:
         self.fail(
             UnsupportedRandomnessError(
                 f"{self.name}: {what} is not followed where data are symbolic; {advice}"
             )
         )
+
+
+class ProbeTree(PathTree):
+    """One run that takes each branch with the same chance, and counts what was to be chosen from.
+
+    A leaf is met with the chance 1 / ``ways``.
+    """
+
+    __slots__ = ("_rng", "ways")
+
+    def __init__(self, name: str, rng: np.random.Generator) -> None:
+        super().__init__(name, max_choices=_MAX_CHOICES)
+        self._rng = rng
+        self.ways = 1
+
+    def choose(self, branches: Branches) -> int:
+        self.depth += 1
+        if self.depth > self.max_choices:
+            self.fail(too_many_choices(self.name, self.max_choices))
+        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
+        several = range(weights) if isinstance(weights, int) else np.flatnonzero(weights).tolist()
+        self.ways *= len(several)
+        taken = int(several[int(self._rng.integers(len(several)))])
+        self.path.append((branches, taken))
+        return taken
 
 
 class PointTree(PathTree):
@@ -174,6 +209,13 @@ class PointTree(PathTree):
             if left < 0 and weight:
                 return place
         return max(place for place, weight in enumerate(weights) if weight)
+
+
+class PlainTree(ChoiceTree):
+    """The same run with plain data."""
+
+    __slots__ = ()
+    follows_data = True
 
 
 # ---- following
@@ -265,6 +307,12 @@ def _followed(
         most = min(max_paths, MAX_PATHS_RELEASED) if way == "released" else max_paths
         leaves = _explored(program, data, path_run, tree, most)
         _check_points(program, data, way == "released", leaves, dimension)
+    except _ToldBare as told:
+        return NoPaths(str(told), dearest=data.change_of_move(told.move))
+    except _FarTooMany:
+        why = f"more than {most:,} paths are not followed where data are symbolic"
+        why = f"{program.name}: {why}; compare fewer numbers"
+        return NoPaths(why, is_budget=True, has_far_too_many=True)
     except Abort as abort:
         is_budget = isinstance(abort.error, BudgetError)
         return NoPaths(str(abort.error), is_budget, _boundary_of(path_run, data))
@@ -323,6 +371,18 @@ def _fault_in_words(name: str, error: Exception) -> str:
     )
 
 
+class _FarTooMany(Exception):
+    """Runs by chance end at leaves that are met next to never."""
+
+
+class _ToldBare(Exception):
+    """A path tells a sum of the data without noise, which no shift of noise can keep."""
+
+    def __init__(self, why: str, move: Move) -> None:
+        super().__init__(why)
+        self.move = move
+
+
 @dataclass(frozen=True)
 class PathEnd:
     """A path, the branches that lead to it, and whether it ends with an exception."""
@@ -366,6 +426,7 @@ def _explored(
     leaves: list[PathEnd] = []
     work, most_work = 0, _MOST_WORK_RELEASED if releases else _MOST_WORK
     maker = PathMaker(data)
+    is_probed = False
     try:
         with watched_for_progress(
             lambda: tree.leaves,
@@ -381,6 +442,12 @@ def _explored(
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 leaves.append(PathEnd(path, branches, raises, *noted, output))
                 work += len(tree.path) + len(path_run.noises)
+                _check_no_bare_place(path, path_run, data)
+                if not is_probed and (len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK):
+                    is_probed = True
+                    if _has_far_too_many_paths(program, data, releases):
+                        raise _FarTooMany
+                    program.session.follow(tree)
                 if len(leaves) > max_paths or work > most_work:
                     tree.unsupported(
                         f"more than {len(leaves) - 1:,} paths", "compare fewer numbers"
@@ -388,6 +455,49 @@ def _explored(
     finally:
         tree.close()
     return leaves
+
+
+def _check_no_bare_place(path: AlignedPath, run: AlignedRun, data: Data) -> None:
+    """Raise ``_ToldBare`` for a path that no further path can make a proof of."""
+    noises = path.noises
+    bare = [
+        form
+        for form in path.places
+        if all(isinstance(noises[v], Answer) for v, _ in form.terms)  # one term at least
+    ]
+    # Functions of answers, and users, have other pairs to look at than a dearest one.
+    if not bare or run.functions or not isinstance(data, (Records, Numbers)):
+        return
+    _, rows = RowReader().read(AlignedPath(noises, (), tuple(bare)))
+    found = find_bare_move(path, rows, data.differences())
+    if found is not None:
+        raise _ToldBare(found[1], found[0])
+
+
+def _has_far_too_many_paths(program: Program, data: Data, releases: bool) -> bool:
+    """Whether a few runs with branches by chance all end at leaves that are met next to never.
+
+    Of a program with ``MAX_PATHS`` paths that has a chance of 2**-28 for each run.
+    """
+    for seed in range(_PROBES):
+        tree = ProbeTree(program.name, _GENERATOR(_BITS(seed)))
+        program.session.follow(tree)
+
+        def begin(tree: ProbeTree = tree) -> Any:
+            tree.noise = AlignedRun(tree, releases=releases)
+            return data.symbolic(tree, tree.noise)
+
+        draws = ChoiceGenerator(tree)
+        own = program.name, program.canonical, program.session
+        try:
+            tree._run(Run(program.rewritten, begin, draws, *own))
+        except (Abort, LiptestError):
+            return False
+        finally:
+            tree.close()
+        if tree.ways < _FAR_TOO_MANY:
+            return False
+    return True
 
 
 class PathMaker:
@@ -475,7 +585,7 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     expected = replaced(predicted, partial(_expected, tree.noise))
     replay = ReplayedDraws(noted, rng)
     tree.close()
-    plain = ChoiceTree(name, max_choices=_MAX_CHOICES)
+    plain = PlainTree(name, max_choices=_MAX_CHOICES)
     plain.draw_log = replay
     session.follow(plain)
     written = program.as_written(predicted)

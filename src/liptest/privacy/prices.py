@@ -46,6 +46,8 @@ class Alignment:
     given: tuple[str, ...] = ()
     #: A position and two values of its record, whose exchange is dearest, where that is known.
     dearest: tuple[int, int, int] | None = None
+    #: Whether its paths are so many that no law of it can be enumerated, either.
+    has_far_too_many: bool = False
     #: Neighbours on both sides of a comparison of data without noise.
     boundary: tuple[tuple[IntArray, IntArray], ...] = ()
     #: A delta with which the claim is proved, where it is not without.
@@ -78,9 +80,10 @@ def align(
     """The price of a mechanism at a delta, the lower one of both ways to follow it."""
     started = time.perf_counter()
     best = Alignment(None, reason="its code is not followed with data as symbols")
-    put_off = None
+    put_off, has_far_too_many = None, False
     for way in WAYS:
         found = _aligned(mechanism, domain, way, wanted, delta)
+        has_far_too_many |= found.has_far_too_many
         if found.put_off is not None:
             put_off = found.put_off
             continue
@@ -92,7 +95,8 @@ def align(
     if put_off is not None and (wanted is None or best.epsilon > wanted):
         found = put_off()
         best = found if found.epsilon <= best.epsilon or best.price is None else best
-    return replace(best, seconds=time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return replace(best, seconds=seconds, has_far_too_many=has_far_too_many)
 
 
 def _aligned(
@@ -102,8 +106,16 @@ def _aligned(
         followed = mechanism.aligned_paths(domain, way=way)
         if followed is None or not followed.paths:
             reason = "there is no code to follow" if followed is None else followed.reason
-            boundary = () if followed is None else followed.boundary
-            return Alignment(None, reason=reason, boundary=boundary)
+            if followed is None:
+                return Alignment(None, reason=reason)
+            many = followed.has_far_too_many
+            return Alignment(
+                None,
+                reason=reason,
+                boundary=followed.boundary,
+                dearest=followed.dearest,
+                has_far_too_many=many,
+            )
         if followed.missing is not None:
             return _with_missing(followed, way, wanted, delta)
         if followed.sample is not None and not followed.rounding:

@@ -44,6 +44,7 @@ _PLAIN, _OF_REALS, _SMALL, _PADDED = 24, 36, 3, 12
 _DEAREST = 4
 # Runs for one law of a small instance, and of the requested size, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
+_FEW_RUNS = 64
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.
 _REFUSED = 3
 
@@ -86,6 +87,8 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     started = time.perf_counter()
     found = Refutation()
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
+    if known is not None and known.has_far_too_many:
+        runs = _FEW_RUNS  # of such a law they are as little as more of them
     at_size = task.mechanism.within(runs)
     is_over = through_densities(at_size, lambda seen: _Search(seen, task, found).try_plain(known))
     claim = task.claim

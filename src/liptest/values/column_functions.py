@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import OpaqueArray, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
@@ -181,8 +181,53 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
 
 
+class RecordPlaces(OpaqueArray):
+    """The places of some records: only how many there are is asked of them."""
+
+    __slots__ = ("branching", "column")
+
+    described = described_in_arrays = "an array of the places of records"
+    advice = "select the records themselves (data[data == 1]), or count them"
+
+    def __init__(self, column: Column) -> None:
+        self.branching = column.branching
+        self.column = column
+
+    def how_many(self) -> Any:
+        """How many records there are: an answer."""
+        return self.column.count()
+
+    @property
+    def size(self) -> Any:
+        """The number of places."""
+        return self.how_many()
+
+    @property
+    def shape(self) -> tuple[Any]:
+        """That of a line."""
+        return (self.how_many(),)
+
+
+@_follows(np.flatnonzero)
+def _places(array: Any) -> Any:
+    column = column_of(array)
+    if column is None or column.table.ndim != 1 or column.is_off or column.dtype.kind not in "biu":
+        return NotImplemented
+    there = column.table != 0
+    kept = there if column.kept is None else there & column.kept
+    return RecordPlaces(Column(column.branching, column.answers, column.table, kept))
+
+
+@_follows(np.nonzero)
+def _nonzero(array: Any) -> Any:
+    found = _places(array)
+    return found if found is NotImplemented else (found,)
+
+
 @_follows(np.where)
 def _where(condition: Any, *pair: Any) -> Any:
+    if not pair:
+        return _nonzero(condition)
     columns = [one for one in map(column_of, (condition, *pair)) if one is not None]
     if len(pair) != 2 or not columns:
         return NotImplemented

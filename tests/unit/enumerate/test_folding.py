@@ -316,7 +316,7 @@ BODIES = {
     "entry read": "counts = [0] * 9\nfor v in data:\n    counts[v] += counts[0]\nreturn counts",
     "argument filled": "for v in data:\n    base[0] += v\nreturn base[0]",
     "keys that come from records": (
-        "counts = {}\nfor v in data:\n    counts.setdefault(v, 0)\n    counts[v] += 1\n"
+        "counts = {}\nfor v in data:\n    counts.setdefault(v, 1)\n    counts[v] += 1\n"
         "return counts"
     ),
     "keys of a Counter": (
