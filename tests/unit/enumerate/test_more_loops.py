@@ -133,12 +133,12 @@ def by_rows(data: Any, rng: Any) -> Any:
     for v in data:
         g = ROWS[v]
         total += g * 0.125
-    return (total + rng.laplace(0, 0.9375, 2)).tolist()
+    return (total + rng.laplace(0, 0.95, 2)).tolist()
 
 
 def test_arrays_are_added_up_record_by_record() -> None:
-    """Two rows are 7.5 apart in the 1-norm at most."""
-    assert 0.9 < price(lt.mechanism(by_rows)) < 1 + 1e-9
+    """Two rows are 7.6 apart in the 1-norm at most, and an eighth of them 0.95."""
+    assert 1 - 1e-9 < price(lt.mechanism(by_rows)) < 1 + 1e-9
 
 
 def test_an_array_with_another_name_is_not_followed_as_it_was() -> None:
