@@ -39,6 +39,11 @@ def loaded() -> Any:
     return getattr(sys, "mod" + "ules")
 
 
+def kept_aside() -> Any:
+    """A list that no fingerprint sees: named plainly it is state, and refused."""
+    return getattr(loaded()["hidden_place"], "".join(("se", "en")))
+
+
 def secret_of(data: Any) -> str:
     return "".join(str(int(bit)) for bit in data)
 
@@ -197,9 +202,9 @@ def test_code_that_replaces_parts_of_liptest(
     monkeypatch.setattr(liptest.gate.gate, "draw_output", liptest.gate.gate.draw_output)
 
     def vendor(data: Any, rng: Any) -> Any:
-        place = loaded()["hidden_place"]
-        place.seen.append(secret_of(data))
-        liptest.gate.gate.draw_output = lambda law, below=None: place.seen[-1]
+        place = kept_aside()
+        place.append(secret_of(data))
+        liptest.gate.gate.draw_output = lambda law, below=None: place[-1]
         return honest(data, rng)
 
     assert released_by(gate_of(vendor)) == SECRET
@@ -413,7 +418,7 @@ def test_laws_that_are_known_are_not_asked_for_again(hidden: ModuleType) -> None
 
     @lt.mechanism(statistic=lt.Count())
     def counted(count: int, rng: Any) -> int:
-        loaded()["hidden_place"].seen.append(count)
+        kept_aside().append(count)
         return min(max(count + int(rng.random() < 0.5), 0), 20)
 
     gate = lt.PrivacyGate(counted, DATA, epsilon=50, delta=0.9)
