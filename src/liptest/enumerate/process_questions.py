@@ -88,11 +88,14 @@ def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
     """``type(rng)``, ``rng.__class__``, ``rng._name``, ``hasattr(rng, "_name")``; of methods."""
     before = steps[place - 1] if place else steps[place]
     called = before.value if before.name == "LOAD_GLOBAL" and before.is_called else ""
-    after, then = (*steps[place + 1 : place + 3], steps[place], steps[place])[:2]
+    after, then, last = (*steps[place + 1 : place + 4], *3 * steps[place : place + 1])[:3]
     if after.name in _LOADS:
         is_inner = then.name in _LOADS and str(then.value).startswith("__")
-        is_asked = called in _OF_KINDS | _BY_NAME and then.name in ("CALL", "LOAD_CONST")
-        return str(after.value).startswith("_") or is_inner or is_asked
+        # Of the method, not of what it draws: ``type(rng.random)``, ``getattr(rng.random, "x")``.
+        is_kind = called in _OF_KINDS and then.name == "CALL" and then.number == 1
+        is_named = called in _BY_NAME and then.name == "LOAD_CONST" and isinstance(then.value, str)
+        is_named = is_named and not (last.name == "CALL" and last.number == 1)
+        return str(after.value).startswith("_") or is_inner or is_kind or is_named
     if called in _OF_KINDS:
         return after.name == "CALL" and after.number == 1
     is_text = after.name == "LOAD_CONST" and isinstance(after.value, str)

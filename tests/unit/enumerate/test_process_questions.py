@@ -106,6 +106,10 @@ def ordinary(data: Any, rng: Any) -> Any:
     if not isinstance(rng, np.random.Generator) or rng is None or not hasattr(rng, "integers"):
         raise TypeError(type(data).__name__)
     draw = getattr(rng, "integers")  # noqa: B009
+    if type(rng.integers(1)) is list or type(rng.bytes(0)) is list:
+        raise TypeError
+    if not hasattr(rng.choice("ab"), "upper") and hasattr(rng.integers(1), "upper"):
+        raise TypeError
     with np.errstate(divide="ignore"), np.printoptions(precision=3):
         text = str(np.array([1 / 3]))
     with decimal.localcontext(decimal.Context(prec=5)) as context:
