@@ -114,11 +114,12 @@ def _histogram(
         return column.refuse(
             "numpy.histogram with edges that depend on the data", "give its edges, or range="
         )
+    different, places = np.unique(column.table, return_inverse=True)
     try:
-        made = [np.histogram(np.array([value]), bins, range) for value in column.table]
+        made = [np.histogram(np.array([value]), bins, range) for value in different]
     except Exception as error:
         return column.refuse(f"numpy.histogram ({error})")
-    tables = np.array([counts for counts, _ in made])
+    tables = np.array([counts for counts, _ in made])[places]
     counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
     cells = filled(counts, (tables.shape[1],), object)
     return array_of(column.branching, cells, np.int64), made[0][1]
