@@ -1,6 +1,6 @@
 """How the documentation is built: pages are MyST Markdown, notebooks are executed.
 
-The command, which needs Python 3.11 to 3.13 and pip only, stands in docs/contributing.md.
+The command, which needs Python 3.11 to 3.14 and pip only, stands in docs/contributing.md.
 """
 
 import os

@@ -29,6 +29,8 @@ _NUMBERS = (int, float, complex, Fraction, Decimal, np.number, np.bool_)
 _STRINGS = (str, bytes, datetime.date, datetime.time, datetime.timedelta)
 _SILENT = frozenset({"CACHE", "RESUME", "PRECALL", "EXTENDED_ARG", "NOP", "COPY_FREE_VARS"})
 _SILENT |= {"TO_BOOL", "NOT_TAKEN"}
+# Of Python 3.14, which also writes x[k] as one of the operations.
+_OLD_NAMES = {"LOAD_SMALL_INT": "LOAD_CONST"}
 # What can be done with a set so that its order does not matter.
 _HARMLESS = frozenset({"CONTAINS_OP", "COMPARE_OP", "IS_OP", "POP_TOP", "UNARY_NOT"})
 _ASKING = frozenset({"len", "sorted", "bool", "min", "max", "any", "all"})
@@ -103,7 +105,9 @@ def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
         if one.opname in _SILENT:
             continue
         line = one.positions.lineno if one.positions is not None else None
-        parts = _parts_of(one.opname.replace("_BORROW", ""), one.argval)
+        parts = _parts_of(_OLD_NAMES.get(one.opname, one.opname).replace("_BORROW", ""), one.argval)
+        if one.opname == "BINARY_OP" and one.argrepr == "[]":
+            parts = [("BINARY_SUBSCR", one.argval)]
         for place, (name, value) in enumerate(parts):
             known = "LOAD_CLOSURE" if name == "LOAD_FAST" and value in cells else name
             own = effect if len(parts) == 1 else 1 if name.startswith("LOAD") else -1
@@ -346,7 +350,6 @@ def _is_number(steps: tuple[CodeStep, ...], end: int, held: Mapping[str, Any]) -
         return None
     first = steps[start]
     is_number = first.name == "LOAD_CONST" and isinstance(first.value, _NUMBERS)
-    is_number |= first.name == "LOAD_SMALL_INT"
     is_number |= first.is_called and first.value in _TO_NUMBERS
     is_number |= first.name in _NAMES and isinstance(held.get(first.value), _NUMBERS)
     if not hashes_differ():

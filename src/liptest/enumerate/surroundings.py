@@ -177,7 +177,7 @@ class Surroundings:
             if argument is hash or argument is id:
                 if is_program:
                     self._number_asked(frame, argument)
-            elif type(argument) is BuiltinFunctionType:
+            elif isinstance(argument, BuiltinFunctionType):
                 if argument.__name__ in _CLOCK_NAMES:
                     self._called(frame, argument)
                 if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):

@@ -27,7 +27,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from importlib import metadata
-from itertools import chain, islice
+from itertools import chain, count, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -439,6 +439,12 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
                 continue
             yield f"attribute {key}" if is_live and key not in _PARTS else key
             yield from _described(item, seen)
+        if is_live and type(value).__module__ == "itertools" and not _state(value):
+            yield f"a place that cannot be seen, {next(_TIMES)}"  # from Python 3.14 on
+
+
+# How often a place was asked for: two that nobody can compare count as different.
+_TIMES = count()
 
 
 def _described_type(kind: type, seen: Seen) -> Iterator[str]:
@@ -489,7 +495,7 @@ def _hidden_state(value: Any) -> list[tuple[str, Any]]:
             warnings.simplefilter("ignore", DeprecationWarning)  # of itertools, from 3.12 on
             reduced = value.__reduce_ex__(2)
     except Exception:
-        return []
+        return [("state", repr(value))] if isinstance(value, (count, repeat)) else []
     if isinstance(reduced, str):
         return [("name", reduced)]
     _, arguments, *rest = reduced

@@ -3,6 +3,8 @@
 A plain array has no place for noise. The statement assigns its result to a name, though, which may
 get another array if the old one is seen nowhere else: by no other name, container or view, which
 Python's count of references tells. It is compared with that of a statement without such others.
+Python 3.14 leaves references out of that count: those that a step of code borrows from a name, also
+in the function that is called with it. So there callers are asked for their names.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ _held = sys.getrefcount
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # What has a setter of its own may do anything with the result.
 _TO_NAMES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
+_BORROWS = "LOAD_FAST_BORROW" in dis.opmap
 _STATEMENTS = ("a += b", "a -= b", "a *= b", "a /= b")
 
 
@@ -40,8 +43,10 @@ def is_seen_once(out: NDArray[Any], inputs: tuple[Any, ...]) -> bool:
         and inputs[0] is out
         and out.base is None
         and not weakref.getweakrefcount(out)
-        and _is_statement(_program())
-        and _held(out) <= _references()
+        and (program := _program()) is not None
+        and _is_statement(program)
+        and _held(out) <= _references(_is_borrowed(program))
+        and not (_BORROWS and _is_lent(out, program))
     )
 
 
@@ -61,9 +66,7 @@ def _program() -> FrameType | None:
     return frame
 
 
-def _is_statement(frame: FrameType | None) -> bool:
-    if frame is None:
-        return False
+def _is_statement(frame: FrameType) -> bool:
     code, at = frame.f_code.co_code, frame.f_lasti
     if code[at : at + 2] not in _instructions():
         return False
@@ -83,6 +86,37 @@ def _instructions() -> frozenset[bytes]:
         pairs = [{code[k : k + 2] for k in range(0, len(code), 2)} for code in (in_place, plain)]
         found += list(pairs[0] - pairs[1])
     return frozenset(found)
+
+
+def _is_borrowed(frame: FrameType) -> bool:
+    """Whether the statement loads its array without counting it, which Python 3.14 may do.
+
+    A call's positions begin where those of its first operand do. What is not found is borrowed.
+    """
+    if not _BORROWS or sys._getframe(4) is not frame:  # data that note what is read ask for it
+        return False
+    steps = list(dis.get_instructions(frame.f_code))
+    start = next(_start(one) for one in steps if one.offset == frame.f_lasti)
+    before = [one for one in steps if one.offset < frame.f_lasti and _start(one) == start]
+    loads = [one.opname for one in before if one.opname.startswith("LOAD")]
+    return len(loads) != 1 or "BORROW" in loads[0]
+
+
+def _start(step: dis.Instruction) -> tuple[int | None, int | None]:
+    where = step.positions
+    return (None, None) if where is None else (where.lineno, where.col_offset)
+
+
+def _is_lent(out: NDArray[Any], program: FrameType) -> bool:
+    """Whether a caller has a name for it: what is handed on by name is not counted in 3.14."""
+    frame = program.f_back
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_PACKAGE) and any(
+            frame.f_locals.get(name) is out for name in frame.f_code.co_varnames
+        ):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class _Probe:
@@ -105,8 +139,22 @@ def _counted(out: Any, inputs: tuple[Any, ...]) -> int:
 
 
 @cache
-def _references() -> int:
+def _references(borrowed: bool) -> int:
+    """How many there are to an array with one name, of which the statement borrows one or not."""
     probe = _Probe()
     numbers: Any = np.zeros(1)
-    numbers += probe
+
+    def count() -> None:
+        nonlocal numbers
+        numbers += probe
+
+    if borrowed:
+        _count_local(probe)
+    else:
+        count()
     return probe.count
+
+
+def _count_local(probe: Any) -> None:
+    numbers: Any = np.zeros(1)
+    numbers += probe

@@ -142,6 +142,18 @@ def in_the_caller(d: Any, g: Any) -> Any:
     return int(np.argmax(numbers))
 
 
+def in_the_caller_of_a_caller(d: Any, g: Any) -> Any:
+    def noisy(numbers: Any) -> None:
+        numbers += g.laplace(size=3)
+
+    def handing_on(numbers: Any) -> None:
+        noisy(numbers)
+
+    numbers = np.arange(3) / 2
+    handing_on(numbers)
+    return int(np.argmax(numbers))
+
+
 def by_function(d: Any, g: Any) -> Any:
     numbers = d.astype(float)
     np.add(numbers, g.laplace(size=3), out=numbers)
@@ -176,6 +188,7 @@ def of_other_floats(d: Any, g: Any) -> Any:
     "program",
     [
         *(by_two_names, in_a_list, seen_through_a_view, of_a_view, of_a_slice, in_the_caller),
+        in_the_caller_of_a_caller,
         *(entry, by_function, by_another_input, by_operator, by_method, of_other_floats),
     ],
 )
