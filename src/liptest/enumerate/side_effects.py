@@ -175,7 +175,12 @@ def _heard(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _is_code(target: str) -> bool:
-    """Whether a module is read, or what is compiled of it is kept."""
+    """Whether a module is read, or what is compiled of it is kept.
+
+    Python 3.14 looks for ``<unknown>``, a text without a file, to show a line of it in a message.
+    """
+    if target.startswith("<") and target.endswith(">"):
+        return not os.path.lexists(target)
     return target.endswith(_CODE) or "__pycache__" in target
 
 

@@ -44,6 +44,25 @@ def test_imports_and_quiet_code_are_not() -> None:
         lt.mechanism(imports).law(DATA)
 
 
+def test_a_text_without_a_file_is_not_warned_of(tmp_path: Path, monkeypatch: Any) -> None:
+    """Python 3.14 asks for ``<unknown>`` when it warns of a text that it compiles."""
+
+    def asks(data: Any, rng: Any) -> int:
+        try:
+            with open("<unknown>") as file:
+                return len(file.read())
+        except FileNotFoundError:
+            return 0
+
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lt.mechanism(asks).law(DATA)
+    (tmp_path / "<unknown>").write_text("10")
+    with pytest.warns(SideEffectWarning, match="opened the file '<unknown>' to read"):
+        lt.mechanism(asks).law(DATA)
+
+
 def test_other_threads_and_other_times_are_not(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("")
