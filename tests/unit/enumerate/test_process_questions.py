@@ -108,7 +108,7 @@ def ordinary(data: Any, rng: Any) -> Any:
     draw = getattr(rng, "integers")  # noqa: B009
     if type(rng.integers(1)) is list or type(rng.bytes(0)) is list:
         raise TypeError
-    if not hasattr(rng.choice("ab"), "upper") and hasattr(rng.integers(1), "upper"):
+    if not hasattr(rng.choice(["a", "b"]), "upper") and hasattr(rng.integers(1), "upper"):
         raise TypeError
     with np.errstate(divide="ignore"), np.printoptions(precision=3):
         text = str(np.array([1 / 3]))
