@@ -88,13 +88,15 @@ def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
     """``type(rng)``, ``rng.__class__``, ``rng._name``, ``hasattr(rng, "_name")``; of methods."""
     before = steps[place - 1] if place else steps[place]
     called = before.value if before.name == "LOAD_GLOBAL" and before.is_called else ""
-    after, then, last = (*steps[place + 1 : place + 4], *3 * steps[place : place + 1])[:3]
+    after, then, *more = (*steps[place + 1 : place + 5], *4 * steps[place : place + 1])[:4]
     if after.name in _LOADS:
         is_inner = then.name in _LOADS and str(then.value).startswith("__")
         # Of the method, not of what it draws: ``type(rng.random)``, ``getattr(rng.random, "x")``.
         is_kind = called in _OF_KINDS and then.name == "CALL" and then.number == 1
-        is_named = called in _BY_NAME and then.name == "LOAD_CONST" and isinstance(then.value, str)
-        is_named = is_named and not (last.name == "CALL" and last.number == 1)
+        is_text = then.name == "LOAD_CONST" and isinstance(then.value, str)
+        two, three = ((one.name, one.number) for one in more)
+        is_whole = two == ("CALL", 2) or (more[0].name, three) == ("LOAD_CONST", ("CALL", 3))
+        is_named = called in _BY_NAME and is_text and is_whole
         return str(after.value).startswith("_") or is_inner or is_kind or is_named
     if called in _OF_KINDS:
         return after.name == "CALL" and after.number == 1
