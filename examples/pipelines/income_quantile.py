@@ -34,7 +34,17 @@ def each_threshold_counts_all_below(frame: Any, rng: Any) -> Any:
     return [(frame["income"] <= one).sum() + rng.laplace(scale=2) for one in THRESHOLDS]
 
 
+@lt.mechanism
+def bounds_of_the_data(frame: Any, rng: Any) -> Any:
+    """As in google/dpsynth, issue 34: quantiles with noise between ends that have none."""
+    income = frame["income"]
+    low, high = float(income.min()), float(income.max())
+    edges = [low + (high - low) * step / 4 for step in range(1, 4)]
+    return low, high, [(income <= edge).sum() + rng.laplace(scale=3) for edge in edges]
+
+
 BUGS = {
+    "the smallest and the largest are answered": bounds_of_the_data,
     "a median with noise for few rows": median_of_the_data,
     "one row is below many thresholds": each_threshold_counts_all_below,
 }
