@@ -51,7 +51,7 @@ TEXTS = (
 )
 
 # What takes an hour, or starts processes that listen.
-ALONE = ("mutants.py", "mutant_runs.py", "service.py", "service_kills.py")
+ALONE = ("compose.py", "mutants.py", "mutant_runs.py", "service.py", "service_kills.py")
 
 
 def main() -> int:

@@ -19,6 +19,9 @@ settings.register_profile("explore", deadline=None, suppress_health_check=[Healt
 settings.register_profile("liptest", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("liptest")
 
+# Tests run code of this repository, and replace parts of the package that a jail would not have.
+os.environ.setdefault("LIPTEST_IN_PROCESS", "1")
+
 # A shell that starts a job in the background has it ignore Ctrl-C, and all that the job starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -227,7 +227,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def write() -> None:
     """Write the file anew, on a terminal of 80 columns without colours."""
-    os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "LIPTEST_IN_PROCESS": "1"}
     FILE.write_text(transcript(), encoding="utf-8")
 
 

@@ -15,6 +15,8 @@ from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
+from liptest.cli.lines import as_line, warning_line
+
 #: The module of each command, below this package or in whole, and the first sentence of its
 #: docstring.
 COMMANDS = {
@@ -116,7 +118,7 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> int:
 
 def run_command(tokens: list[str]) -> int:
     """Run what was typed and return the exit code; bad usage ends with an example."""
-    before, warnings.formatwarning = warnings.formatwarning, _format_warning
+    before, warnings.formatwarning = warnings.formatwarning, warning_line
     try:
         code = _run(tokens)
     finally:
@@ -126,11 +128,6 @@ def run_command(tokens: list[str]) -> int:
 
         print(f"Example: {example_for(tokens, COMMANDS)}", file=sys.stderr)
     return code
-
-
-def _format_warning(message: Warning | str, *_: object, **__: object) -> str:
-    """One line: where in liptest it was raised tells a user nothing."""
-    return f"warning: {_flat(message)}\n"
 
 
 def _run(tokens: list[str]) -> int:
@@ -170,7 +167,7 @@ def _said(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError):
         left = " ".join(map(str, error.unused_tokens or ()))
         return f"{left!r} is too much: one mechanism, then options; quote a value with spaces"
-    return _flat(error).replace(", ...", ", ..")
+    return as_line(error).replace(", ...", ", ..")
 
 
 def _help_of(tokens: list[str]) -> str:
@@ -191,9 +188,5 @@ def _code_of_refusal(error: Exception) -> int:
 
     if not isinstance(error, LiptestError):
         raise error
-    print(f"error: {_flat(error)}", file=sys.stderr)
+    print(f"error: {as_line(error)}", file=sys.stderr)
     return code_of(error)
-
-
-def _flat(error: Exception | str) -> str:
-    return " ".join(str(error).split())

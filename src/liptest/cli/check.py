@@ -6,6 +6,7 @@ Also the files that a check leaves behind: checkpoints, certificates, reports.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 import time
@@ -21,7 +22,9 @@ from cyclopts import Parameter
 from liptest.cli import typed
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
+from liptest.cli.confined_check import begun_late, check_elsewhere
 from liptest.cli.jobs import (
+    CodePlace,
     CommandJob,
     Job,
     check_file_says_it_all,
@@ -31,7 +34,7 @@ from liptest.cli.jobs import (
     settings_of,
     where_is,
 )
-from liptest.cli.loading import defined_at, muted
+from liptest.cli.loading import defined_at, label_of, muted
 from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.paths import check_paths, check_readable, files_of
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
@@ -61,12 +64,21 @@ def check(
     *,
     checkpoint: Checkpoint = None,
     resume: Resume = False,
-    confined: Annotated[
+    sealed: Annotated[
         bool,
         Parameter(
             group=RUN,
-            help="For code from elsewhere: another process asks it for all its laws; they are "
-            "compared here.",
+            help="Against authors who attack: another process asks the code for all its laws; "
+            "they are compared here.",
+            negative="",
+        ),
+    ] = False,
+    in_process: Annotated[
+        bool,
+        Parameter(
+            group=RUN,
+            help="For code of your own: run it in this process, not confined; also "
+            "LIPTEST_IN_PROCESS=1 in the environment.",
             negative="",
         ),
     ] = False,
@@ -84,7 +96,8 @@ def check(
     In CI, all checks of a liptest.toml; exit code 0 only when all are YES.
     Example: liptest check --config liptest.toml --junit report.xml --sarif report.sarif
     """
-    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed], "confined": confined}
+    run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed]}
+    run |= {"sealed": sealed, "in_process": in_process}
     return run_check(asdict(options) | run | {"mechanism": mechanism})
 
 
@@ -143,6 +156,8 @@ def release(
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
 
+#: Set to 1 in the environment, code runs in the process of a check: for code of one's own.
+IN_PROCESS = "LIPTEST_IN_PROCESS"
 # Worst first.
 _SEVERITY = (4, 1, 3, 2, 0)
 _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
@@ -158,7 +173,7 @@ def run_check(options: dict[str, Any]) -> int:
     if files is None:
         return 2
     before = interruptions()
-    outcomes = _checked(screen, task, files)
+    outcomes = _checked(screen, task, files, pictures=options["html"] is not None)
     _offer_deltas(screen, task, outcomes, options["typed"])
     written = write_outcomes(options, outcomes)
     if interruptions() != before or not written or any(map(was_interrupted, outcomes)):
@@ -177,17 +192,30 @@ def _task(options: dict[str, Any]) -> CommandJob:
     if task.is_from_file:
         check_file_says_it_all(options)
     check_paths(options | {"ledger": task.ledger}, inputs=files_of(options))
-    task = replace(task, confined=options.get("confined", False))
+    task = replace(task, place=_place_of(options))
     if options["vendor"] is not None and task.ledger is None:
         raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too", name="vendor")
     return task
 
 
-def _checked(screen: Screen, task: CommandJob, files: list[Path | None]) -> list[Outcome]:
+def _place_of(options: dict[str, Any]) -> CodePlace:
+    """Where the code under test runs; InputError where two places are asked for."""
+    here = options.get("in_process", False)
+    if options.get("sealed", False):
+        if here:
+            raise InputError("--sealed and --in-process: code runs in one place; give one of them")
+        return CodePlace.SEALED
+    is_default = here or os.environ.get(IN_PROCESS) == "1"
+    return CodePlace.HERE if is_default else CodePlace.CONFINED
+
+
+def _checked(
+    screen: Screen, task: CommandJob, files: list[Path | None], *, pictures: bool
+) -> list[Outcome]:
     outcomes: list[Outcome] = []
     before = interruptions()
     for model, file in zip(task.models, files, strict=True):
-        outcomes.append(_check(screen, model, task, file))
+        outcomes.append(_check(screen, model, task, file, pictures=pictures))
         left = len(task.models) - len(outcomes)
         if interruptions() != before and left:
             screen.error(BudgetError(f"interrupted: {left} more checks were not run"), 3)
@@ -243,14 +271,27 @@ def run_release(options: dict[str, Any]) -> int:
         return screen.error(error, code_of(error))
 
 
-def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path | None) -> Outcome:
+def _check(
+    screen: Screen,
+    model: CheckModel,
+    task: CommandJob,
+    checkpoint: Path | None,
+    *,
+    pictures: bool,
+) -> Outcome:
     started = time.perf_counter()
-    outcome = Outcome(model.mechanism, 2)
+    outcome, words = Outcome(model.mechanism, 2), ""
+    certificate: Certificate | None
     try:
-        if task.confined:
+        if task.place is CodePlace.SEALED:
             file, line = defined_at(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
             certificate = _tested_elsewhere(screen, model, task)
+        elif task.place is CodePlace.CONFINED:
+            outcome, words = _tested_in_jail(
+                screen, model, task, checkpoint, outcome, pictures=pictures
+            )
+            certificate = outcome.certificate
         else:
             job = load_job(model, task.folder, alone=True)
             file, line = defined_at(job.where)
@@ -265,7 +306,10 @@ def _check(screen: Screen, model: CheckModel, task: CommandJob, checkpoint: Path
     except LiptestError as error:
         screen.error(error, code_of(error), model.mechanism)
         return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
+    assert certificate is not None
     screen.verdict(certificate.verdict)
+    if words:
+        screen.paragraph(words)
     done = _CODES[certificate.decision]
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
 
@@ -285,6 +329,49 @@ def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None)
     verdict = replace(verdict, mechanism=job.label)
     made = certify(verdict, code, job.distribution, own_seed=model.seed is None)
     return _written_down(screen, model, recorder, made)
+
+
+def _tested_in_jail(
+    screen: Screen,
+    model: CheckModel,
+    task: CommandJob,
+    checkpoint: Path | None,
+    outcome: Outcome,
+    *,
+    pictures: bool,
+) -> tuple[Outcome, str]:
+    """The same, by another process that runs the code; and whose word the verdict is."""
+    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
+    outcome = replace(outcome, distribution=law)
+    where = where_is(model, task.folder)
+    file, line = defined_at(where)
+    outcome = replace(outcome, file=file, line=line)
+    recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
+    recorder.begin(
+        NamedCode(model.mechanism),
+        code_on_disk(where),
+        law,
+        settings.claim,
+        settings.failure_probability,
+    )
+    with begun_late(lambda: screen.progress(label_of(where))) as progress:
+        found = check_elsewhere(
+            model,
+            task.folder,
+            law,
+            settings,
+            where=where,
+            workers=task.workers,
+            checkpoint=checkpoint,
+            pictures=pictures,
+            hidden=() if task.ledger is None else (task.ledger,),
+            progress=progress,
+        )
+    made = _written_down(screen, model, recorder, found.certificate)
+    outcome = replace(
+        outcome, certificate=made, file=found.file, line=found.line, findings=found.findings
+    )
+    return outcome, found.words
 
 
 def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
@@ -328,7 +415,7 @@ def _sealed_elsewhere(
     except GateError as error:
         raise GateError(
             f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "
-            f"trust its author, check without --confined, release with --trust-code"
+            f"trust its author, check without --sealed, release with --trust-code"
         ) from None
 
 

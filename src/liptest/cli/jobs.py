@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,14 @@ from liptest.mechanisms.base import Mechanism
 from liptest.privacy.settings import CheckSettings
 
 
+class CodePlace(Enum):
+    """Where the code under test runs: here, in a jail, or there for its laws alone."""
+
+    HERE = auto()
+    CONFINED = auto()
+    SEALED = auto()
+
+
 @dataclass(frozen=True)
 class CommandJob:
     """What one command was asked: checks, the folder that their paths start from, and how."""
@@ -28,7 +37,7 @@ class CommandJob:
     workers: int
     ledger: Path | None
     is_from_file: bool = False
-    confined: bool = False
+    place: CodePlace = CodePlace.HERE
 
 
 @dataclass(frozen=True)

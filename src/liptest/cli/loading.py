@@ -43,7 +43,7 @@ def load_object(where: str) -> tuple[Any, str]:
     first, *inner = name.split(".")
     if inner and hasattr(module, first):
         found = _attribute(getattr(module, first), first, inner)
-        return found, _labelled(source, name)
+        return found, label_of(where)
     if not hasattr(module, name):
         names = sorted(n for n in vars(module) if not n.startswith("_"))
         near = get_close_matches(name, names, 1)
@@ -52,7 +52,7 @@ def load_object(where: str) -> tuple[Any, str]:
             f"{source} has no object {name!r}; {meant}it has: {', '.join(names[:12])}",
             name="mechanism",
         )
-    return getattr(module, name), _labelled(source, name)
+    return getattr(module, name), label_of(where)
 
 
 def _written(where: str) -> str:
@@ -63,7 +63,9 @@ def _written(where: str) -> str:
     return f"{where}:{names[0]}; it has: {', '.join(names[:12])}"
 
 
-def _labelled(source: str, name: str) -> str:
+def label_of(where: str) -> str:
+    """What a mechanism is called in answers: without folders."""
+    source, _, name = where.rpartition(":")
     return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest import errors
+from liptest.cli.lines import plain_line
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.domain_form import domain_to_dict
@@ -18,7 +19,8 @@ from liptest.gate.sealed import Sealed
 from liptest.gate.sealed_texts import read_sealed
 from liptest.privacy.verdicts import SEALED_ELSEWHERE
 from liptest.runs.fingerprints import Fingerprint
-from liptest.runs.jail import code_files, run_confined
+from liptest.runs.jail import run_confined
+from liptest.runs.shown_code import code_files
 from liptest.verdicts import Record, Text
 
 _MODULE = "liptest.cli.sealing_child"
@@ -100,10 +102,10 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
         found = json.loads(content)
         if "error" in found:
             raise _error_of(found)
-        label = _plain(found["label"])
+        label = plain_line(found["label"])
         sealed = read_sealed(found["sealed"], label, domain)
         code = _Code.read(found["code"], "code")
-        source = _plain(found["source"])
+        source = plain_line(found["source"])
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         if isinstance(error, LiptestError) and not isinstance(error, InputError):
             raise
@@ -112,8 +114,8 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
         raise MechanismError(
             "the analysis gave an answer that cannot be read, or laws of another domain"
         ) from None
-    files = {_plain(name): _plain(digest) for name, digest in code.files.items()}
-    packages = {_plain(name): _plain(version) for name, version in code.packages.items()}
+    files = {plain_line(name): plain_line(digest) for name, digest in code.files.items()}
+    packages = {plain_line(name): plain_line(version) for name, version in code.packages.items()}
     made = Fingerprint(_hash(code.hash), files, packages, _hash(code.parameters))
     told = f"{source}; {SEALED_ELSEWHERE} ({confinement})"
     return SealedCode(sealed, label, told, made)
@@ -125,7 +127,7 @@ class _Reported(InputError):
 
 def _error_of(found: dict[str, Any]) -> LiptestError:
     """The error that the other process reports, by name; its words are the code's, perhaps."""
-    text = _plain(found["text"])
+    text = plain_line(found["text"])
     kind = getattr(errors, str(found["error"]), MechanismError)
     known = isinstance(kind, type) and issubclass(kind, LiptestError)
     if not known or kind is MechanismError:
@@ -135,13 +137,6 @@ def _error_of(found: dict[str, Any]) -> LiptestError:
     if issubclass(kind, errors.BudgetError | errors.GateError):
         return kind(text)
     return MechanismError(text)
-
-
-def _plain(text: Any) -> str:
-    """One printable line of at most 2,000 characters: no control sequences reach a terminal."""
-    if type(text) is not str:
-        raise ValueError("no text")
-    return "".join(letter if letter.isprintable() else " " for letter in text[:2000])
 
 
 def _hash(text: str) -> str:

@@ -19,6 +19,7 @@ from liptest.enumerate.real_outputs import ContinuousFunction
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
+from liptest.verdicts import Number, Record, Whole
 
 _CELLS = 240
 # Probabilities to be calculated for one picture: a second or two.
@@ -33,7 +34,7 @@ Ends = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class DensityCurves:
+class DensityCurves(Record):
     """Mean densities over the cells between ``edges``, on the first and on the second dataset.
 
     Of number ``place`` of the ``numbers`` of the output; ``shaded`` are its intervals in the event
@@ -41,12 +42,12 @@ class DensityCurves:
     on a plain scale.
     """
 
-    edges: tuple[float, ...]
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-    shaded: tuple[tuple[float | None, float | None], ...]
-    place: int
-    numbers: int
+    edges: tuple[Number, ...]
+    first: tuple[Number, ...]
+    second: tuple[Number, ...]
+    shaded: tuple[tuple[Number | None, Number | None], ...]
+    place: Whole
+    numbers: Whole
     is_rare: bool
 
 

@@ -69,12 +69,13 @@ from liptest.verdicts import (
 
 VERSION = 1
 _OS_SEED = "operating system, drawn after the code was hashed"
-_CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
+#: Where the seed was given.
+CALLER_SEED = "caller: valid only if the code was written without knowing this seed"
 _NO_SEED = "none: nothing was drawn"
 _OS_SAMPLE_SEED = "operating system"
 _CALLER_SAMPLE_SEED = "caller: valid only if the code did not know it"
 #: Who may have chosen a seed.
-SEED_SOURCES = (_OS_SEED, _CALLER_SEED, _NO_SEED, _OS_SAMPLE_SEED, _CALLER_SAMPLE_SEED)
+SEED_SOURCES = (_OS_SEED, CALLER_SEED, _NO_SEED, _OS_SAMPLE_SEED, _CALLER_SAMPLE_SEED)
 _LISTED = "pairs that the caller listed"
 V = TypeVar("V", bound=PrivacyVerdict | BlackBoxVerdict, default=PrivacyVerdict)
 
@@ -183,7 +184,7 @@ def certify(
         source = _OS_SAMPLE_SEED if own_seed else _CALLER_SAMPLE_SEED
     else:
         domain = data.domain  # type: ignore[union-attr]  # no privacy verdict rests on listed pairs
-        source = _OS_SEED if own_seed else _CALLER_SEED
+        source = _OS_SEED if own_seed else CALLER_SEED
         source = _NO_SEED if verdict.method == BY_FILTER else source
     return Certificate(
         verdict,

@@ -39,7 +39,7 @@ from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count, WeightedSum
-from liptest.verdicts import Decision
+from liptest.verdicts import Decision, Number, Record, Text
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Outcome:
 
     ``asked`` is the mechanism as it was named (``vendor.py:count``), ``code`` the exit code
     of this check alone, ``file`` and ``line`` where the mechanism is defined, if that is known.
-    ``mechanism`` and ``distribution`` are None when loading them failed.
+    ``mechanism`` and ``distribution`` are None when loading them failed; ``findings`` what another
+    process found, where only that one has the mechanism.
     """
 
     asked: str
@@ -60,6 +61,7 @@ class Outcome:
     file: Path | None = None
     line: int | None = None
     seconds: float = 0.0
+    findings: Findings | None = None
 
 
 # Who is exposed: the largest loss over neighbouring datasets that differ in one record.
@@ -234,7 +236,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Record):
     """Each part, or the reason, a clause in words, why it is not there.
 
     Parameters
@@ -251,10 +253,10 @@ class Findings:
         Largest loss over all neighbouring datasets of the domain; None where not known.
     """
 
-    profile: PrivacyProfile | str
-    exposure: tuple[float, ...] | str
-    laws: tuple[LawRow, ...] | str
-    exact_epsilon: float | None
+    profile: PrivacyProfile | Text
+    exposure: tuple[Number, ...] | Text
+    laws: tuple[LawRow, ...] | Text
+    exact_epsilon: Number | None
     densities: DensityCurves | None = None
 
 

@@ -99,6 +99,7 @@ class _Tested:
     certificate: Certificate | None
     mechanism: Mechanism | None
     distribution: Distribution | None
+    found: Findings | None = None
 
 
 def page(outcomes: Sequence[Outcome]) -> str:
@@ -209,13 +210,19 @@ def _of(name: str, outcome: Outcome) -> Article:
         told = "" if outcome.error is None else str(outcome.error)
         style = _CLASSES.get(kind, "plain")
         return Article(name, outcome.asked, style, str(kind), str(kind), _NO_VERDICT, note=told)
-    given = _Tested(certificate.verdict, certificate, outcome.mechanism, outcome.distribution)
+    given = _Tested(
+        certificate.verdict,
+        certificate,
+        outcome.mechanism,
+        outcome.distribution,
+        outcome.findings,
+    )
     return _article(name, outcome.asked, kind, given)
 
 
 def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Article:
     verdict = given.verdict
-    found = findings(verdict, given.mechanism, given.distribution)
+    found = given.found or findings(verdict, given.mechanism, given.distribution)
     sections = []
     if verdict.witness is not None:
         sections.append(_witness(name, verdict, verdict.witness, found))

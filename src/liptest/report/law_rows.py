@@ -14,6 +14,7 @@ from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.verdicts import Number, Record, Text, Whole
 
 #: How exactly a loss must be known, at least, to be shown.
 CLOSE = 1e-6
@@ -30,17 +31,17 @@ class Missing(Exception):
 
 
 @dataclass(frozen=True)
-class LawRow:
+class LawRow(Record):
     """An output, or several taken together, with the probability on both datasets.
 
     ``decides`` is whether it is the output, or one of the outputs, that decide.
     """
 
-    label: str
-    probability: float
-    neighbour_probability: float
+    label: Text
+    probability: Number
+    neighbour_probability: Number
     decides: bool = False
-    outputs: int = 1
+    outputs: Whole = 1
 
 
 def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow, ...]:

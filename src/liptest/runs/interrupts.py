@@ -71,6 +71,31 @@ def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
+    with _handled_by(note):
+        yield
+
+
+@contextmanager
+def forwarded_interrupts(pass_on: Callable[[], bool]) -> Iterator[None]:
+    """Count every Ctrl-C in the block, and pass the first one on instead of raising it.
+
+    Where ``pass_on()`` says that nobody listens, and from the second one on, it is raised.
+    """
+    first = _count
+
+    def note(number: int, frame: Any) -> None:
+        global _count
+        _count += 1
+        if _count > first + 1 or not pass_on():
+            raise KeyboardInterrupt
+
+    with _handled_by(note):
+        yield
+
+
+@contextmanager
+def _handled_by(note: Callable[[int, Any], None]) -> Iterator[None]:
+    """Let ``note`` handle Ctrl-C in the block, where that is ours to say."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield

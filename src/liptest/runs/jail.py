@@ -10,44 +10,38 @@ A child answers with bytes, of a stated length, which are read up to a limit and
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
+import threading
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import liptest
 from liptest.errors import MechanismError
 from liptest.runs.cgroups import own_group
+from liptest.runs.interrupts import forwarded_interrupts
 from liptest.runs.seccomp import end_with_parent, refuse_calls
+from liptest.runs.shown_code import import_paths, shown_places, whole_places
 
 #: Most bytes of an answer.
 MOST_BYTES = 1 << 26
 #: Most seconds of an analysis that is given no limit.
 MOST_SECONDS = 3600.0
 _HEADER = 16
+# What a header begins with of a message before the answer.
+_EARLIER = b"t"
 _MEMORY = 8 << 30
 _FILE = 1 << 26
 _FILES = 256
-_SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-)
 CONFINED = "bubblewrap: no network, no other files, no other processes"
 NOT_CONFINED = (
     "not confined: a plain process, which can read and write what this account can; install "
@@ -73,6 +67,18 @@ class ChildReply:
 
     content: bytes
     confinement: str
+
+
+@dataclass(frozen=True)
+class Listener:
+    """What a parent does with what a child says before its answer.
+
+    ``told`` gets each message, ``printed`` each line that the child wrote to standard error. A
+    Ctrl-C is passed on to the child, which answers what it knows; the second one ends it.
+    """
+
+    told: Callable[[bytes], None]
+    printed: Callable[[str], None]
 
 
 @cache
@@ -106,28 +112,35 @@ def run_confined(
     hidden: Iterable[Path] = (),
     folder: Path | None = None,
     seconds: float | None = None,
+    memory: int = _MEMORY,
+    listener: Listener | None = None,
 ) -> ChildReply:
     """Run ``python -m module`` with ``request`` as its input, and read its answer.
 
     ``readable`` are files and folders that a jail lets it read, ``hidden`` files that it must not
-    see even in these.
+    see even in these. With a ``listener`` there may be messages before the answer, and inf as
+    ``seconds``.
 
     Raises MechanismError when there is no answer: the process ended, took too long or said too
     much.
     """
     program = find_bubblewrap()
-    command = [sys.executable, "-m", module]
+    # -P: no module beside the code under test takes the place of one of Python's.
+    command = [sys.executable, "-P", "-m", module]
     words = NOT_CONFINED
-    if program is not None:
-        command = [program, *_jail(readable, hidden, folder), *command]
-        words = CONFINED
-    with own_group(_most_memory()) as group:
+    with ExitStack() as stack:
+        if program is not None:
+            shown = stack.enter_context(shown_places(readable, hidden, folder))
+            command = [program, *_jail(shown, folder), *command]
+            words = CONFINED
+        group = stack.enter_context(own_group(_most_memory(memory)))
         try:
             content = _answer_of(
                 command if group is None else group.entered_by(command),
                 request,
                 folder if program is None else None,
                 seconds or MOST_SECONDS,
+                listener,
             )
         except LimitReached as error:
             limit = None if group is None else group.met_limit()
@@ -138,30 +151,74 @@ def run_confined(
     return ChildReply(content, words)
 
 
-def _answer_of(command: list[str], request: bytes, folder: Path | None, seconds: float) -> bytes:
+def _answer_of(
+    command: list[str],
+    request: bytes,
+    folder: Path | None,
+    seconds: float,
+    listener: Listener | None,
+) -> bytes:
+    if listener is not None and sys.platform != "win32":
+        # The jail's own processes do not end by Ctrl-C; the child of ours says when it listens.
+        command = ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if listener is None else subprocess.PIPE,
         cwd=folder,
         env=_environment(),
         start_new_session=True,
     ) as child:
+        relay = None if listener is None else _relayed(child, listener.printed)
         try:
-            return _exchange(child, request, seconds)
+            return _exchange(child, request, seconds, listener)
         finally:
             end_process(child)
+            if relay is not None:
+                relay.join(_RELAY_SECONDS)
 
 
-def _most_memory() -> int:
+def _relayed(child: subprocess.Popen[bytes], printed: Callable[[str], None]) -> threading.Thread:
+    """A thread that passes on what the child writes to standard error, up to a limit."""
+    stream = child.stderr
+    assert stream is not None
+
+    def relay() -> None:
+        left = _MOST_PRINTED
+        with suppress(OSError, ValueError):
+            while line := stream.readline(_LONGEST_LINE):
+                if left > 0:
+                    printed(line.decode("utf-8", "replace").rstrip("\r\n"))
+                left -= len(line)
+
+    thread = threading.Thread(target=relay, daemon=True)
+    thread.start()
+    return thread
+
+
+# Bytes of standard error that are passed on, and of one line; a wait for the last of them.
+_MOST_PRINTED, _LONGEST_LINE = 1 << 20, 1 << 14
+_RELAY_SECONDS = 2.0
+
+
+def _most_memory(wanted: int) -> int:
     """Bytes for all of a child: as many as this process may have itself, if that is less."""
     try:
         import resource
     except ImportError:  # Windows has none of them
-        return _MEMORY
+        return wanted
     own, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return _MEMORY if own == resource.RLIM_INFINITY else min(own, _MEMORY)
+    return wanted if own == resource.RLIM_INFINITY else min(own, wanted)
+
+
+def memory_here() -> int:
+    """Bytes of memory of this machine; at least those that every child may have."""
+    try:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return _MEMORY
+    return max(found, _MEMORY)
 
 
 def start_confined(
@@ -176,7 +233,7 @@ def start_confined(
     program = find_bubblewrap() if confined else None
     limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {memory >> 10}; exec "$@"', "sh", *words]
     if program is not None:
-        shown = [*_whole_places(), *map(Path, _OF_PROGRAMS), *Path("/etc").glob("java-*")]
+        shown = [*whole_places(), *map(Path, _OF_PROGRAMS), *Path("/etc").glob("java-*")]
         shown += [place for place in map(Path.absolute, readable) if not _is_within(place, shown)]
         inside = [program, *_BASE, *_bound(shown), "--dir", str(Path.cwd())]
         limited = [*inside, "--chdir", str(Path.cwd()), *limited]
@@ -190,17 +247,26 @@ def start_confined(
     )
 
 
-def answer_with(descriptor: int, content: bytes) -> None:
-    """The child's side: its whole answer, with its length first."""
-    data = f"{len(content):0{_HEADER}d}".encode() + content
+def answer_with(descriptor: int, content: bytes, *, is_last: bool = True) -> None:
+    """The child's side: its whole answer, or a message before it, with its length first."""
+    header = f"{len(content):0{_HEADER}d}".encode()
+    data = (header if is_last else _EARLIER + header[1:]) + content
     while data:
         data = data[os.write(descriptor, data) :]
 
 
-def limit_this_process() -> None:
+def limit_this_process(
+    *,
+    memory: int = _MEMORY,
+    seconds: float = MOST_SECONDS,
+    threads: int | None = 0,
+    has_workers: bool = False,
+) -> None:
     """The child's side: no core files, little memory, no process more, no network, no signal.
 
-    Called before foreign code is loaded.
+    Called before foreign code is loaded. ``threads`` are those that it may start, None for any
+    number: outside of a jail those of all the account's processes count. With ``has_workers``
+    these may be processes, which it may signal.
     """
     try:
         import resource
@@ -210,22 +276,25 @@ def limit_this_process() -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, _FILE),
         (resource.RLIMIT_NOFILE, _FILES),
-        (resource.RLIMIT_AS, _MEMORY),
-        (resource.RLIMIT_CPU, int(MOST_SECONDS)),
-        # No process and no thread more; the superuser is bound by the filter of calls alone.
-        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_AS, memory),
     ]
+    if threads is not None:
+        # Processes and threads; the superuser is bound by the filter of calls alone.
+        limits.append((resource.RLIMIT_NPROC, threads))
+    if math.isfinite(seconds):
+        limits.append((resource.RLIMIT_CPU, int(seconds)))
     for which, most in limits:
         with suppress(ValueError, OSError):
             _, hard = resource.getrlimit(which)
             least = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(which, (least, least))
     end_with_parent()
-    refuse_calls()
+    refuse_calls(workers=has_workers)
 
 
 _ISOLATION = (
-    *("--unshare-all", "--die-with-parent", "--new-session"),
+    # In the session that its start has made: what is sent to that group reaches all of the jail.
+    *("--unshare-all", "--die-with-parent"),
     *("--cap-drop", "ALL", "--hostname", "jail"),
 )
 
@@ -233,7 +302,9 @@ _ISOLATION = (
 # Files lie in memory, which the limits of a process do not count.
 _ROOM = ("--size", str(1 << 26), "--tmpfs")
 _BASE = (
-    *(*_ISOLATION, "--proc", "/proc", "--dev", "/dev", *_ROOM, "/dev/shm", "--remount-ro", "/dev"),
+    # The kernel lets the superuser of the machine write its settings below /proc, in any namespace.
+    *(*_ISOLATION, "--proc", "/proc", "--remount-ro", "/proc"),
+    *("--dev", "/dev", *_ROOM, "/dev/shm", "--remount-ro", "/dev"),
     *(*_ROOM, "/tmp"),
 )
 # What programs that are not Python's need of /etc.
@@ -251,51 +322,9 @@ def _bound(places: Iterable[Path]) -> list[str]:
     return options
 
 
-def _jail(readable: Iterable[Path], hidden: Iterable[Path], folder: Path | None) -> list[str]:
-    wanted = [*_whole_places(), *readable]
-    for place in map(Path, _import_paths()):
-        wanted += code_files(place) if place.is_dir() else [place]
-    # bubblewrap takes 9,000 arguments; the system and what was named come first.
-    places = list(dict.fromkeys(place.absolute() for place in wanted))[:_MOST_BOUND]
-    options = [*_BASE, *_bound(places)]
-    for path in (file.resolve() for file in hidden):
-        if path.exists() and any(path.is_relative_to(place) for place in places):
-            options += ["--ro-bind", "/dev/null", str(path)]
+def _jail(shown: Sequence[str], folder: Path | None) -> list[str]:
     start = "/" if folder is None else str(folder.absolute())
-    return [*options, "--remount-ro", "/", "--chdir", start]
-
-
-def code_files(folder: Path) -> list[Path]:
-    """The Python files below a folder, and no data: what a jail shows of it.
-
-    Hidden folders and environments are passed over, and so is what lies beyond the first thousands.
-    """
-    if any(folder.is_relative_to(place) for place in _whole_places()):
-        return []
-    found: list[Path] = []
-    for seen, (place, folders, files) in enumerate(os.walk(folder)):
-        folders[:] = sorted(one for one in folders if one[0] not in "._" and one not in _NO_CODE)
-        found += [Path(place, one) for one in sorted(files) if one.endswith(_CODE)]
-        if seen > _MOST_FOLDERS or len(found) > _MOST_FILES:
-            break
-    return found[:_MOST_FILES]
-
-
-_CODE = (".py", ".so")
-_NO_CODE = {"node_modules", "site-packages", "venv", "env", "build", "dist"}
-_MOST_FOLDERS = 2_000
-_MOST_FILES = 4_000
-_MOST_BOUND = 2_900
-
-
-def _whole_places() -> list[Path]:
-    """The system, Python and its packages, and this package."""
-    named = [*_SYSTEM, sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]]
-    return [Path(place).absolute() for place in named] + [Path(liptest.__file__).parent]
-
-
-def _import_paths() -> Sequence[str]:
-    return [str(Path(place).absolute()) for place in sys.path if place and Path(place).exists()]
+    return [*_BASE, *shown, "--remount-ro", "/", "--chdir", start]
 
 
 def _environment() -> dict[str, str]:
@@ -304,7 +333,7 @@ def _environment() -> dict[str, str]:
         "PATH": "/usr/bin:/bin",
         "HOME": "/tmp",
         "LANG": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join(_import_paths()),
+        "PYTHONPATH": os.pathsep.join(import_paths()),
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
@@ -312,21 +341,38 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _exchange(child: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
+def _exchange(
+    child: subprocess.Popen[bytes], request: bytes, seconds: float, listener: Listener | None
+) -> bytes:
     assert child.stdin is not None
     assert child.stdout is not None
     with suppress(BrokenPipeError):
         child.stdin.write(request)
         child.stdin.close()
     reader = _Reader(child.stdout.fileno(), time.monotonic() + seconds)
-    header = reader.read(_HEADER)
-    if not header.isdigit() or int(header) > MOST_BYTES:
-        raise LimitReached(
-            f"the analysis gave no answer, or one of more than {MOST_BYTES >> 20} MiB; nothing was "
-            f"decided",
-            "output",
-        )
-    return reader.read(int(header))
+    listens = False
+
+    def pass_on() -> bool:
+        if listens and sys.platform != "win32":
+            os.killpg(child.pid, signal.SIGINT)
+        return listens
+
+    with nullcontext() if listener is None else forwarded_interrupts(pass_on):
+        while True:
+            header = reader.read(_HEADER)
+            is_earlier = listener is not None and header[:1] == _EARLIER
+            size = header[1:] if is_earlier else header
+            if not size.isdigit() or int(size) > MOST_BYTES:
+                raise LimitReached(
+                    f"the analysis gave no answer, or one of more than {MOST_BYTES >> 20} MiB; "
+                    f"nothing was decided",
+                    "output",
+                )
+            content = reader.read(int(size))
+            if listener is None or not is_earlier:
+                return content
+            listens = True
+            listener.told(content)
 
 
 @dataclass
@@ -339,7 +385,8 @@ class _Reader:
         with selectors.DefaultSelector() as selector:
             selector.register(self.descriptor, selectors.EVENT_READ)
             while len(found) < count:
-                if not selector.select(max(0.0, self.deadline - time.monotonic())):
+                left = self.deadline - time.monotonic()
+                if not selector.select(max(0.0, left) if math.isfinite(left) else None):
                     raise LimitReached("the analysis took too long and was ended", "time")
                 part = os.read(self.descriptor, min(count - len(found), 1 << 20))
                 if not part:

@@ -113,13 +113,13 @@ def test_in_the_jail_there_is_nothing_to_see(folder: Path) -> None:
         "if len([p for p in os.listdir('/proc') if p.isdigit()]) > 3: found.append('processes')\n"
         "for path in ('/home', '/etc/passwd', '/var/lib'):\n"
         "    if os.path.exists(path): found.append(path)\n"
-        "for path in ('/usr/there', 'vendor.py'):\n"
+        "for path in ('/usr/there', 'vendor.py', 'here'):\n"
         "    try: Path(path).write_text('x'); found.append('writes ' + path)\n"
         "    except OSError: pass\n"
         "try: socket.create_connection(('127.0.0.1', 22), 1); found.append('network')\n"
         "except OSError: pass\n"
         "found += [key for key in os.environ if 'SECRET' in key]\n"
-        "Path('here').write_text('in memory')\n"
+        "import tempfile\nPath(tempfile.gettempdir(), 'here').write_text('in memory')\n"
         "fair = lt.ClosedForm([repr(found)], lambda rows: np.zeros((len(rows), 1)))\n"
     )
     (folder / "other.csv").write_text("private, too")
@@ -239,10 +239,10 @@ def test_an_answer_of_another_domain_is_refused(
 
 
 @SLOW
-def test_check_confined_compares_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_sealed_compares_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     leak = FAIR + "\ndef leak(data, rng):\n    return int(data[0])\n"
     (folder / "vendor.py").write_text(leak)
-    data = ["--dimension", "3", "--confined", "--epsilon", "1"]
+    data = ["--dimension", "3", "--sealed", "--epsilon", "1"]
     before = set(sys.modules)
     assert main(["check", "vendor.py:fair", *data]) == 0
     assert "sealed in another process" in " ".join(capsys.readouterr().out.split())

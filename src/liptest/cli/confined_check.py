@@ -1,0 +1,290 @@
+"""A check whose code runs in another process: this one imports none of it.
+
+What the other process answers is a certificate in JSON. Its claim, domain, distribution, seed,
+files and versions are held against the request, and it must follow from itself; the probabilities
+in it are the word of a process that ran foreign code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from liptest import cli, errors
+from liptest.cli.config import CheckModel
+from liptest.cli.lines import plain_line
+from liptest.cli.loading import defined_at, label_of
+from liptest.data.distributions import Distribution
+from liptest.errors import InputError, LiptestError, MechanismError
+from liptest.evidence.certificate import (
+    CALLER_SEED,
+    Certificate,
+    identify_data,
+    versions_here,
+)
+from liptest.evidence.domain_form import domain_to_dict
+from liptest.privacy.settings import CheckSettings
+from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.report.findings import Findings
+from liptest.report.text import printable
+from liptest.runs.jail import Listener, find_bubblewrap, memory_here, run_confined
+from liptest.runs.progress import Told
+from liptest.runs.shown_code import code_files
+
+_MODULE = "liptest.cli.checking_child"
+# Seconds beyond those of the request, in which a child says what it knows.
+_GRACE = 60.0
+#: What a verdict is worth whose code ran in another process; how it was confined is put in front.
+WORD = (
+    "The verdict is the word of the process that ran this code. Against an author who attacks, "
+    "add --sealed; code of your own needs neither: --in-process."
+)
+_NO_FILES = (
+    "; code that is confined sees Python files and the public tables of the request, no other "
+    "file and no network; for code of your own add --in-process"
+)
+_SIGNS = ("FileNotFoundError", "No such file", "Operation not permitted", "PermissionError")
+
+
+@dataclass(frozen=True)
+class CheckedElsewhere:
+    """What another process said of a check, and how it was confined."""
+
+    certificate: Certificate[PrivacyVerdict]
+    file: Path | None
+    line: int | None
+    findings: Findings | None
+    confinement: str
+
+    @property
+    def words(self) -> str:
+        """For the reader of the verdict."""
+        return f"({self.confinement[:1].upper()}{self.confinement[1:]}. {WORD})"
+
+
+class InternalError(Exception):
+    """A fault of liptest, or of code that changed it, in the other process."""
+
+
+def check_elsewhere(
+    model: CheckModel,
+    folder: Path,
+    law: Distribution,
+    settings: CheckSettings,
+    *,
+    where: str,
+    workers: int = 1,
+    checkpoint: Path | None = None,
+    pictures: bool = False,
+    hidden: tuple[Path, ...] = (),
+    progress: Told | None = None,
+) -> CheckedElsewhere:
+    """Have the code at ``where`` checked in a jail, where there is one, and read the certificate.
+
+    Raises what the other process says that it raised, and MechanismError where it gives no answer
+    or one to another request.
+    """
+    if model.distribution is not None and model.distribution.sql is not None:
+        raise InputError(
+            "sql: code that is confined reaches no database; add --sealed, or --in-process for "
+            "code of your own",
+            name="sql",
+        )
+    request = {
+        "check": model.model_dump(mode="json", exclude_none=True),
+        "folder": str(folder),
+        "workers": workers,
+        "memory": memory_here(),
+        "is_jailed": find_bubblewrap() is not None,
+        "pictures": pictures,
+        "checkpoint": None if checkpoint is None else str(checkpoint),
+        "kept": _kept(checkpoint),
+        "debug": cli.DEBUG in sys.argv,
+    }
+    reply = run_confined(
+        _MODULE,
+        json.dumps(request).encode(),
+        readable=_readable(model, folder, where),
+        hidden=hidden,
+        folder=Path.cwd(),
+        seconds=math.inf if model.max_seconds is None else model.max_seconds + _GRACE,
+        memory=memory_here(),
+        listener=Listener(_Heard(checkpoint, progress).message, _print_line),
+    )
+    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
+
+
+@contextmanager
+def begun_late(begin: Callable[[], AbstractContextManager[Told | None]]) -> Iterator[Told]:
+    """Progress that is shown from the first message on: until then the other process starts."""
+    with ExitStack() as stack:
+        begun: list[Told | None] = []
+
+        def tell(done: int, planned: int) -> None:
+            if not begun:
+                begun.append(stack.enter_context(begin()))
+            if begun[0] is not None:
+                begun[0](done, planned)
+
+        yield tell
+
+
+def _readable(model: CheckModel, folder: Path, where: str) -> list[Path]:
+    """The code, and the public tables that the request names."""
+    file = Path(where.rpartition(":")[0])
+    found = [file, *code_files(file.resolve().parent)] if file.suffix == ".py" else []
+    found += [] if file.suffix == ".py" else code_files(Path.cwd())
+    law = model.distribution
+    tables = [] if law is None else [law.table, law.records]
+    return [*found, *(folder / one for one in tables if one is not None)]
+
+
+def _kept(checkpoint: Path | None) -> str | None:
+    if checkpoint is None or not checkpoint.exists():
+        return None
+    return checkpoint.read_text(encoding="utf-8", errors="replace")
+
+
+@dataclass
+class _Heard:
+    """What is done with messages before the answer."""
+
+    checkpoint: Path | None
+    progress: Told | None
+
+    def message(self, content: bytes) -> None:
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            found = json.loads(content)
+            if "progress" in found and self.progress is not None:
+                done, planned = found["progress"]
+                if type(done) is int and type(planned) is int:
+                    self.progress(done, planned)
+            if "checkpoint" in found and self.checkpoint is not None:
+                self.checkpoint.write_text(found["checkpoint"], encoding="utf-8")
+
+
+def _print_line(line: str) -> None:
+    print(printable(line), file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What an answer must be about."""
+
+    model: CheckModel
+    law: Distribution
+    settings: CheckSettings
+    where: str
+
+    def departs(self, found: Certificate[PrivacyVerdict]) -> str | None:
+        """The first thing in which a certificate is about something else."""
+        verdict = found.verdict
+        same = {
+            "mechanism": verdict.mechanism == label_of(self.where),
+            "claim": verdict.claim == self.settings.claim,
+            "domain": found.domain is not None
+            and domain_to_dict(found.domain) == domain_to_dict(self.law.domain),
+            "distribution": (found.data_hash, found.data_source) == identify_data(self.law),
+            "seed": self.model.seed in (None, verdict.seed)
+            and (found.seed_source == CALLER_SEED) == (self.model.seed is not None),
+            "versions": found.versions == versions_here(),
+            "releases": (found.releases, found.attempts, found.release_source) == (1, None, None),
+            "files": self._files_are_here(found, Path(self.where.rpartition(":")[0])),
+        }
+        return next((name for name, is_same in same.items() if not is_same), None)
+
+    def _files_are_here(self, found: Certificate[PrivacyVerdict], file: Path) -> bool:
+        """Whether the files that it says it tested, if they are here, are these."""
+        if file.suffix != ".py":
+            return True
+        for name, digest in found.code.files.items():
+            path = file.parent / name
+            if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                return False
+        return True
+
+
+def _read(content: bytes, confined: str, asked: _Asked) -> CheckedElsewhere:
+    found = _answer(content)
+    try:
+        _check_printable(found)
+        certificate = Certificate.from_json(json.dumps(found["certificate"]))
+        pictures = None if found["findings"] is None else Findings.from_dict(found["findings"])
+        file, line = _place(found, asked)
+        other = asked.departs(certificate)
+    except _NOT_READ as error:
+        raise _unreadable(str(error)) from None
+    if other is not None:
+        raise MechanismError(
+            f"the process that ran the code answered another request: its {other} is not the one "
+            f"that was asked for; nothing was decided"
+        )
+    return CheckedElsewhere(certificate, file, line, pictures, confined)
+
+
+_NOT_READ = (ValueError, TypeError, LookupError, RecursionError, AttributeError, OverflowError)
+
+
+def _answer(content: bytes) -> dict[str, Any]:
+    """What the child says it found; raises what it says that it raised."""
+    try:
+        found: dict[str, Any] = json.loads(content)
+        said = {key: plain_line(found[key]) for key in _FAULTS if key in found}
+        interrupted = "interrupted" in found
+    except _NOT_READ as error:
+        raise _unreadable(str(error)) from None
+    if interrupted:
+        raise KeyboardInterrupt
+    if "internal" in said:
+        words = f"{said['internal']}: {said.get('text', '')}"
+        raise InternalError(f"in the process that ran the code: {words}")
+    if "error" in said:
+        raise _reported(said["error"], said.get("text", ""))
+    return found
+
+
+_FAULTS = ("error", "internal", "text")
+
+
+def _reported(name: str, words: str) -> LiptestError:
+    """The error of that name; what it says are the words of the other process."""
+    kind = getattr(errors, name, None)
+    told = words + (_NO_FILES if any(sign in words for sign in _SIGNS) else "")
+    if isinstance(kind, type) and issubclass(kind, LiptestError):
+        return kind(told)
+    return MechanismError(told)
+
+
+def _unreadable(why: str) -> MechanismError:
+    return MechanismError(
+        f"the process that ran the code gave an answer that cannot be read; nothing was decided "
+        f"({plain_line(why)[:200]})"
+    )
+
+
+def _check_printable(found: Any) -> None:
+    """ValueError for a text that a terminal would obey."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            _check_printable(key)
+            _check_printable(value)
+    elif isinstance(found, list):
+        for value in found:
+            _check_printable(value)
+    elif isinstance(found, str) and not found.replace("\n", " ").isprintable():
+        raise ValueError("it has control characters")
+
+
+def _place(found: dict[str, Any], asked: _Asked) -> tuple[Path | None, int | None]:
+    """Where the mechanism is defined; of a package what the other process says."""
+    if asked.where.rpartition(":")[0].endswith(".py") or found["file"] is None:
+        return defined_at(asked.where)
+    line = found["line"]
+    return Path(plain_line(found["file"])), line if type(line) is int else None
