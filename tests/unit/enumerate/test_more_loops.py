@@ -141,6 +141,7 @@ def test_arrays_are_added_up_record_by_record() -> None:
     assert 1 - 1e-9 < price(lt.mechanism(by_rows)) < 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_an_array_with_another_name_is_not_followed_as_it_was() -> None:
     """It is added to in place."""
 
@@ -238,6 +239,7 @@ def test_a_sum_that_is_told_without_noise_ends_the_walk() -> None:
     assert len(calls) < 10
 
 
+@pytest.mark.slow
 def test_loops_that_stop_have_few_paths() -> None:
     """Though the first run of it has many comparisons."""
 
