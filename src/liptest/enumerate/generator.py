@@ -36,7 +36,7 @@ from liptest.enumerate.finite_draws import (
     ranged,
     take_items,
 )
-from liptest.enumerate.process_questions import PRIVATE_NAMES
+from liptest.enumerate.process_questions import PRIVATE_NAMES, STAND_INS
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.array import array_of, cells_of
@@ -220,6 +220,7 @@ def present_as(kind: type, original: type) -> None:
     """Let a class name itself as another one does; what it has of its own may not be asked for."""
     kind.__name__, kind.__qualname__ = original.__name__, original.__qualname__
     kind.__module__, kind.__doc__ = original.__module__, original.__doc__
+    STAND_INS.add(kind)
     PRIVATE_NAMES.update(name for name in dir(kind) if name[0] == "_" and name[1] != "_")
     PRIVATE_NAMES.update({"_tree", "_real", "_note_seed"})
 

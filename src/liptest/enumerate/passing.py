@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liptest.enumerate.noise_outputs import items_of
+from liptest.enumerate.process_questions import STAND_INS
 from liptest.enumerate.pure_code import is_plain
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise
@@ -87,8 +88,7 @@ class Passing:
 
     def draws(self, source: Any) -> None:
         """What gives noise must be a generator."""
-        is_generator = isinstance(source, (np.random.Generator, np.random.RandomState))
-        if is_generator and type(source).__module__.startswith(f"{__package__}."):
+        if type(source) in STAND_INS:
             return
         if isinstance(source, ModuleType) and source.__name__ in ("numpy.random", "random"):
             return

@@ -38,6 +38,8 @@ _BY_NAME = frozenset({"hasattr", "getattr"})
 _DRAW_ONLY = "only draw from it, or ask isinstance(rng, numpy.random.Generator)"
 #: Names of attributes that the stand-ins for generators have, and NumPy's have not.
 PRIVATE_NAMES: set[str] = set()
+#: Their classes, which name themselves as NumPy's do.
+STAND_INS: set[type] = set()
 #: Line, what is asked, what to write instead.
 Question = tuple[int | None, str, str]
 
