@@ -9,7 +9,7 @@ the way that the code took, and there is one such way.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
+from liptest.enumerate.alike_pairs import pair_kind
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.law_formulas import formula_lines
@@ -449,25 +450,35 @@ def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
 
 @dataclass(frozen=True, eq=False)
 class WholeTable(DensityTable):
-    """Laws of distinct datasets, compared over all whole numbers."""
+    """Laws of distinct datasets, compared over all whole numbers; pairs that are alike once."""
+
+    _kinds: dict[tuple[int, int], Hashable] = field(default_factory=dict, repr=False)
+    _alike: dict[Any, arb] = field(default_factory=dict, repr=False)
 
     def new_distinct(self) -> Any:
         return WholePool()
 
     def _stick(self, left: int, right: int, epsilon: float) -> arb:
-        key = (min(left, right), max(left, right), epsilon)
-        if key not in self._sticks:
+        pair = self.pair_kind(left, right), epsilon
+        if pair not in self._alike:
             with precision(CERTIFIED_BITS):
-                left_law, right_law = self._pair(*key[:2])
-                self._sticks[key] = stick_of_whole(left_law, right_law, arb(epsilon))
-        return self._sticks[key]
+                self._alike[pair] = stick_of_whole(*self._pair(left, right), arb(epsilon))
+        return self._alike[pair]
 
     def _loss(self, left: int, right: int) -> arb:
-        key = (left, right) if left <= right else (right, left)
-        if key not in self._known:
+        pair = self.pair_kind(left, right)
+        if pair not in self._alike:
             with precision(CERTIFIED_BITS):
-                self._known[key] = loss_of_whole(*self._pair(*key))
-        return self._known[key]
+                self._alike[pair] = loss_of_whole(*self._pair(left, right))
+        return self._alike[pair]
+
+    def pair_kind(self, left: int, right: int) -> Hashable:
+        """Alike are pairs that differ by a move of all numbers of both."""
+        key = (left, right) if left <= right else (right, left)
+        if key not in self._kinds:
+            one, other = self._pair(*key)
+            self._kinds[key] = pair_kind(one.leaves, other.leaves)
+        return self._kinds[key]
 
     def cells(self, left: int, right: int) -> PairCells:
         return _cells(*self._pair(left, right))

@@ -252,6 +252,10 @@ class ComparableLaws(ABC):
         """Two distinct laws as cells; UnsupportedForm where they are not compared so."""
         raise UnsupportedForm("these laws are compared by their largest loss and deltas only")
 
+    def pair_kind(self, left: int, right: int) -> Hashable:
+        """Equal for pairs of distinct laws, in either order, only where no measure tells them."""
+        return (left, right) if left <= right else (right, left)
+
     def new_distinct(self) -> Any:
         """What collects distinct laws of this kind; None: that of laws that list their outputs."""
         return None

@@ -252,9 +252,10 @@ class _Largest:
         seen = set()
         for k in np.argsort(-above, kind="stable"):
             pair = int(block.left[k]), int(block.right[k])
-            if pair in seen or pair[::-1] in seen or pair[0] == pair[1]:
+            kind = block.laws.pair_kind(*pair)
+            if kind in seen or pair[0] == pair[1]:
                 continue
-            seen.add(pair)
+            seen.add(kind)
             if above[k] <= self._lower or math.isinf(self._lower):
                 return
             lower, upper = self._notion.of_cells(block.laws, *pair, self._lower)
