@@ -27,7 +27,7 @@ from liptest.enumerate.replaceable_names import (
 )
 from liptest.values.array import SymbolicArray
 from liptest.values.noise import AnyNoise
-from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.protocol import Symbolic, current, is_symbolic
 
 _BUILTINS = ("float", "int", "isinstance", "type")
 # Code with these may look at names that are not written down.
@@ -65,6 +65,7 @@ def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     value = arguments[0]
     if type(value) is SymbolicArray and value.storage.stays_symbolic and value.size == 1:
         value = value.cells.item()
+    value = current(value)
     return value.typed(kind) if is_symbolic(value) and value.stays_symbolic else None
 
 

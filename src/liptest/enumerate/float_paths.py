@@ -26,7 +26,7 @@ from liptest.floats.chains import FloatChain
 from liptest.floats.counts import Condition
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
-from liptest.values.noise_run import NoiseRun
+from liptest.values.noise_run import NoiseRun, NoisyValue
 
 #: Paths of one dataset, and choices on one of them.
 MAX_PATHS, MAX_CHOICES = 64, 64
@@ -186,4 +186,6 @@ def _shaped(output: Any, entries: list[Entry]) -> Any:
         return Items, tuple((key, _shaped(value, entries)) for key, value in pairs)
     if output is None or kind in (str, bytes, Raised):
         return output
+    if kind is NoisyValue:
+        raise UnsupportedRandomnessError("a sum of several continuous draws")
     raise UnsupportedRandomnessError(f"an output of type {kind.__name__}")

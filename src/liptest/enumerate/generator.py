@@ -39,6 +39,7 @@ from liptest.enumerate.finite_draws import (
 from liptest.enumerate.process_questions import PRIVATE_NAMES, STAND_INS
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values import folded_uniform as _folded_uniform  # noqa: F401  it fills in what |u| is
 from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
 from liptest.values.column import column_of
@@ -255,7 +256,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             tree.count_draws(0)
         # UniformValue(tree), without the call of __init__: most draws are made here.
         number = _NEW(UniformValue)
-        number.branching, number.line, number.noise = tree, UNIT, None
+        number.branching, number.line = tree, UNIT
+        number.noise = number.inverted = None
         number.low, number.high = 0, GRID
         log = tree.draw_log
         return number if log is None else log.hand_out(number, UNIT.law)

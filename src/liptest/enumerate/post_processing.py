@@ -237,7 +237,8 @@ def _is_told(value: Any) -> bool:
     """Whether it is constant, or made of numbers with noise of their own and constants."""
     kind = type(value)
     if kind is AlignedValue:
-        return bool(value.run.has_noise(value.form))
+        run, form = value.run, value.form
+        return bool(run.has_noise(form)) and not run.is_made_by_hand(form)
     if kind is ReleasedValue:
         return True
     if kind is SymbolicArray:

@@ -255,6 +255,7 @@ class DecidingRun(NoiseRun):
         """Start another path. What was made stays: the same is made of the same variables."""
         self.path += 1
         self.noises = []
+        self.made_by_hand = set()
         #: At the point, by variable.
         self.values: list[Fraction] = []
         #: Forms that became known, by their terms with the first factor 1.
@@ -393,6 +394,7 @@ class DecidingRun(NoiseRun):
 
     def release(self, form: Form) -> None:
         """Make a form known to the outside."""
+        self.check_only_answered(form)
         terms, _ = _normal(form)
         self.released.setdefault(terms, form)
 
@@ -413,6 +415,7 @@ class DecidingRun(NoiseRun):
 
     def question(self, comparison: Operation, form: Form) -> BoundQuestion:
         """Whether a form, which is not a constant, compares so with 0; the same for each path."""
+        self.check_only_answered(form)
         terms, first = _normal(form)
         bound = lean(-Fraction(form.constant) / first)
         gap = partial(self.at_point, Form(-bound, terms))
@@ -480,6 +483,8 @@ class DecidingRun(NoiseRun):
 
         The same object for the same sums: a path that knows the answer does not ask again.
         """
+        for one in sums:
+            self.check_only_answered(one)
         variables = sorted({variable for one in sums for variable, _ in one.terms})
         key = Contest, tuple(sums), tuple(self.noises[variable] for variable in variables)
         known: Contest | None = self.made.get(key)

@@ -226,6 +226,7 @@ class RoundedValue(AnyNoise):
         shift: Fraction = Fraction(0),
         precise: bool = True,
     ) -> None:
+        run.check_only_answered(form)
         self.run = run
         self.form = form
         self.kind = kind

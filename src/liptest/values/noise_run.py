@@ -82,7 +82,8 @@ class NoiseRun:
     """All noise of one run. ``NoiseRun.of(tree)`` is that of the run that is under way."""
 
     __slots__ = (
-        *("_asked", "_place", "_point", "constraints", "fixed", "known", "noises", "symbolic"),
+        *("_asked", "_place", "_point", "constraints", "fixed", "known", "made_by_hand"),
+        *("noises", "symbolic"),
         "tree",
     )
 
@@ -99,6 +100,8 @@ class NoiseRun:
         self.known: dict[Any, int] = {}
         #: Whether symbolic noise is to be an output.
         self.symbolic = False
+        #: Variables that are noise only as the real numbers that their uniforms stand for.
+        self.made_by_hand: set[int] = set()
         self._asked = 0
         #: File and line of the last question.
         self._place = ("", 0)
@@ -116,6 +119,20 @@ class NoiseRun:
         """A new variable."""
         self.noises.append(noise)
         return Form.variable(len(self.noises) - 1)
+
+    def is_made_by_hand(self, form: Form) -> bool:
+        """Whether noise of an inverse cdf is in a sum."""
+        return bool(self.made_by_hand) and any(one in self.made_by_hand for one, _ in form.terms)
+
+    def check_only_answered(self, form: Form) -> None:
+        """Abort where noise of an inverse cdf is looked at: of the code's own grid that tells more
+        than of the real numbers in its place."""
+        if self.is_made_by_hand(form):
+            self.tree.unsupported(
+                "noise that is made of rng.random() by a logarithm, then added to data or other "
+                "noise, and then rounded or compared",
+                "round it before it is added, or draw it with rng.laplace or rng.exponential",
+            )
 
     def own_value(self, form: Form, kind: Any) -> Any:
         """What stands for a sum in a run of another sort; None: what stands for noise."""
@@ -198,6 +215,7 @@ class NoiseRun:
     def holds(self, comparison: Callable[[Any, Any], Any], form: Form) -> bool:
         """Whether a sum compares so with 0: known, or chosen."""
         form = self.current(form)
+        self.check_only_answered(form)
         if not form.terms:
             return bool(comparison(form.constant, 0))
         if comparison in (operator.eq, operator.ne):

@@ -200,6 +200,11 @@ class SymbolicValue(Symbolic):
         plain = self.concretise(operation.__name__)
         return operation(other, plain) if swapped else operation(plain, other)
 
+    def joined(self, operation: Operation, other: Any) -> Any:
+        """``operation`` of it and another random number in a way of its own, the same in both
+        orders; NotImplemented for none."""
+        return NotImplemented
+
     def compare(self, comparison: Operation, other: Any) -> Any:
         """``comparison(self, other)``; ``other`` is a plain number or of the same family."""
         return comparison(self.concretise("a comparison"), other)
@@ -351,6 +356,9 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
     value, other = (right, left) if swapped else (left, right)
     if is_symbolic(other):
         divisor = right
+        found = left.joined(operation, right)
+        if found is not NotImplemented:
+            return found
         left, right = meet(left, right, f"{operation.__name__} with another random number")
         if operation in _DIVISIONS and not is_symbolic(right):
             divisor.check_divisor(right)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,9 +29,18 @@ from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import COARSE, GRID, UNIT, Line, entry_line, split_weights, whole_line
 from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
+from liptest.values.inverse_cdf import (
+    ABSOLUTES,
+    Inverted,
+    Logarithm,
+    half_width,
+    ideal_ends,
+    linear_in_base,
+    log_in_base,
+)
 from liptest.values.noise import NoiseValue, value_of
 from liptest.values.noise_run import NoiseRun
-from liptest.values.promotion import as_noise
+from liptest.values.promotion import as_noise, promote
 from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
 from liptest.values.protocol import compare as compare_any
 from liptest.values.transforms import (
@@ -53,7 +61,6 @@ from liptest.values.transforms import (
 
 # Python compares floats with these exactly.
 _EXACT = frozenset({float, int, bool, Fraction, Decimal})
-_ABSOLUTE = ("abs", "absolute", "fabs")
 _UNIFORM = Noise("uniform", Fraction(1))
 # In place of a choice that was made before.
 _NOTHING: tuple[Any, int] = (None, 0)
@@ -68,13 +75,25 @@ _TO_WHOLE: dict[str, Callable[[Any], int]] = {
 }
 
 
+class Folding:
+    """What |u| of a number u is that is uniform around 0; ``folded_uniform`` fills it in."""
+
+    #: ``(number, step)``.
+    folded: Callable[[Any, Step], Any]
+
+
+FOLDING = Folding()
+
+
 class UniformValue(SymbolicValue):
     """A random float: ``low`` .. ``high`` - 1 are the grid points that it may be."""
 
-    __slots__ = ("branching", "high", "line", "low", "noise")
+    __slots__ = ("branching", "high", "inverted", "line", "low", "noise")
 
     __hash__ = SymbolicValue.__hash__
     family = "uniform"
+    #: Whether it is known up to the side of 0 on which another number lies.
+    is_folded = False
     described = "a number from rng.random()"
     described_in_arrays = "an array of numbers from rng.random()"
     advice = (
@@ -90,6 +109,8 @@ class UniformValue(SymbolicValue):
         self.high = line.stop
         #: The grid point over GRID as noise, once it is promoted.
         self.noise: NoiseValue | None = None
+        #: How the grid point follows from the noise, where that was made by an inverse cdf.
+        self.inverted: Inverted | None = None
 
     # ---- what it is
 
@@ -101,6 +122,11 @@ class UniformValue(SymbolicValue):
     @property
     def is_discrete(self) -> bool:
         return bool(self._line_seen().discrete)
+
+    @property
+    def stays_symbolic(self) -> bool:  # type: ignore[override]
+        """Where it is to become noise."""
+        return self.base.noise is None and self._logarithm() is not None
 
     def current(self) -> Any:
         return self if self.base.noise is None else self._as_noise()
@@ -197,9 +223,16 @@ class UniformValue(SymbolicValue):
 
     def after(self, step: Step) -> Any:
         """What an operation makes of the number: a number again, or a plain one."""
-        base, line = self.base, self._line_seen()
+        base = self.base
         if base.noise is not None:
             self.refuse(f"{step.name}, after a comparison or a sum with other noise")
+        if step.name in ABSOLUTES and half_width(self.line, base.low, base.high) is not None:
+            return FOLDING.folded(self, step)
+        return self.directly(step)
+
+    def directly(self, step: Step) -> Any:
+        """What an operation makes of the number, on the part of the grid where it lies."""
+        base, line = self.base, self._line_seen()
         found = regions(line, step)
         region = found[base.part([one.stop for one in found[:-1]])]
         if region.refused is not None:
@@ -269,7 +302,10 @@ class UniformValue(SymbolicValue):
         if base.noise is not None:
             return self._as_noise().concretise(use)
         if settle is None and not line.discrete:
-            self.refuse(use)
+            noise = promote(self) if use == "the output" and self._logarithm() else None
+            if noise is None:
+                self.refuse(use)
+            return noise.concretise(use)
         found = pieces(line, base.low, base.high, settle or line.kind)
         if found is None:
             self._too_many(use)
@@ -280,6 +316,8 @@ class UniformValue(SymbolicValue):
         return found.values[chosen]
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
+        if self.inverted is not None and self.noise is not None:
+            return self.line.value(self.inverted.point(self.noise.replay(point_in)))
         if self.noise is not None:
             return self._as_noise().replay(point_in)
         return self.line.value(point_in(self.low, self.high))
@@ -297,11 +335,44 @@ class UniformValue(SymbolicValue):
 
     def _as_noise(self) -> Any:
         """As noise, once the base is that."""
-        linear, noise = linear_in_base(self.line), self.base.noise
+        linear, noise = self._linear(), self.base.noise
         if linear is None or noise is None:
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
         return value_of(noise.run, noise.form * slope + shift, self.kind)
+
+    def _linear(self) -> tuple[Fraction, Fraction] | None:
+        """(slope, shift) of what it is of the noise of its base; None where it is not a line."""
+        inverted = self.base.inverted
+        if inverted is None:
+            return linear_in_base(self.line)
+        found = log_in_base(self.line)
+        if found is not None and not inverted.folded:
+            found = found.over(inverted.start, inverted.start + inverted.width)
+            if found is not None and found.is_rising == inverted.rising:
+                return -found.factor, found.constant
+        return None
+
+    def _logarithm(self) -> Logarithm | None:
+        """What it is as a logarithm of a number that is uniform on (0, 1); None for all others."""
+        found = log_in_base(self.line)
+        return None if found is None else found.over(*ideal_ends(self.base.low, self.base.high))
+
+    def joined(self, operation: Operation, other: Any) -> Any:
+        if operation is not operator.mul or not _is_uniform(other) or self.base is not other.base:
+            return NotImplemented
+        for sign, folded in ((self, other), (other, self)):
+            if folded.is_folded and folded.takes(sign):
+                return folded.signed(sign)
+        return NotImplemented
+
+    def inversion(self) -> Inverted | None:
+        """How its base follows from noise in which it is linear; None where it is no logarithm."""
+        found = self._logarithm()
+        if found is None:
+            return None
+        start, stop = ideal_ends(self.base.low, self.base.high)
+        return Inverted(found.is_rising, False, start, stop - start)
 
 
 class UniformEntry(UniformValue):
@@ -430,24 +501,28 @@ _LT, _LE, _GT, _GE, _EQ, _NE = (
 )
 
 
-@lru_cache(maxsize=4096)
-def linear_in_base(line: Any) -> tuple[Fraction, Fraction] | None:
-    """(slope, shift) of the values in the grid point over GRID, without the rounding of floats."""
-    if not isinstance(line, Image):
-        return None if line.discrete else (Fraction(line.width), Fraction(line.low))
-    inner, step = linear_in_base(line.inner), line.step.linear
-    if line.step.name in _ABSOLUTE:  # on one side of 0
-        step = Fraction(1 if line.rising == line.inner.rising else -1), Fraction(0)
-    if inner is None or step is None:
-        return None
-    return inner[0] * step[0], inner[1] * step[0] + step[1]
+def _invert(value: UniformValue) -> bool:
+    """Make the base of a logarithm of it exponential or Laplace noise; whether it is one."""
+    base = value.base
+    inverted = value.inversion()
+    if inverted is None:
+        return False
+    run = NoiseRun.of(base.branching)
+    noise = Noise("laplace" if inverted.folded else "exponential", Fraction(1))
+    form = run.new(noise)
+    run.made_by_hand |= {variable for variable, _ in form.terms}
+    base.inverted, base.noise = inverted, value_of(run, form, float)
+    base.low = base.high = -1
+    return True
 
 
 @as_noise.register
 def _promoted(value: UniformValue) -> Any:
     base = value.base
+    if base.noise is None and _invert(value):
+        return value.current()
     if base.noise is None:
-        if linear_in_base(value.line) is None:
+        if value.is_folded or linear_in_base(value.line) is None:
             return None
         run = NoiseRun.of(base.branching)
         start, stop = Fraction(base.low, GRID), Fraction(base.high, GRID)

@@ -1,0 +1,218 @@
+"""Numbers made of |u| and the sign of u, u uniform around 0, before either is looked at.
+
+|u| and the sign of u are independent. Until one is asked for, ``sign(u) * log(1 - 2 |u|)`` may
+become Laplace noise (``inverse_cdf``). Any other use asks on which side of 0 u lies, and goes on
+with the floats of that side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.values.faults import raises_as_numpy
+from liptest.values.grid import GRID
+from liptest.values.images import Image, Step
+from liptest.values.inverse_cdf import (
+    ABSOLUTES,
+    Inverted,
+    Logarithm,
+    half_width,
+    is_logarithm,
+    linear_in_base,
+    log_of_steps,
+)
+from liptest.values.promotion import promote
+from liptest.values.protocol import Operation, SymbolicValue
+from liptest.values.uniform import FOLDING, DerivedUniform, UniformValue
+
+# What int() and round() do to a plain number.
+_TO_WHOLE: dict[str, Callable[[Any], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "rint": round,
+}
+
+
+def _is_uniform(value: Any) -> bool:
+    return issubclass(type(value), UniformValue)
+
+
+class FoldedUniform(DerivedUniform):
+    """What steps make of |u|, and perhaps of that times the sign of u; u is uniform around 0.
+
+    It may become noise while the sign is open. Any other use settles on which side of 0 u lies.
+    """
+
+    __slots__ = ("_after", "_factor", "_found", "_sign", "_source", "_steps")
+
+    __hash__ = SymbolicValue.__hash__
+    is_discrete = False
+    is_folded = True
+
+    def __init__(
+        self,
+        source: UniformValue,
+        steps: tuple[Step, ...],
+        sign: UniformValue | None = None,
+        after: tuple[Step, ...] = (),
+    ) -> None:
+        self.branching = source.branching
+        self._base = source.base
+        self._source, self._steps, self._sign, self._after = source, steps, sign, after
+        self._factor = Fraction(0) if sign is None else sign_of(sign, source)
+        self.low = self.high = -1
+        self._found: Any = None
+        self.kind = type(self._model())
+
+    def _model(self) -> Any:
+        """A number of its type."""
+        point = (self._base.low + 3 * self._base.high) // 4
+        found = self._source.kind(self._source.line.value(point))
+        with np.errstate(all="ignore"):
+            for step in self._steps:
+                found = step.apply(found)
+            if self._sign is not None:
+                found = found * self._sign.kind(1)
+            for step in self._after:
+                found = step.apply(found)
+        return found
+
+    def takes(self, sign: UniformValue) -> bool:
+        """Whether a number is a multiple of the sign of u, and this has none yet."""
+        return self._sign is None and self._found is None and sign_of(sign, self._source) != 0
+
+    def signed(self, sign: UniformValue) -> FoldedUniform:
+        """Times a multiple of the sign of u."""
+        return FoldedUniform(self._source, self._steps, sign)
+
+    def resolved(self) -> Any:
+        """The same number, or a plain one, once it is known on which side of 0 u lies."""
+        if self._found is None:
+            found: Any = self._source
+            for step in self._steps:
+                found = _stepped(found, step)
+            if self._sign is not None:
+                found = found * self._sign
+            for step in self._after:
+                found = _stepped(found, step)
+            self._found = found
+        return self._found
+
+    def after(self, step: Step) -> Any:
+        is_open = self._found is None and self.base.noise is None
+        if is_open and (step.linear is not None or (is_logarithm(step) and self._sign is None)):
+            if self._sign is None:
+                return FoldedUniform(self._source, (*self._steps, step))
+            return FoldedUniform(self._source, self._steps, self._sign, (*self._after, step))
+        return _stepped(self.resolved(), step)
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        return comparison(self.resolved(), other)
+
+    def typed(self, kind: Any) -> Any:
+        if kind is self.kind or kind in (float, np.float64):
+            return super().typed(kind)
+        return _typed(self.resolved(), kind)
+
+    def rounded(self, how: str, kind: Any) -> Any:
+        found = self.resolved()
+        if not _is_uniform(found):
+            return _rounded(found, how, kind)
+        return found.rounded(how, kind)
+
+    def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
+        if use == "the output" and settle is None:
+            noise = promote(self)
+            if noise is not None:
+                return noise.concretise(use)
+        found = self.resolved()
+        if _is_uniform(found):
+            return found.concretise(use, settle)
+        return found if settle is None else _settled(found, settle)
+
+    def inversion(self) -> Inverted | None:
+        low, high, found = self._base.low, self._base.high, self._logarithm()
+        if found is None:
+            return None
+        middle, width = Fraction(low + high, 2 * GRID), Fraction(high - low, 2 * GRID)
+        slope, _ = self._source_line()
+        return Inverted(found.is_rising, True, middle, width if slope > 0 else -width)
+
+    def _logarithm(self) -> Logarithm | None:
+        size = half_width(self._source.line, self._base.low, self._base.high)
+        return None if size is None else self._of_size(size)
+
+    def _source_line(self) -> tuple[Fraction, Fraction]:
+        found = linear_in_base(self._source.line)
+        assert found is not None
+        return found
+
+    def _of_size(self, size: Fraction) -> Logarithm | None:
+        """What it is as sign(u) times a logarithm, and a constant, where |u| is at most size."""
+        found = log_of_steps(self._steps[1:], size)
+        if self._sign is None or self._found is not None or found is None or found.constant:
+            return None
+        found = found.after((self._factor, Fraction(0)))
+        for step in self._after:
+            assert step.linear is not None
+            found = found.after(step.linear)
+        return found
+
+    def _linear(self) -> tuple[Fraction, Fraction] | None:
+        inverted = self._base.inverted
+        if inverted is None or not inverted.folded:
+            return None
+        found = self._of_size(abs(self._source_line()[0] * inverted.width))
+        if found is None or found.is_rising != inverted.rising:
+            return None
+        return -found.factor, found.constant
+
+
+def sign_of(value: UniformValue, source: UniformValue) -> Fraction:
+    """c where a number is c times the sign of another, which is uniform around 0; else 0."""
+    line: Any = value.line
+    while isinstance(line, Image) and line.step.linear is not None and not line.step.linear[1]:
+        line = line.inner
+    if not isinstance(line, Image) or line.step.name not in ("sign", "copysign"):
+        return Fraction(0)
+    base, inner, own = value.base, linear_in_base(line.inner), linear_in_base(source.line)
+    ends = value.line.value(base.low), value.line.value(base.high - 1)
+    if inner is None or own is None or inner[0] * own[1] != inner[1] * own[0]:
+        return Fraction(0)
+    if ends[0] != -ends[1] or not math.isfinite(ends[0]):
+        return Fraction(0)
+    return Fraction(float(ends[1])) * (1 if own[0] > 0 else -1)
+
+
+def _stepped(value: Any, step: Step) -> Any:
+    if not _is_uniform(value):
+        return step.of_number(value)
+    return value.directly(step) if step.name in ABSOLUTES else value.after(step)
+
+
+@raises_as_numpy
+def _typed(value: Any, kind: Any) -> Any:
+    return value.typed(kind) if _is_uniform(value) else kind(value)
+
+
+@raises_as_numpy
+def _rounded(plain: Any, how: str, kind: Any) -> Any:
+    return kind(getattr(np, how)(plain) if issubclass(kind, float) else _TO_WHOLE[how](plain))
+
+
+@raises_as_numpy
+def _settled(plain: Any, settle: Callable[[Any], Any]) -> Any:
+    return settle(plain)
+
+
+def _folded(value: UniformValue, step: Step) -> FoldedUniform:
+    return FoldedUniform(value, (step,))
+
+
+FOLDING.folded = _folded

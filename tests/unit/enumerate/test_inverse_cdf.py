@@ -1,0 +1,176 @@
+"""Noise by inverse cdfs that programs write themselves: its ideal law where the number is answered.
+
+Rounded and compared numbers keep the law of the grid, as the code has it.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.values.grid import UNIT, Line
+from liptest.values.inverse_cdf import Inverted, Logarithm, half_width, linear_in_base
+
+N = 30
+
+
+def laplace(rng: Any, scale: float) -> Any:
+    u = rng.random() - 0.5
+    return -scale * np.sign(u) * np.log(1 - 2 * abs(u))
+
+
+def of_numpy(data: Any, rng: Any) -> float:
+    return float(data.sum() + laplace(rng, 1.0))
+
+
+def of_math(data: Any, rng: Any) -> float:
+    u = rng.uniform(-0.5, 0.5)
+    return float(data.sum()) - math.copysign(1.0, u) * math.log1p(-2 * math.fabs(u))
+
+
+def turned(data: Any, rng: Any) -> float:
+    u = 0.5 - rng.random()
+    return float(data.sum() + np.log(1 - 2 * np.abs(u)) * np.sign(u) / 1.0)
+
+
+def two_exponentials(data: Any, rng: Any) -> float:
+    return float(data.sum()) + math.log(1 - rng.random()) - math.log(1 - rng.random())
+
+
+def entries(data: Any, rng: Any) -> Any:
+    u = rng.random(2) - 0.5
+    return np.array([data[:9].sum(), data[9:].sum()]) - np.sign(u) * np.log(1 - 2 * np.abs(u))
+
+
+def verdict(program: Any, epsilon: float, **options: Any) -> Any:
+    return lt.check_privacy(
+        lt.mechanism(program), lt.Hypercube(N), epsilon=epsilon, seed=1, **options
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [of_numpy, of_math, turned, two_exponentials, entries])
+def test_a_tight_claim_is_proved_and_less_is_refuted(program: Any) -> None:
+    assert verdict(program, 1.0).decision == "YES"
+    found = verdict(program, 0.95)
+    assert found.decision == "NO"
+    witness = found.witness
+    assert 0.95 < witness.loss <= 1 + 1e-9
+
+
+def test_the_densities_are_those_of_laplace_noise() -> None:
+    found = lt.exact_epsilon(lt.mechanism(of_numpy), lt.Hypercube(2))
+    assert found.lower == pytest.approx(1, abs=1e-9)
+    assert found.upper == pytest.approx(1, abs=1e-9)
+    by_hand, of_library = (
+        lt.output_law(lt.mechanism(one).densities(), np.array([0, 1]))
+        for one in (of_numpy, lambda data, rng: float(data.sum() + rng.laplace(0, 1.0)))
+    )
+    assert by_hand.outputs == of_library.outputs
+    assert by_hand.log_probabilities == pytest.approx(of_library.log_probabilities)
+
+
+def test_as_implemented_it_is_still_refuted() -> None:
+    found = verdict(of_numpy, 1.0)
+    assert found.decision == "YES"
+    assert found.implemented.decision == "NO"
+
+
+def rounded(data: Any, rng: Any) -> int:
+    return round(float(data.sum() + laplace(rng, 1.0)))
+
+
+def compared(data: Any, rng: Any) -> bool:
+    return bool(data.sum() + laplace(rng, 1.0) > 45)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [rounded, compared])
+def test_what_is_rounded_or_compared_keeps_the_law_of_the_grid(program: Any) -> None:
+    """There is a largest noise, 36.04 scales: beyond it an answer has probability 0."""
+    found = verdict(program, 1.0)
+    assert found.decision == "NO"
+    assert found.witness.loss > 1 + 1e-6
+
+
+def one_sided(data: Any, rng: Any) -> float:
+    return float(data.sum()) - math.log(1 - rng.random())
+
+
+def noise_told(data: Any, rng: Any) -> Any:
+    noise = laplace(rng, 1.0)
+    return [data.sum() + noise, 2 * noise]
+
+
+def shared(data: Any, rng: Any) -> Any:
+    noise = laplace(rng, 1.0)
+    return [data.sum() + noise, data[0] - noise]
+
+
+def sign_known(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    noise = np.log(1 - 2 * abs(u))
+    return float(data.sum() - (noise if u > 0 else 2 * noise))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [one_sided, noise_told, shared])
+def test_wrong_uses_are_refuted(program: Any) -> None:
+    assert verdict(program, 1.0).decision == "NO"
+
+
+def not_all_of_it(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    return float(data.sum() - np.sign(u) * np.log(1 - abs(u)))
+
+
+def the_uniform_too(data: Any, rng: Any) -> Any:
+    u = rng.random() - 0.5
+    return [data.sum() - np.sign(u) * np.log(1 - 2 * abs(u)), u]
+
+
+def another_sign(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    return float(data.sum() - np.sign(u - 0.25) * np.log(1 - 2 * abs(u)))
+
+
+def another_number(data: Any, rng: Any) -> float:
+    u, v = rng.random() - 0.5, rng.random() - 0.5
+    return float(data.sum() - 2 * np.sign(v) * np.log(1 - 2 * abs(u)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program", [not_all_of_it, the_uniform_too, another_sign, another_number, sign_known]
+)
+def test_what_is_no_such_noise_is_never_proved(program: Any) -> None:
+    found = lt.check_privacy(lt.mechanism(program), lt.Hypercube(2), epsilon=1.0, seed=1)
+    assert found.decision != "YES"
+
+
+def test_lines_and_what_they_are() -> None:
+    assert linear_in_base(UNIT) == (1, 0)
+    assert half_width(Line(-0.5, 1.0), 0, 1 << 53) == Fraction(1, 2)
+    assert half_width(Line(-0.25, 1.0), 0, 1 << 53) is None
+    one = Logarithm(Fraction(1), Fraction(0), Fraction(-1), Fraction(1))
+    assert one.over(Fraction(0), Fraction(1)) == one
+    assert one.over(Fraction(0), Fraction(1, 2)) is None
+
+
+@pytest.mark.parametrize("rising", [True, False])
+@pytest.mark.parametrize("noise", [1e-6, 0.3, 2.0, 20.0])
+def test_grid_points_follow_from_noise(rising: bool, noise: float) -> None:
+    inverted = Inverted(rising, False, Fraction(0), Fraction(1))
+    t = inverted.point(noise) / 2.0**53
+    assert -math.log(t if rising else 1 - t) == pytest.approx(noise, rel=1e-6)
+    folded = Inverted(rising, True, Fraction(1, 2), Fraction(1, 2))
+    for value in (noise, -noise):
+        u = folded.point(value) / 2.0**53 - 0.5
+        tau = 2 * abs(u)
+        assert math.copysign(1, u) == math.copysign(1, value)
+        assert -math.log(tau if rising else 1 - tau) == pytest.approx(noise, rel=1e-6)
