@@ -1,7 +1,9 @@
-"""The command: environments, rows that have no answer yet, the page.
+"""The command: environments, rows that have no answer yet in this folder, the page.
 
-``python -m benchmarks.world --folder .world`` (everything), ``--only opendp`` (names that hold the
-text), ``--again`` (also rows that have an answer), ``--page`` (write the page only). It needs uv.
+``python -m benchmarks.world`` runs every row and keeps each answer in ``--folder``, too: the same
+command goes on where it was cut off. ``--only opendp`` takes the names that hold the text,
+``--new`` only rows without a stored answer, ``--again`` also those that were answered in this
+folder, ``--page`` writes the page only. It needs uv.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +28,74 @@ ROOT = Path(__file__).parents[2]
 _GONE = ("smartnoise-sql",)
 #: Seconds that a row may take, and an installation.
 LONGEST, LONGEST_INSTALL = 300, 300
+#: It says nothing of the library: it is tried again, and a stored answer stays.
+_UNINSTALLED = "not installable here"
+#: What two runs of one row have in common; seconds they have not.
+SAME = ("claim", "verdict", "by", "epsilon", "method")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.world")
     parser.add_argument("--folder", type=Path, default=ROOT / ".world")
     parser.add_argument("--only", default="")
+    parser.add_argument("--new", action="store_true")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if not asked.page:
+        asked.folder.mkdir(parents=True, exist_ok=True)
+        journal = asked.folder / "answers.jsonl"
+        done = read_results() if asked.new else [] if asked.again else read_results(journal)
+        answered = {(r["row"], r["version"]) for r in done if r["verdict"] != _UNINSTALLED}
         for row in ROWS:
             for version in row.versions:
-                name = f"{row.name} {version}"
-                known = any(f"{r['row']} {r['version']}" == name for r in read_results())
-                if asked.only in name and (asked.again or not known):
-                    keep(row, version, run(row, version, asked.folder))
+                if asked.only in f"{row.name} {version}" and (row.name, version) not in answered:
+                    keep(journal, timed(row, version, asked.folder))
+        print(summary(read_results(journal)))
     write_page()
     print(PAGE.relative_to(ROOT))
+
+
+def timed(row: Row, version: str, folder: Path) -> dict[str, Any]:
+    """The answer of one row with wall-clock seconds, its installation in them."""
+    started = time.monotonic()
+    found = run(row, version, folder)
+    wall = round(time.monotonic() - started, 1)
+    stored = next(
+        (r for r in read_results() if (r["row"], r["version"]) == (row.name, version)), None
+    )
+    return {
+        "row": row.name,
+        "version": version,
+        **found,
+        "wall": wall,
+        "as_stored": stored is not None and alike(stored, found),
+    }
+
+
+def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two answers say the same; exact figures to 1e-9."""
+    return all(_rounded(one.get(key)) == _rounded(other.get(key)) for key in SAME)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    return value
+
+
+def summary(answers: list[dict[str, Any]]) -> str:
+    """How much was run in this folder, how long it took, and what differs from what was stored."""
+    others = [f"{one['row']} {one['version']}" for one in answers if not one["as_stored"]]
+    minutes = sum(one["wall"] for one in answers) / 60
+    text = f"{len(answers)} answers in {minutes:.1f} minutes; "
+    if not others:
+        return text + "all are as stored before"
+    return text + f"{len(others)} not as stored before: {', '.join(others)}"
 
 
 def run(row: Row, version: str, folder: Path) -> dict[str, Any]:
@@ -51,7 +104,7 @@ def run(row: Row, version: str, folder: Path) -> dict[str, Any]:
     python = folder / environment.name / "bin" / "python"
     problem = install(environment, folder / environment.name)
     if problem:
-        return {"verdict": "not installable here", "by": "none", "reason": problem}
+        return {"verdict": _UNINSTALLED, "by": "none", "reason": problem}
     command = [str(python), "-W", "ignore", "-m", "benchmarks.world.run_row", row.name, version]
     variables = {
         **os.environ,
@@ -96,20 +149,30 @@ def install(environment: Environment, where: Path) -> str:
     return ""
 
 
-def keep(row: Row, version: str, found: dict[str, Any]) -> None:
-    """Add the answer, in place of an older one; the file is whole at any time."""
-    line = {"row": row.name, "version": version, **found}
-    print(f"{row.name} {version}: {found['verdict']} {found.get('reason', '')}", flush=True)
+def keep(journal: Path, answer: dict[str, Any]) -> None:
+    """Add the answer to what this folder has and to what is stored, in place of an older one."""
+    words = "" if answer["as_stored"] else " (not as stored before)"
+    name = f"{answer['row']} {answer['version']}"
+    print(f"{name}: {answer['verdict']} {answer.get('reason', '')}{words}", flush=True)
+    stored = {key: value for key, value in answer.items() if key not in ("wall", "as_stored")}
+    known = {(one["row"], one["version"]) for one in read_results()}
+    if answer["verdict"] != _UNINSTALLED or (answer["row"], answer["version"]) not in known:
+        replace_line(RESULTS, stored)
+    replace_line(journal, answer)
+
+
+def replace_line(path: Path, line: dict[str, Any]) -> None:
+    """Lines in the order of the rows; the file is whole at any time."""
     order = {
-        f"{r.name} {v}": k for k, (r, v) in enumerate((r, v) for r in ROWS for v in r.versions)
+        (row.name, one): k for k, (row, one) in enumerate((r, v) for r in ROWS for v in r.versions)
     }
-    others = [r for r in read_results() if (r["row"], r["version"]) != (row.name, version)]
-    kept = sorted(
-        [*others, line], key=lambda r: order.get(f"{r['row']} {r['version']}", len(order))
-    )
-    draft = RESULTS.with_suffix(".part")
+    others = [
+        r for r in read_results(path) if (r["row"], r["version"]) != (line["row"], line["version"])
+    ]
+    kept = sorted([*others, line], key=lambda r: order.get((r["row"], r["version"]), len(order)))
+    draft = path.with_suffix(".part")
     draft.write_text("".join(json.dumps(r) + "\n" for r in kept), encoding="utf-8")
-    draft.replace(RESULTS)
+    draft.replace(path)
 
 
 if __name__ == "__main__":

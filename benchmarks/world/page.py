@@ -23,10 +23,11 @@ _TABLE = """\
 """
 
 
-def read_results() -> list[dict[str, Any]]:
-    if not RESULTS.exists():
+def read_results(path: Path = RESULTS) -> list[dict[str, Any]]:
+    """The answers of a file, none where there is none."""
+    if not path.exists():
         return []
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def write_page() -> None:
