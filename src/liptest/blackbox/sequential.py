@@ -109,6 +109,8 @@ class Play:
         if (
             not self.wins
             or not all(self.draws)
+            # The mean over q is at most its largest: no need of the certified wealth.
+            or expected_growth(self.wins, trials - self.wins, threshold) < -self._log_level - 1e-6
             or log_doubt(self.wins, trials, threshold) > self._log_level
         ):
             return False
