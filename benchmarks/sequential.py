@@ -1,31 +1,23 @@
 """Sequential tests: samples until a loss of twice the claim is found, and false alarms.
 
-Run ``python benchmarks/sequential.py [--seeds 200] [--runs 10000] [--programs 1000]``. Four tables:
-samples to a NO
-where the true epsilon is twice the claim; the share of runs of fair bets on a claim that holds with
-equality whose wealth ever reached 1/w, at any of 5,000 bets (runs side by side in arrays); and the
-same of the whole test, which learns its sets, on mechanisms exactly on their claim; and, where g++
-is installed and ``--programs`` says for how many seeds, a count with noise in C++: added in floats,
-of whole numbers, and on a grid.
+Run ``python benchmarks/sequential.py [--seeds 200] [--runs 10000]``. Two tables: samples to a NO
+where the true epsilon is twice the claim; and the share of runs of fair bets on a claim that holds
+with equality whose wealth ever reached 1/w, at any of 5,000 bets (runs side by side in arrays).
+Whole tests on mechanisms exactly on their claim: ``sequential_whole.py``.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import shutil
-import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import liptest as lt
 from liptest.blackbox.betting import log_doubt
-from liptest.blackbox.programs import ExternalProgram
 from liptest.verdicts import Decision
 
 PAIR = [([0], [1])]
@@ -93,11 +85,10 @@ def false_alarms(epsilon: float, failure: float, runs: int, seed: int) -> int:
 
 
 def main() -> None:
-    """Print the three tables."""
+    """Print the two tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--runs", type=int, default=10_000)
-    parser.add_argument("--programs", type=int, default=0)
     options = parser.parse_args()
     print("True epsilon 2, claim 1: samples to a NO (at most 2,000)")
     print(f"{'mechanism':<22}{'failure':>9}{'found':>9}{'median':>8}{'95 %':>8}{'s':>8}")
@@ -117,35 +108,6 @@ def main() -> None:
             alarms = false_alarms(epsilon, failure, options.runs, 7)
             print(f"{epsilon:<22g}{failure:>9g}{alarms:>9,}{failure * options.runs:>9,.0f}")
             assert alarms <= failure * options.runs
-    print(f"\nFalse alarms of the whole test, claim 1 and true epsilon 1, {MOST:,} samples")
-    whole = max(1, options.runs // 30)
-    for name, kind in MECHANISMS.items():
-        alarms = sum(run(kind(1.0), 1.0, 0.05, seed)[0] for seed in range(whole))
-        print(f"{name:<22}{0.05:>9g}{alarms:>9,} of {whole:,}")
-    if options.programs and shutil.which("g++"):
-        compiled(options.programs)
-
-
-def compiled(seeds: int) -> None:
-    """Counts with noise in C++, claim 1: how many seeds say NO, and after how many samples."""
-    source = Path(__file__).parents[1] / "examples" / "programs" / "noiser.cpp"
-    print(f"\nA count with noise in C++, claim 1, failure 1e-6, {seeds:,} seeds")
-    print(f"{'noise':<22}{'samples':>9}{'NO':>9}{'median':>9}{'most':>9}")
-    with TemporaryDirectory() as folder:
-        program = f"{folder}/noiser"
-        subprocess.run(["g++", "-O2", "-o", program, str(source)], check=True)
-        for kind, most in (("laplace", 100_000), ("discrete", 4_000), ("snapped", 4_000)):
-            sampler = ExternalProgram((program, kind)).sampler()
-            used = []
-            for seed in range(seeds):
-                verdict = lt.check_samples(
-                    sampler, PAIR, epsilon=1.0, samples=most, seed=seed, sequential=True
-                )
-                if verdict.decision == Decision.NO:
-                    used.append(verdict.cost.draws)
-            used.sort()
-            row = (f"{used[len(used) // 2]:,}", f"{used[-1]:,}") if used else ("", "")
-            print(f"{kind:<22}{most:>9,}{len(used):>9,}{row[0]:>9}{row[1]:>9}", flush=True)
 
 
 if __name__ == "__main__":

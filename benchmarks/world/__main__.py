@@ -12,7 +12,9 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -26,8 +28,9 @@ from benchmarks.world.rows import Environment, Row
 ROOT = Path(__file__).parents[2]
 #: Libraries that took a mechanism out of a later version.
 _GONE = ("smartnoise-sql",)
-#: Seconds that a row may take, and an installation.
-LONGEST, LONGEST_INSTALL = 300, 300
+#: CPU seconds that a row may take, and wall-clock seconds on a machine that does other work, too;
+#: seconds of an installation.
+LONGEST, LONGEST_WALL, LONGEST_INSTALL = 300, 3_000, 300
 #: It says nothing of the library: it is tried again, and a stored answer stays.
 _UNINSTALLED = "not installable here"
 #: What two runs of one row have in common; seconds they have not.
@@ -113,16 +116,29 @@ def run(row: Row, version: str, folder: Path) -> dict[str, Any]:
     }
     try:
         done = subprocess.run(
-            command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=LONGEST
+            command,
+            cwd=ROOT,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_WALL,
+            preexec_fn=limit_cpu,
         )
     except subprocess.TimeoutExpired:
-        return {"verdict": f"no answer in {LONGEST} s", "by": "none"}
+        return {"verdict": f"no answer in {LONGEST_WALL} s", "by": "none"}
+    if done.returncode == -signal.SIGXCPU:
+        return {"verdict": f"no answer in {LONGEST} CPU s", "by": "none"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         gone = last.startswith("ImportError: cannot import name") and row.library in _GONE
         words = "not in this version" if gone else "does not run here"
         return {"verdict": words, "by": "none", "reason": re.sub(r" \(/.*", "", last)[:200]}
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def limit_cpu() -> None:
+    """In the process of a row: the system ends it after so many CPU seconds."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 10))
 
 
 def install(environment: Environment, where: Path) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from benchmarks.compiled import LANGUAGES, build
 from liptest.blackbox.programs import ENDED, ExternalProgram
 from liptest.cli import main
 from liptest.errors import InputError, MechanismError
@@ -22,7 +21,6 @@ from liptest.runs.fingerprints import fingerprint
 from liptest.runs.jail import find_bubblewrap
 from liptest.verdicts import Decision
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "programs"
 ANSWERING = """
 import json, os, random, sys
 for line in sys.stdin:
@@ -192,25 +190,13 @@ def test_a_program_on_the_command_line(
         assert capsys.readouterr().err.count("error:") == 1
 
 
-def compiled(name: str, folder: Path) -> list[str]:
-    """The command of an example, compiled; skips where there is no compiler."""
-    needed = {"noiser.cpp": "g++", "Noiser.java": "javac", "noiser.rs": "rustc"}[name]
-    if shutil.which(needed) is None:
-        pytest.skip(f"no {needed}")
-    source = str(EXAMPLES / name)
-    if needed != "javac":
-        fast = "-O2" if needed == "g++" else "-O"
-        subprocess.run([needed, fast, "-o", str(folder / "noiser"), source], check=True)
-        return [str(folder / "noiser")]
-    subprocess.run([needed, "-d", str(folder / "build"), source], check=True)
-    return ["java", "-cp", str(folder / "build"), "Noiser"]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["noiser.cpp", "Noiser.java", "noiser.rs"])
-def test_compiled_programs(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_compiled_programs(language: str, tmp_path: Path) -> None:
     """Noise in floats is found by its bits; whole numbers and grids have none."""
-    command = compiled(name, tmp_path)
+    command = build(language, tmp_path)
+    if command is None:
+        pytest.skip(f"no compiler of {language}")
     for kind in ("laplace", "discrete", "snapped"):
         program = ExternalProgram((*command, kind))
         for seed in range(3):
