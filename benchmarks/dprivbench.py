@@ -1,24 +1,31 @@
-"""DPriv-Bench's questions on Laplace noise, answered from code (arXiv 2604.15851, category 1).
+"""DPriv-Bench's 588 questions on noise and selection, answered from code (arXiv 2604.15851).
 
-Each of its 49 functions of n numbers in [0, 1] is asked about twice: with noise for the stated
-sensitivity, which is private, and with half of it, which is not. Here n is 4, the numbers are 0,
-1/2 and 1, and any one may be replaced: a NO answers the question, a YES is a proof on that grid
-only. The functions are written down from the published list; its files are not part of this
-repository.
+Category 1 asks of each of 49 functions of n numbers in [0, 1], six times over, whether noise for
+the stated sensitivity is private, and whether half of it (half of the variance, of normal noise)
+is. Here n is 4, the numbers are 0, 1/2 and 1, and any one may be replaced: a NO answers the
+question, a YES is a proof on that grid only. Three topics add noise to the function (Laplace noise
+under pure privacy, normal noise under GDP and zCDP). Three select the column of a table with the
+largest noisy score (Gumbel, Laplace and exponential noise): a YES is a proof for all scores that
+move by at most 1, together with the exact sensitivity on the grid; a NO is two tables that differ
+in one row, and a column. The functions are written down from the published list; its files are not
+part of this repository.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 from figures import Figure, Row, cpu_seconds, report
 
 import liptest as lt
+from liptest.data.answers import Answers
 
-N, EPSILON = 4, 1.0
+#: Numbers of a dataset, columns of a table, and the claim: epsilon, mu, or twice rho.
+N, COLUMNS, EPSILON = 4, 4, 1.0
 #: What the questions leave open: a mean, an interval, a threshold, an index, an offset.
 MU, LOW, HIGH, TAU, PLACE, OFFSET = 0.0, 0.25, 0.75, 0.25, 0, 1.5
 _SOFT = math.e / (math.e + N - 1)
@@ -95,47 +102,117 @@ FUNCTIONS: list[tuple[int, Callable[[Numbers], Any], float]] = [
 ]
 
 
-def ask(function: Callable[[Numbers], Any], scale: float) -> str:
-    """Whether the function with Laplace noise of that scale is 1-private on the grid."""
+#: Topic -> the claim, the noise, and its scale by the sensitivity: enough, and half.
+RELEASES: dict[str, tuple[dict[str, float], str, float, float]] = {
+    "Laplace noise": ({"epsilon": EPSILON}, "laplace", 1.0, 0.5),
+    "normal noise, GDP": ({"mu": EPSILON}, "normal", 1.0, math.sqrt(0.5)),
+    "normal noise, zCDP": ({"rho": EPSILON / 2}, "normal", 1.0, math.sqrt(0.5)),
+}
+SELECTIONS: dict[str, tuple[str, float, float]] = {
+    "exponential mechanism": ("gumbel", 2.0, 1.0),
+    "noisy maximum": ("laplace", 2.0, 1.0),
+    "permute and flip": ("exponential", 2.0, 1.0),
+}
+
+
+def ask(function: Callable[[Numbers], Any], topic: str, half: bool, sensitivity: float) -> str:
+    """Whether the function with the topic's noise keeps its claim on the grid."""
+    claim, noise, enough, too_little = RELEASES[topic]
+    scale = sensitivity * (too_little if half else enough)
 
     def noisy(data: Any, rng: Any) -> Any:
         numbers = np.array([int(k) / 2 for k in data])
-        return float(function(numbers)) + rng.laplace(0, scale)
+        return float(function(numbers)) + getattr(rng, noise)(0, scale)
 
     # Equal sensitivities are rounded differently by different formulas: 1e-9 of tolerance.
-    verdict = lt.check_privacy(
-        lt.mechanism(noisy), lt.RecordGrid([3] * N), epsilon=EPSILON, tolerance=1e-9
-    )
+    verdict = lt.check_privacy(lt.mechanism(noisy), lt.RecordGrid([3] * N), **claim, tolerance=1e-9)
+    return str(verdict.decision.value)
+
+
+def furthest(function: Callable[[Numbers], Any]) -> tuple[float, Numbers, Numbers]:
+    """The sensitivity on the grid, and two neighbours that have it, the larger value first."""
+    grid = [np.array(numbers) / 2 for numbers in product(range(3), repeat=N)]
+    values = np.array([float(function(numbers)) for numbers in grid])
+    table = values.reshape((3,) * N)
+    best = (-1.0, grid[0], grid[0])
+    for axis in range(N):
+        moved = np.moveaxis(table, axis, 0)
+        for i, j in product(range(3), repeat=2):
+            differences = moved[i] - moved[j]
+            place = np.unravel_index(int(np.argmax(differences)), differences.shape)
+            if differences[place] > best[0]:
+                rest = [int(k) for k in place]
+                pair = (np.array([*rest[:axis], k, *rest[axis:]]) / 2 for k in (i, j))
+                best = (float(differences[place]), *pair)
+    return best
+
+
+def add(noise: str, scale: float, scores: Any, rng: Any) -> int:
+    """The place of the largest noisy score."""
+    only_scale = (scale, COLUMNS) if noise == "exponential" else (0, scale, COLUMNS)
+    return int(np.argmax(scores + getattr(rng, noise)(*only_scale)))
+
+
+def is_proved(topic: str) -> bool:
+    """Whether the selection is 1-private for all scores that move by at most 1."""
+    noise, enough, _ = SELECTIONS[topic]
+    selection = lt.mechanism(lambda scores, rng: add(noise, enough, scores, rng))
+    verdict = lt.check_privacy(selection, Answers(COLUMNS), epsilon=EPSILON)
+    return str(verdict.decision.value) == "YES"
+
+
+def select(function: Callable[[Numbers], Any], topic: str, sensitivity: float) -> str:
+    """The verdict on half of the noise, on two tables whose columns are the furthest datasets."""
+    noise, _, too_little = SELECTIONS[topic]
+    _, high, low = furthest(function)
+    tables = [np.array([high] + [low] * (COLUMNS - 1)).T, np.array([low] + [high] * 3).T]
+
+    def selected(bit: Any, rng: Any) -> int:
+        table = tables[int(bit[0])]
+        scores = np.array([float(function(table[:, j])) for j in range(COLUMNS)])
+        return add(noise, too_little * sensitivity, scores, rng)
+
+    verdict = lt.check_privacy(lt.mechanism(selected), lt.Hypercube(1), epsilon=EPSILON)
     return str(verdict.decision.value)
 
 
 def measure(quick: bool) -> list[Row]:
     functions = FUNCTIONS[:3] if quick else FUNCTIONS
-    answers: list[tuple[int, str, str]] = []
+    rows = []
+    for topic in RELEASES:
+        answers: list[tuple[str, str]] = []
 
-    def run() -> None:
-        for number, function, sensitivity in functions:
-            both = (ask(function, factor * sensitivity / EPSILON) for factor in (1, 0.5))
-            answers.append((number, *both))  # type: ignore[arg-type]
+        def run(topic: str = topic, answers: list[tuple[str, str]] = answers) -> None:
+            for _, function, sensitivity in functions:
+                both = (ask(function, topic, half, sensitivity) for half in (False, True))
+                answers.append(tuple(both))  # type: ignore[arg-type]
 
-    cost = cpu_seconds(run)
-    private = [first for _, first, _ in answers]
-    half = [second for _, _, second in answers]
-    return [
-        Row(
-            "noise for the sensitivity",
-            {"questions": len(private), "YES on the grid": private.count("YES")},
-            {"questions": len(functions), "YES on the grid": len(functions)},
-            {},
-        ),
-        Row(
-            "half of it",
-            {"questions": len(half), "NO": half.count("NO")},
-            {"questions": len(functions), "NO": len(functions)},
-            {"CPU s of all": Figure(cost)},
-        ),
-    ]
+        cost = cpu_seconds(run)
+        rows.append(_row(topic, len(functions), answers, cost))
+    for topic in SELECTIONS:
+        chosen: list[tuple[str, str]] = []
+
+        def choose(topic: str = topic, chosen: list[tuple[str, str]] = chosen) -> None:
+            proved = is_proved(topic)
+            for _, function, sensitivity in functions:
+                within = furthest(function)[0] <= sensitivity * (1 + 1e-9)
+                first = "YES" if proved and within else "open"
+                chosen.append((first, select(function, topic, sensitivity)))
+
+        cost = cpu_seconds(choose)
+        rows.append(_row(topic, len(functions), chosen, cost))
+    return rows
+
+
+def _row(topic: str, count: int, answers: list[tuple[str, str]], cost: float) -> Row:
+    found = {
+        "questions": 2 * len(answers),
+        "YES": sum(first == "YES" for first, _ in answers),
+        "NO": sum(second == "NO" for _, second in answers),
+    }
+    planned = {"questions": 2 * count, "YES": count, "NO": count}
+    return Row(topic, found, planned, {"CPU s": Figure(cost)})
 
 
 if __name__ == "__main__":
-    report("DPriv-Bench, category 1, Laplace noise", measure)
+    report("DPriv-Bench, category 1", measure)

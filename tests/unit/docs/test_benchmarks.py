@@ -125,8 +125,12 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noise_of_scale_zero", {"NO": 1}),
     ],
     "dprivbench": [
-        ("noise for the sensitivity", {"questions": 3, "YES on the grid": 3}),
-        ("half of it", {"questions": 3, "NO": 3}),
+        ("Laplace noise", {"questions": 6, "YES": 3, "NO": 3}),
+        ("normal noise, GDP", {"questions": 6, "YES": 3, "NO": 3}),
+        ("normal noise, zCDP", {"questions": 6, "YES": 3, "NO": 3}),
+        ("exponential mechanism", {"questions": 6, "YES": 3, "NO": 3}),
+        ("noisy maximum", {"questions": 6, "YES": 3, "NO": 3}),
+        ("permute and flip", {"questions": 6, "YES": 3, "NO": 3}),
     ],
     "search": [
         ("needle at all ones, 2^20", {"found": 1}),
