@@ -1,6 +1,6 @@
 """False alarms of whole sequential tests: shipped code, mechanisms exactly on their claim.
 
-Run ``python benchmarks/sequential_whole.py [--runs 10000] [--samples 2000] [--only text]``. A run
+Run ``python -m benchmarks.sequential_whole [--runs 10000] [--samples 2000] [--only text]``. A run
 is ``lt.check_samples(.., sequential=True)`` with a seed of its own, without the bound that a run
 left open reports in the end: it learns its pair and its sets, bets, looks after every batch and
 stops at the first NO. So the share of NO is the chance of a false alarm at any time that it looks.

@@ -7,12 +7,14 @@ development environment has is run.
 from __future__ import annotations
 
 import json
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.world import __main__ as command
 from benchmarks.world.board import ENVIRONMENTS, ROWS, environment_of
 from benchmarks.world.page import PAGE, page, read_results
 from benchmarks.world.rows import answer
@@ -91,3 +93,76 @@ def test_a_row_runs_here_and_gives_the_stored_answer(name: str) -> None:
     assert found["claim"] == pytest.approx(stored["claim"])
     for key in ("verdict", "by", "method"):
         assert found[key] == stored[key]
+
+
+class Stopped(Exception):
+    """Somebody has pressed Ctrl-C."""
+
+
+@pytest.fixture
+def small_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], Path]:
+    """The command over two rows, whose answers are counted; the third call of a row stops it."""
+    rows = tuple(row for row in ROWS if row.name in ("pure-ldp-oue", "pure-ldp-sue"))
+    ran: list[str] = []
+
+    def run(row: Any, pinned: str, folder: Path) -> dict[str, Any]:
+        ran.append(f"{row.name} {pinned}")
+        if len(ran) == 3:
+            raise Stopped
+        stored = stored_answers[row.name, pinned]
+        return {key: stored[key] for key in stored if key not in ("row", "version")}
+
+    results = tmp_path / "results.jsonl"
+    stored_answers = {(r["row"], r["version"]): r for r in read_results()}
+    monkeypatch.setattr(command, "ROWS", rows)
+    monkeypatch.setattr(command, "RESULTS", results)
+    monkeypatch.setattr(command, "read_results", lambda path=results: read_results(path))
+    monkeypatch.setattr(command, "run", run)
+    monkeypatch.setattr(command, "write_page", lambda: None)
+    return ran, results
+
+
+def test_the_command_goes_on_where_it_was_cut_off(
+    small_world: tuple[list[str], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ran, results = small_world
+    monkeypatch.setattr(sys, "argv", ["world", "--folder", str(tmp_path / "folder")])
+    with pytest.raises(Stopped):
+        command.main()
+    assert len(read_results(results)) == 2
+    command.main()
+    whole = sum(len(BY_NAME[name].versions) for name in ("pure-ldp-oue", "pure-ldp-sue"))
+    assert len(ran) == whole + 1
+    assert sorted({*ran}) == sorted(f"{r['row']} {r['version']}" for r in read_results(results))
+    assert f"{whole} answers" in capsys.readouterr().out
+    command.main()
+    assert len(ran) == whole + 1
+
+
+def test_an_installation_that_fails_is_tried_again_and_replaces_nothing(
+    small_world: tuple[list[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, results = small_world
+    arguments = ["world", "--folder", str(tmp_path / "folder"), "--only", "oue 1.2.0"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    command.main()
+    [before] = read_results(results)
+    monkeypatch.setattr(sys, "argv", [*arguments, "--again"])
+    failed = {"verdict": "not installable here", "by": "none", "reason": "no network"}
+    monkeypatch.setattr(command, "run", lambda *_: failed)
+    command.main()
+    assert read_results(results) == [before]
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setattr(command, "run", lambda *_: {**before, "verdict": "NO"})
+    command.main()
+    assert [r["verdict"] for r in read_results(results)] == ["NO"]
+
+
+def test_answers_are_alike_but_for_their_seconds() -> None:
+    one = next(r for r in read_results() if isinstance(r.get("epsilon"), float))
+    assert command.alike(one, {**one, "seconds": 99, "epsilon": one["epsilon"] * (1 + 1e-13)})
+    assert not command.alike(one, {**one, "epsilon": one["epsilon"] + 1e-6})
+    assert not command.alike(one, {**one, "verdict": "NO"})

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from benchmarks.sequential_whole import CASES, alarms, run
+from benchmarks.sequential_whole import FAILURE as SEQUENTIAL_FAILURE
 from liptest.blackbox.check import epsilon_lower_bound
 from liptest.blackbox.learning import log_tail
 from liptest.verdicts import Decision
@@ -183,3 +185,12 @@ def test_twice_the_claim_is_found_by_2000_samples_in_95_of_100_seeds():
         )
         found += verdict.decision == Decision.NO
     assert found >= 0.95 * seeds
+
+
+@pytest.mark.parametrize("name", ["randomised response", "leak, delta 0.1"])
+def test_whole_sequential_tests_give_few_false_alarms(name):
+    """As shipped, exactly on the claim; a true loss of 2 fails the same check."""
+    case, runs = CASES[name], 300
+    assert is_plausible(runs - alarms(case, runs, 2_000), runs, at_least=1 - SEQUENTIAL_FAILURE)
+    wrong = sum(run(case, 2.0, seed, 2_000)[0] for seed in range(60))
+    assert not is_plausible(60 - wrong, 60, at_least=1 - SEQUENTIAL_FAILURE)

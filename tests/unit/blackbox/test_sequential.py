@@ -61,6 +61,12 @@ def test_wealth_falls_with_epsilon_and_with_losses(wins, losses, ends):
     assert wealth(wins, losses, ends[0]) >= wealth(wins, losses + 1, ends[0])
 
 
+@given(wins=st.integers(0, 400), losses=st.integers(0, 400), odds=st.floats(0, 6))
+def test_the_wealth_is_at_most_its_largest_growth(wins, losses, odds):
+    """What the sequential test skips: where the best stakes cannot reach the level."""
+    assert -log_doubt(wins, wins + losses, odds) <= expected_growth(wins, losses, odds) + 1e-6
+
+
 def ever_refuted(epsilon: float, level: float, steps: int, odds: float | None = None) -> float:
     """The exact probability that the wealth reaches 1/level within so many counted steps."""
     p = 1 / (1 + math.exp(-(epsilon if odds is None else odds)))
