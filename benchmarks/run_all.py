@@ -51,7 +51,10 @@ TEXTS = (
 )
 
 # What takes an hour, or starts processes that listen.
-ALONE = ("compose.py", "mutants.py", "mutant_runs.py", "service.py", "service_kills.py")
+ALONE = (
+    *("compose.py", "mutants.py", "mutant_runs.py", "service.py", "service_kills.py"),
+    *("compiled.py", "sequential_whole.py"),
+)
 
 
 def main() -> int:
