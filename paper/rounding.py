@@ -24,7 +24,7 @@ def claim_4_8(share: float = 1.0) -> list[ClaimRow]:
         _row("Claim 4.8: rounding is safe, ties upwards", where, whole, round_to_step, True),
         _row("Claim 4.8 with ties to even", where, whole, _half_even, False),
         _row(
-            "Claim 4.8 when 1/step is no whole number",
+            "Claim 4.8 when 1/step is not a whole number",
             "steps " + ", ".join(map(str, broken)),
             broken,
             round_to_step,

@@ -1,6 +1,6 @@
 """Our enclosures of compositions beside Google's dp_accounting, where it is installed.
 
-``nox -s accounting`` installs it; it is no dependency, as it fixes older versions of others.
+``nox -s accounting`` installs it; it is not a dependency, as it fixes older versions of others.
 """
 
 from __future__ import annotations

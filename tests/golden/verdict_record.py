@@ -579,7 +579,7 @@ keep("listed pairs: normal", listed_loss, code("normal_noise"), [([0, 1], [1, 1]
 keep("listed pairs: a clamp", listed_loss, CLAMP, [([0, 0, 0, 0], [0, 0, 0, 1])])
 
 
-# -- distributions that are no product -------------------------------------------------------------
+# -- distributions that are not products -----------------------------------------------------------
 MIXED = lt.SampledDistribution.mixture(
     [UNIFORM, lt.ProductDistribution.bernoulli([0.9, 0.1, 0.5])], weights=[0.5, 0.5]
 )

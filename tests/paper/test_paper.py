@@ -157,7 +157,7 @@ def test_acceptance_by_hand():
     # One edge that is violated: the sample sees both ends, or r = 0 and Algorithm 3 accepts.
     law = lt.ProductDistribution.bernoulli([0.5])
     task = Task(np.array([0, 10]), law, 10, 0.5, 0.5)
-    # r = 1: the edge is no violation. e' = 0.4.
+    # r = 1: the edge is not a violation. e' = 0.4.
     assert task.acceptance() == pytest.approx(1.0)
     steep = Task(np.array([0, 11]), law, 10, 0.5, 0.5)
     draws = math.ceil(2 / 0.4 * math.log(4))

@@ -96,7 +96,7 @@ OF_ARRAYS = {**ALONE, **ARRAYS, **NUMBERS}
 
 
 def run(program: Program, arrays: list[Any], looked_at: list[int]) -> Any:
-    """All steps; values that are no arrays of the first length are numbers."""
+    """All steps; values that are not arrays of the first length are numbers."""
     length = len(arrays[0])
     numbers: list[Any] = [2]
     for name, one, other, constant in program:

@@ -89,7 +89,7 @@ def test_pairs_that_are_no_edges_are_realised_by_nothing(
     reached = np.unique(statistic.values(domain.points(np.arange(domain.size))), axis=0)[:8]
     for a in reached:
         for b in reached:
-            # A change that the sum does not show is no edge of the statistic.
+            # A change that the sum does not show is not an edge of the statistic.
             if pair_of(a, b) not in pairs and not np.array_equal(a, b):
                 with pytest.raises(InputError, match="no two neighbouring datasets"):
                     statistic.realise(domain, a, b)

@@ -47,7 +47,7 @@ def test_no_law_is_wrong(name: str) -> None:
         "u = rng.random(2); v = rng.random(2); return tuple((u < (u > v)).tolist())",
         "u = rng.random(2); v = rng.random(2); return tuple((u >= (u > v)).tolist())",
         "u = rng.random(1); v = rng.random(1); return bool((u + (u > v) > 1.5)[0])",
-        # Plain numbers among those with noise: NumPy's words on objects are no output.
+        # Plain numbers among those with noise: NumPy's words on objects are not output.
         "q = rng.laplace(); return tuple((np.round(np.array([q, 0.25])) > 0).tolist())",
         "q = rng.laplace(); return tuple(np.isnan(np.array([q, 0.25])).tolist())",
     ],

@@ -171,7 +171,7 @@ def test_what_is_not_an_edge_is_realised_by_nothing(case: Case) -> None:
     reached = np.unique(statistic.values(domain.points(np.arange(domain.size))), axis=0)[:8]
     for a in [*reached, reached[-1] + 1, reached[0] - 1]:
         for b in reached:
-            # A change that the sum does not show is no edge of the statistic.
+            # A change that the sum does not show is not an edge of the statistic.
             if pair_of(a, b) not in pairs and not np.array_equal(a, b):
                 with pytest.raises(InputError):
                     statistic.realise(domain, a, b)

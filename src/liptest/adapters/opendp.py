@@ -184,7 +184,7 @@ def terms_of(
 
 
 def no_category(categories: Sequence[Any]) -> Any:
-    """A value of the type of the categories that is none of them."""
+    """A value of the type of the categories that is not one of them."""
     if isinstance(categories[0], str):
         return "".join(categories) + "?"
     if isinstance(categories[0], bool):

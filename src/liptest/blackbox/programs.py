@@ -367,7 +367,7 @@ def _value_of(line: str) -> Any:
 
 
 def read_answer(line: bytes, count: int) -> list[Any]:
-    """The outputs of an answer in JSON; MechanismError when it is none of so many."""
+    """The outputs of an answer in JSON; MechanismError when there are not so many."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -64,7 +64,7 @@ def read_text(file: Path) -> str:
 def open_signed(text: str, key: Path | None) -> tuple[str, str]:
     """The certificates of a text, and by which key they are signed, "" where none was checked.
 
-    Raises BadSignature, and InputError where there is no receipt to a key or the key is none.
+    Raises BadSignature, and InputError where there is no receipt, or the key is not a key.
     """
     if not is_receipt(text):
         if key is not None:

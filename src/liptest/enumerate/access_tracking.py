@@ -2,7 +2,7 @@
 
 It stands for a read-only 1-d NumPy array and answers as one, with NumPy's own answers. What it
 does not know how to note (a ufunc of two arrays, conversion, printing, ..) reads everything. It is
-no subclass of ndarray: compiled code reads those without asking.
+not a subclass of ndarray: compiled code reads those without asking.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ FOREIGN = frozenset(
     | {"numpy", "scipy", "pandas", "polars", "sklearn", "matplotlib"}
     | {"pytest", "_pytest", "hypothesis"}
 )
-# Objects of these are no part of a program that they run: their files are their own.
+# Objects of these are not part of a program that they run: their files are their own.
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "xdist", "execnet"})
 
 
@@ -231,7 +231,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     module = function.__globals__.get("__name__")
     if _is_own(module):
         return
-    # What functions of the standard library, of NumPy or of liptest name is none of the program's.
+    # What functions of the standard library, of NumPy or of liptest name is not the program's.
     if not is_others(module):
         yield from _globals_of(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

@@ -275,7 +275,7 @@ class RandomnessWatch:
 
     @contextmanager
     def set_aside(self, *, is_heard: bool) -> Iterator[None]:
-        """Draws meanwhile are none of the program's, nor calls, unless they are heard."""
+        """Draws meanwhile are not the program's, nor are calls, unless they are heard."""
         self._where_moved()
         self._is_silent, before = not is_heard, self._is_silent
         self._draws_aside += 1

@@ -2,7 +2,7 @@
 
 Words are known ones: those of SELECT, names of columns and of what a query names itself, and
 functions that calculate. ``random()``, the time, settings, other tables, files and all that writes
-are none of these. The engines have their own locks beside this one (``databases``).
+are not. The engines have their own locks beside this one (``databases``).
 """
 
 from __future__ import annotations

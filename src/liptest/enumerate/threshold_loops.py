@@ -190,7 +190,7 @@ _MIRRORED = {"Lt": "Gt", "LtE": "GtE"}
 def _test_of(
     folding: Rewriting, node: ast.expr, own: set[str], sources: list[ast.expr] | None = None
 ) -> Test | None:
-    """A comparison of what a pass has with a bound that is none of its own."""
+    """A comparison of what a pass has with a bound that is not its own."""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
     left, bound, comparison = node.left, node.comparators[0], type(node.ops[0]).__name__

@@ -397,7 +397,7 @@ def _underflow_errors(logs: FloatArray) -> FloatArray:
     """What rounding did to the logs that are logs of floats below the normal range; like ``logs``.
 
     Such floats are multiples of 2**-1074, so the log of a probability that is about to underflow
-    is wrong by far more than its last digits. Logs from a formula in logs are none of them.
+    is wrong by far more than its last digits. Logs from a formula in logs are not.
     """
     errors = np.zeros_like(logs)
     low = np.nonzero((logs < _SMALLEST_NORMAL) & (logs > _SMALLEST_POSITIVE))

@@ -339,7 +339,7 @@ def _listed(atoms: list[Balls], alone: list[arb]) -> LikelihoodPair:
 
 
 def _reach(one: CellProduct) -> float:
-    """The largest loss, or a little more; UnsupportedForm where there is none that is known."""
+    """The largest loss, or a little more; UnsupportedForm where it is not known."""
     found = abs(float((one.p / one.q).log()))
     for part in one.factors:
         cells = cut_cells(part.cells, 1.0, _FEW * max(len(part.cells), 1))

@@ -85,7 +85,7 @@ def _is_settled(sigma: Fraction, shift: int, mu: arb, k: int) -> bool:
     x, c = k / spread, 1 / spread
     if not (mu >= s / spread and x - c >= 1 / c and k > shift):
         return False
-    total = exact_ball(sigma) * (2 * arb.pi()).sqrt()  # the sum of all weights is no less
+    total = exact_ball(sigma) * (2 * arb.pi()).sqrt()  # the sum of all weights is at least that
     tail = (c * x - c**2 / 2).exp() * (x - c) / (1 + (x - c) ** 2) * total
     if not tail / (_geometric(sigma, k) * (2 * arb.pi()).sqrt()) >= 1:
         return False

@@ -93,7 +93,7 @@ class PrivacyProfile(Record):
         One entry per epsilon of the grid, ascending.
     largest_loss
         The exact epsilon of the mechanism; of a sampled profile the largest loss seen, which is
-        no bound. Of curves alone inf.
+        not a bound. Of curves alone inf.
     method
         "exact", "neighbourhoods" or "light-neighbourhoods".
     failure_probability

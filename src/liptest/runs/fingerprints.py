@@ -332,7 +332,7 @@ def _is_stand_in(value: Any) -> bool:
 
 
 def _is_beside(value: Any) -> bool:
-    """Whether it is no part of a program: of an analysis, a generator, what logs or runs tests."""
+    """Whether it is part of an analysis, a generator, or of what logs or runs tests."""
     if isinstance(value, types.FunctionType):
         module = value.__globals__.get("__name__")
     elif isinstance(value, type):

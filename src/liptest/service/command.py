@@ -133,7 +133,7 @@ def require_packages() -> None:
 
 
 def require_jail(*, unconfined: bool) -> None:
-    """InputError where code would run unconfined, and that was not asked for."""
+    """InputError where code would run unconfined, and nobody allowed that."""
     if find_bubblewrap() is None and not unconfined:
         raise InputError(
             "bubblewrap is missing: vendors' code could read what this account can, private tables "

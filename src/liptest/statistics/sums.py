@@ -408,7 +408,7 @@ class Histogram(RecordSum):
         Hypergrid of dimension ``cells``: the dataset is its own histogram and one record is added
         or removed. Edges: the edges of the grid.
 
-    Raises InputError when ``cells`` or ``given`` is none of these.
+    Raises InputError when ``cells`` or ``given`` is not one of these.
     """
 
     name = "histogram"

@@ -1,6 +1,6 @@
 """Functions of answers that are answers themselves: how far neighbours move them.
 
-``min(count, 100)``, ``abs(a - b)``, ``counts.max()`` and ``count > 5`` are no sums of records. But
+``min(count, 100)``, ``abs(a - b)``, ``counts.max()`` and ``count > 5`` are not sums of records. But
 where neighbours move the sums by t, such a function moves by what lies between two numbers that t
 alone determines, its *reach*, whatever the data are. Together with t these numbers are a set of
 differences that holds all of D (docs/theory/size.md, S14).
@@ -187,7 +187,7 @@ class LargestSum(AnswerFunction):
 
 @dataclass(frozen=True)
 class Clipped(AnswerFunction):
-    """A sum that is kept between two numbers; None is no bound."""
+    """A sum that is kept between two numbers; None stands for no bound."""
 
     low: Fraction | None = None
     high: Fraction | None = None

@@ -96,7 +96,7 @@ def leader(terms: Terms) -> tuple[Any, int]:
 def settle(terms: Terms) -> int:
     """An N such that from N on the function, not 0, has the sign of its leader (T6a).
 
-    Raises SymbolicError where there is none that can be looked at.
+    Raises SymbolicError where it cannot be looked at.
     """
     q, degree = first = leader(terms)
     size = abs(arb(terms[first]))

@@ -31,7 +31,7 @@ _ADVICE = (
 
 
 class SortedRecords(OpaqueArray):
-    """All records from the smallest to the largest; entries are asked for by constant places.
+    """All records from the smallest to the largest; entries are read at constant places.
 
     Parameters
     ----------

@@ -235,7 +235,7 @@ def _line(base: Scaled, name: str, constant: int, swapped: bool) -> tuple[int, i
 def entry_of_two(
     name: str, function: Callable[..., Any], left: TruthTables, right: TruthTables
 ) -> TruthTables | None:
-    """An operation on two entries of no dimensions; None where it is none of few variables."""
+    """An operation on two entries of no dimensions; None where it has many variables."""
     if name in ("add", "sub", "mul") or not name:
         # Where a number overflows, NumPy warns, but not in arrays.
         whole = [one.table for one in (left, right) if one.table.dtype.kind in "iu"]

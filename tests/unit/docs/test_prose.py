@@ -27,6 +27,8 @@ OLD = {
     r"\bthat any of them was\b|\bthe outputs that tell,|\blight set\b": "",
     r"\b(?:Duck|telling event|crew|parcel|stand-in)\b(?! for)": "see docs/design.md",
 }
+# Those that are looked for in comments, docstrings and theory, too.
+EVERYWHERE = [one for one in OLD if one.startswith((r"(?<!here", r"\b(?:is|are) none"))]
 README = prose.ROOT / "README.md"
 
 
@@ -45,6 +47,21 @@ def test_sentences_are_short() -> None:
 @pytest.mark.parametrize("pattern", OLD)
 def test_words_of_old_are_not_said(pattern: str) -> None:
     found = [item for item in told() if re.search(pattern, item[1])]
+    assert found == [], OLD[pattern]
+
+
+@pytest.mark.parametrize("pattern", EVERYWHERE)
+def test_nor_where_developers_read(pattern: str) -> None:
+    files = [one for room in ("src", "tests", "paper") for one in (prose.ROOT / room).rglob("*.py")]
+    files += (prose.ROOT / "docs" / "theory").glob("*.md")
+    quoting = {"test_prose.py", "test_situations.py"}
+    found = [
+        (str(file.relative_to(prose.ROOT)), one[0])
+        for file in files
+        if file.name not in quoting
+        for one in re.finditer(pattern, re.sub(r"\n\s*(?:# )?", " ", file.read_text("utf-8")))
+    ]
+    assert len(files) > 500
     assert found == [], OLD[pattern]
 
 

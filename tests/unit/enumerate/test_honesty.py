@@ -172,7 +172,7 @@ def test_names_of_the_check_are_not_names_of_numbers() -> None:
     try:
         found = law_of(parts)
     except lt.errors.UnsupportedRandomnessError:
-        return  # refused by name, which is no wrong law
+        return  # refused by name, which is not a wrong law
     assert dict(zip(found.outputs, found.fractions, strict=True)) == {
         (True, True): 0.5,
         (False, True): 0.5,

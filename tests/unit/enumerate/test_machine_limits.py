@@ -1,4 +1,4 @@
-"""Where stack or memory end is no output: it depends on the machine and on who calls."""
+"""Where stack or memory end is not an output: it depends on the machine and on who calls."""
 
 from __future__ import annotations
 

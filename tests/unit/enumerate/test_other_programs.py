@@ -1,4 +1,4 @@
-"""What another program or the machine says is no random choice: the analysis ends with the line."""
+"""What another program or the machine says is not random: the analysis ends with the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object counts and never reads is no state; what may read it, is."""
+"""What an object counts and never reads is not state; what may be read, is."""
 
 from __future__ import annotations
 

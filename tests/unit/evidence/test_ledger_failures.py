@@ -378,7 +378,7 @@ class TestInterrupted:
 
 def append(path, vendor, count, start):
     start.wait(60)
-    ledger = lt.Ledger(path, patience=600)  # slow disks are no reason to fail
+    ledger = lt.Ledger(path, patience=600)  # a slow disk is not a reason to fail
     for _ in range(count):
         begin(ledger, vendor)
 

@@ -102,7 +102,7 @@ def test_bernoulli_exp_follows_the_alternating_series() -> None:
     found, unexplored = law_of(lambda r: bernoulli_exp(f, r), Fraction(1, 10**6))
     partial, term, n = Fraction(0), Fraction(1), 0
     while term != unexplored:
-        assert n < 20, "the unexplored mass is no Pr[K > n] = f^n / n!"
+        assert n < 20, "the unexplored mass is not Pr[K > n] = f^n / n!"
         partial += (-1) ** n * term
         n += 1
         term = f**n / math.factorial(n)

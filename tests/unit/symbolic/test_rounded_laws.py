@@ -155,7 +155,7 @@ def one(family: str, scale: F, place: F, *cut: Any) -> RoundedLaw:
 @pytest.mark.parametrize("family", ["laplace", "logistic"])
 @pytest.mark.parametrize("moved", [F(1), F(1, 3), F(5, 2)])
 def test_laplace_and_logistic_cost_the_shift_by_the_scale(family: str, moved: F) -> None:
-    """T7: t/s for shifts that are no whole number of cells, too; a limit for logistic noise."""
+    """T7: t/s for shifts that are not a whole number of cells, too; a limit for logistic noise."""
     with precision(256):
         found = rounded_extremes(one(family, F(2), F(1, 2)), one(family, F(2), F(1, 2) + moved))
         for extreme in (arb(found.largest.value).log(), -arb(found.smallest.value).log()):

@@ -180,7 +180,7 @@ NOT_FOLLOWED: dict[str, Callable[[Any, Any], Any]] = {
     "half of the largest": lambda d, r: np.exp(
         np.bincount(d, minlength=4) - np.bincount(d, minlength=4).max() / 2
     ),
-    "a smallest that is no bound": lambda d, r: np.exp(
+    "a smallest that is not a bound": lambda d, r: np.exp(
         np.bincount(d, minlength=4) - np.bincount(d, minlength=4).min()
     ),
     "factors beyond floats": lambda d, r: r.choice(
