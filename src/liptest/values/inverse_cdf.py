@@ -143,7 +143,7 @@ def ideal_ends(low: int, high: int) -> tuple[Fraction, Fraction]:
 
 
 def half_width(line: Any, low: int, high: int) -> Fraction | None:
-    """How far a number reaches that is uniform around 0; None where it is no such number."""
+    """How far a number reaches that is uniform around 0; None where it is not such a number."""
     found = linear_in_base(line)
     if found is None or not found[0]:
         return None

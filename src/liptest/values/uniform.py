@@ -367,7 +367,7 @@ class UniformValue(SymbolicValue):
         return NotImplemented
 
     def inversion(self) -> Inverted | None:
-        """How its base follows from noise in which it is linear; None where it is no logarithm."""
+        """How its base follows from noise in which it is linear; None if it is not a logarithm."""
         found = self._logarithm()
         if found is None:
             return None
