@@ -13,7 +13,7 @@ ENVIRONMENTS = (
     Environment("python-dp", "1.1.4", ("numpy==1.26.4",)),
     Environment("python-dp", "1.1.5", ("numpy==1.26.4",)),
     Environment("pipeline-dp", "0.3.1", ("numpy==1.26.4",)),
-    Environment("tmlt.core", "0.20.0"),
+    Environment("tmlt.core", "0.20.0", ("numpy==1.26.4",)),
     Environment("DataSynthesizer", "0.1.4", ("pandas==1.5.3", "numpy==1.26.4")),
     Environment("DataSynthesizer", "0.1.13", ("pandas==2.1.4", "numpy==1.26.4")),
 )
