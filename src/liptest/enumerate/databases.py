@@ -12,6 +12,7 @@ import os
 import re
 import sqlite3
 import sys
+import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -342,6 +343,7 @@ class _SqliteStore(_Store):
     def __init__(self, database: TableDatabase, table: Table) -> None:
         super().__init__(database, table)
         self._made = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._made.close)  # from Python 3.13 on, others are warned of
         words = {"whole": "INTEGER", "real": "REAL", "text": "TEXT"}
         self._definition = self.definition(words)
 

@@ -21,6 +21,7 @@ from liptest.values.lines import line_in_words
 
 #: Audit events of Python, with what code does that raises them.
 STARTS = {
+    "cpython.PyInterpreterState_New": "runs another interpreter",
     "os.fork": "forks",
     "os.forkpty": "forks",
     "os.exec": "starts a program",
@@ -44,6 +45,7 @@ _ADVICE = {
     "forks": "do the work in the process that calls it",
     "starts a program": "call Python code for it, or hand in what the program says",
     "starts a command": "call Python code for it, or hand in what the command says",
+    "runs another interpreter": "do the work in the one that calls it",
     "starts a process": "call the function in place: [f(x) for x in xs] for pool.map(f, xs)",
     "starts a thread": "call the function in place: [f(x) for x in xs] for pool.map(f, xs)",
     "hands work to another thread": (
@@ -68,6 +70,12 @@ _FUNCTIONS = {
     ("_thread", "start_new_thread"): "starts a thread",
     ("_thread", "start_joinable_thread"): "starts a thread",
     ("_posixsubprocess", "fork_exec"): "starts a program",
+    # One that was made before; the module is named _interpreters from Python 3.13 on.
+    **{
+        (module, name): "runs another interpreter"
+        for module in ("_interpreters", "_xxsubinterpreters")
+        for name in ("call", "exec", "run_func", "run_string")
+    },
 }
 # Modules of Dask and Tornado that run functions which they are given.
 _RUN_FUNCTIONS = frozenset(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import re
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -278,18 +280,30 @@ def test_connections_do_nothing_else(frame: str, function: Any, words: str) -> N
 
 def test_the_authorizer_stops_what_words_do_not() -> None:
     """The words alone are not what keeps a database as it is."""
-    made = sqlite3.connect(":memory:")
-    made.execute("CREATE TABLE data (age INTEGER)")
-    made.set_authorizer(authorize_reading)
-    for statement in (
-        "DELETE FROM data",
-        "SELECT random()",
-        "PRAGMA user_version",
-        "SELECT date()",
-    ):
-        with pytest.raises(sqlite3.DatabaseError):
-            made.execute(statement)
-    assert made.execute("SELECT count(*) FROM data").fetchall() == [(0,)]
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.execute("CREATE TABLE data (age INTEGER)")
+        made.set_authorizer(authorize_reading)
+        for statement in (
+            "DELETE FROM data",
+            "SELECT random()",
+            "PRAGMA user_version",
+            "SELECT date()",
+        ):
+            with pytest.raises(sqlite3.DatabaseError):
+                made.execute(statement)
+        assert made.execute("SELECT count(*) FROM data").fetchall() == [(0,)]
+
+
+def test_a_database_that_is_not_used_any_more_is_closed() -> None:
+    named = database_of("sqlite")
+    assert named is not None
+    store: Any = databases._SqliteStore(named, SMALL)
+    made = store._made
+    assert made.execute("SELECT 1").fetchall() == [(1,)]
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        made.execute("SELECT 1")
 
 
 def test_what_a_function_gets_is_said_or_annotated() -> None:

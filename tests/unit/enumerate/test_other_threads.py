@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import importlib
 import multiprocessing
 import os
 import random
@@ -124,6 +125,22 @@ def test_work_for_threads_that_exist_already_is_refused() -> None:
         for function in functions:
             with pytest.raises(NonDeterministicError, match=REFUSED):
                 law(function)
+
+
+def test_other_interpreters_are_refused() -> None:
+    name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+    interpreters: Any = importlib.import_module(name)
+    held = interpreters.create()
+    work = "import random\nassert random.random() < 0.99"
+    try:
+        for function in (
+            lambda data, rng: interpreters.run_string(held, work) is None,
+            lambda data, rng: interpreters.run_string(interpreters.create(), work) is None,
+        ):
+            with pytest.raises(NonDeterministicError, match=rf"another interpreter.*{REFUSED}"):
+                law(function)
+    finally:
+        interpreters.destroy(held)
 
 
 def test_another_thread_that_draws_meanwhile_ends_the_analysis() -> None:

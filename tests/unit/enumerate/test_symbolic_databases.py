@@ -9,6 +9,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from itertools import product
 from typing import Any
@@ -62,10 +63,10 @@ def table_of(relation: str = "replace", rows: int = 2) -> Any:
 
 @cache
 def answered(query: str, *rows: tuple[Any, ...]) -> tuple[float, ...]:
-    con = sqlite3.connect(":memory:")
-    con.execute("CREATE TABLE data (city TEXT, age INTEGER, member INTEGER)")
-    con.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
-    found: tuple[float, ...] = con.execute(f"SELECT {query}").fetchone()
+    with closing(sqlite3.connect(":memory:")) as con:
+        con.execute("CREATE TABLE data (city TEXT, age INTEGER, member INTEGER)")
+        con.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+        found: tuple[float, ...] = con.execute(f"SELECT {query}").fetchone()
     return found
 
 

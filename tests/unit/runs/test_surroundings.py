@@ -19,6 +19,7 @@ import liptest as lt
 from liptest.runs.surroundings import surroundings_kept
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(2))
+LIMIT = sys.getrecursionlimit()
 HOOKS = ("excepthook", "displayhook", "unraisablehook", "breakpointhook", "stdout", "stderr")
 
 
@@ -50,7 +51,7 @@ def _disturb():
     # Past the function that an analysis refuses.
     other = "C.UTF-8" if _locale.setlocale(locale.LC_ALL) == "C" else "C"
     _locale.setlocale(locale.LC_ALL, other)
-    sys.setrecursionlimit(sys.getrecursionlimit() + 100)
+    sys.setrecursionlimit(LIMIT + 100)
     for name in HOOKS[:4]:
         setattr(sys, name, lambda *arguments: None)
     sys.stdout = sys.stderr
