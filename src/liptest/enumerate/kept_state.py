@@ -15,8 +15,8 @@ from itertools import zip_longest
 from types import CodeType
 from typing import Any
 
-from liptest.enumerate.replaceable_names import attribute_of
-from liptest.enumerate.set_orders import CodeStep, steps_of
+from liptest.enumerate.replaceable_names import attribute_of, is_plain_state
+from liptest.enumerate.set_orders import CodeStep, adds_little, steps_of
 from liptest.errors import NonDeterministicError
 from liptest.runs.fingerprints import described_state
 from liptest.runs.surroundings import described_surroundings
@@ -63,9 +63,13 @@ def state_of(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
     return [*held, *(f"global {key}\n{value}" for key, value in described_surroundings().items())]
 
 
+def is_read(code: CodeType, name: str, value: Any) -> bool:
+    """Whether code, with functions inside it, may see the value that a global or free name has."""
+    return not is_plain_state(value) or _is_seen(code, name)
+
+
 @lru_cache(maxsize=1 << 12)
-def is_read(code: CodeType, name: str) -> bool:
-    """Whether code, with functions inside it, may see what a global or free name stands for."""
+def _is_seen(code: CodeType, name: str) -> bool:
     for one in codes_in(code):
         steps = steps_of(one)
         for place, step in enumerate(steps):
@@ -83,9 +87,11 @@ def _is_write(steps: tuple[CodeStep, ...]) -> bool:
     if names[:1] == ("LOAD_CONST",) and names[1:2] == ("STORE_SUBSCR",):
         return True
     if names[:4] == ("LOAD_CONST", "COPY", "COPY", "BINARY_SUBSCR"):
-        return names[4:] == ("LOAD_CONST", "BINARY_OP", "SWAP", "SWAP", "STORE_SUBSCR")
+        is_stored = names[4:] == ("LOAD_CONST", "BINARY_OP", "SWAP", "SWAP", "STORE_SUBSCR")
+        return is_stored and adds_little(steps[5], steps[6])
     is_added_to = names[:2] == ("LOAD_CONST", "BINARY_OP") and names[2].startswith("STORE_")
-    return is_added_to and steps[3].value == steps[0].value
+    is_same = is_added_to and steps[3].value == steps[0].value
+    return is_same and adds_little(steps[1], steps[2])
 
 
 def _named(before: list[str], after: list[str]) -> str:

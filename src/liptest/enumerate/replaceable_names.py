@@ -15,7 +15,7 @@ import random
 import sys
 import weakref
 from abc import ABC
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
@@ -130,6 +130,32 @@ def numba_source(value: Any) -> FunctionType | None:
         return None
     source = getattr(value, "py_func", None)  # Numba need not be there
     return source if isinstance(source, FunctionType) else None
+
+
+def is_plain_state(value: Any) -> bool:
+    """Whether to add to a value calls nothing of the program's: a number, text, or list of others.
+
+    A class of its own may count in ``__iadd__``, ``append`` or ``__eq__``, and tell.
+    """
+    kind = type(value)
+    if kind in _ATOMS:
+        return True
+    if kind is np.ndarray:
+        return not value.dtype.hasobject
+    if kind is defaultdict and value.default_factory not in _ATOMS | {None, list, dict, set}:
+        return False
+    if kind in (dict, Counter, defaultdict):
+        return _are_of_others(value) and _are_of_others(value.values())
+    return kind in (list, set, deque) and _are_of_others(value)
+
+
+def _are_of_others(values: Iterable[Any]) -> bool:
+    if not _is_telling(values):
+        return True
+    return all(
+        _are_of_others(one) if type(one) in (tuple, frozenset) else is_others(type(one).__module__)
+        for one in values
+    )
 
 
 def reachable(

@@ -51,6 +51,12 @@ _OF_SETS = frozenset(
     for step in dis.get_instructions(compile(text, "", "exec"))
     if step.opname == "BINARY_OP"
 )
+_PLUS_AND_MINUS = frozenset(
+    step.arg
+    for text in ("a + b", "a - b", "a += b", "a -= b")
+    for step in dis.get_instructions(compile(text, "", "exec"))
+    if step.opname == "BINARY_OP"
+)
 
 
 def hashes_differ() -> bool:
@@ -125,6 +131,14 @@ def _parts_of(name: str, value: Any) -> list[tuple[str, Any]]:
         middle = name.index("_FAST") + len("_FAST")
         return [(name[:middle], value[0]), (name[middle + 1 :], value[1])]
     return [(name, value)]
+
+
+def adds_little(constant: CodeStep, operation: CodeStep) -> bool:
+    """Whether a small constant is added or taken away; other steps raise for some numbers only."""
+    value = constant.value
+    is_small = type(value) in (int, float) and abs(value) < 1 << 63
+    is_text = type(value) is str
+    return operation.number in _PLUS_AND_MINUS and (is_small or is_text)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,17 +2,38 @@
 
 No answer depends on what nobody reads. That nobody reads an attribute is shown, not guessed: no
 code that the program reaches loads it but to change it, no text spells its name, no code makes up
-names of attributes or copies objects, and the object itself is never handed on.
+names of attributes or copies objects, nothing else holds the object, and it is never handed on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+import gc
+import sys
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
-from liptest.enumerate.replaceable_names import MAKING_NAMES, is_others, names_in, reachable
-from liptest.enumerate.set_orders import CodeStep, steps_of
+import numpy as np
+
+from liptest.enumerate.replaceable_names import (
+    MAKING_NAMES,
+    attribute_of,
+    is_others,
+    is_plain_state,
+    names_in,
+    reachable,
+)
+from liptest.enumerate.set_orders import CodeStep, adds_little, steps_of
 from liptest.values.faults import codes_in
 
 # What reads attributes that it does not name, by the module that it is of.
@@ -22,8 +43,10 @@ _READERS = frozenset(
     | {"reprlib", "builtins.vars", "shelve", "string"}
 )
 _LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
-_USES = _LOADS | {"STORE_ATTR", "DELETE_ATTR"}
-_CHANGING = frozenset({"append", "appendleft", "add", "extend", "update", "clear"})
+_USES = _LOADS | {"STORE_ATTR"}
+# Members of sets and keys of dicts are compared by what is added to them.
+_CHANGING = frozenset({"append", "appendleft", "extend", "clear"})
+_TELLING = MAKING_NAMES | {"__self__", "format", "format_map"}
 _PLAIN = frozenset({int, float, bool, str, type(None), list, set, dict})
 
 
@@ -33,8 +56,10 @@ def unread_attributes(program: Any) -> frozenset[str]:
     holders: list[Any] = []
     objects: list[FunctionType] = []
     readers: list[Any] = []
+    inside: set[int] = set()
 
     def note(value: Any) -> bool:
+        inside.update(map(id, _held_by(value)))
         if type(value) is FunctionType:
             module = value.__globals__.get("__name__")
             if not is_others(module):
@@ -46,22 +71,41 @@ def unread_attributes(program: Any) -> frozenset[str]:
             module = value.__name__ if isinstance(value, ModuleType) else value.__module__
             if _first(module) in _READERS:
                 readers.append(value)
+        elif isinstance(value, weakref.ref | ContextVar):
+            readers.append(value)
         elif not isinstance(value, type) and type(getattr(value, "__dict__", None)) is dict:
             holders.append(value)
         return False
 
     reachable(program, note)
     every = list(codes.values())
-    if readers or any(not names_in(code).isdisjoint(MAKING_NAMES) for code in every):
+    if readers or any(not names_in(code).isdisjoint(_TELLING) for code in every):
         return frozenset()
     read = {name for code in every for name in _read_in(code)}
     found: set[str] = set()
     escaping: set[str] = set()
     for holder in holders:
         names = set(vars(holder))
-        is_kept = not is_others(type(holder).__module__) and _stays(holder, objects)
+        is_kept = id(holder) not in inside and not is_others(type(holder).__module__)
+        is_kept = is_kept and all(map(is_plain_state, vars(holder).values()))
+        is_kept = is_kept and _stays(holder, objects)
         (found if is_kept else escaping).update(names)
     return frozenset(found - escaping - read)
+
+
+def _held_by(value: Any) -> Iterator[Any]:
+    """What a value holds in another way than by the name of a variable, or as a method does."""
+    if isinstance(value, FunctionType):
+        yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        yield from vars(value).values()
+    elif isinstance(value, np.ndarray):
+        yield from value.ravel().tolist() if value.dtype.hasobject else ()
+    elif isinstance(value, MethodType | CellType | ModuleType):
+        return
+    elif _first(type(value).__module__) != "liptest":
+        yield from gc.get_referents(value)
+        inside = attribute_of(value, "__dict__")
+        yield from inside.values() if isinstance(inside, Mapping) else ()
 
 
 def _first(module: Any) -> str:
@@ -96,6 +140,7 @@ def _is_write(steps: tuple[CodeStep, ...], place: int) -> bool:
         return False
     stored = names[2:] in (("SWAP", "STORE_ATTR"), ("LOAD_FAST", "STORE_ATTR"))
     is_same = stored and following[3].value == steps[place].value
+    is_same = is_same and adds_little(*following[:2])
     return is_same and (names[2] == "SWAP" or following[2].value == steps[place - 1].value)
 
 
@@ -108,9 +153,12 @@ def _stays(holder: Any, functions: list[FunctionType]) -> bool:
         if any(type(inside.get(name)) not in _PLAIN for name in vars(holder)):
             return False
         for member in inside.values():
-            code = getattr(_plain(member), "__code__", None)
-            if isinstance(code, CodeType) and not _keeps(code, code.co_varnames[:1]):
-                return False
+            for method in _methods(member):
+                code = getattr(method, "__code__", None)
+                if not isinstance(code, CodeType) or not _keeps(code, code.co_varnames[:1]):
+                    return False
+    if not _names_of(holder).isdisjoint(_attributes(functions)):
+        return False
     for function in functions:
         names = [name for name, item in function.__globals__.items() if item is holder]
         names += [name for name in function.__code__.co_freevars if _cell(function, name) is holder]
@@ -119,13 +167,34 @@ def _stays(holder: Any, functions: list[FunctionType]) -> bool:
     return True
 
 
+# What all objects have, and tells what is in them.
+_OF_OBJECTS = frozenset(dir(object)) - {"__init__", "__class__"}
 _OVERRIDES = frozenset({"__getattribute__", "__getattr__", "__setattr__", "__slots__", "__eq__"})
 
 
-def _plain(member: Any) -> Any:
+def _methods(member: Any) -> Iterator[Any]:
     if isinstance(member, staticmethod | classmethod | MethodType):
-        return member.__func__
-    return member.fget if isinstance(member, property) else member
+        yield member.__func__
+    elif isinstance(member, property):
+        yield from (one for one in (member.fget, member.fset, member.fdel) if one is not None)
+    elif not isinstance(member, type | GetSetDescriptorType) and (
+        callable(member) or hasattr(member, "__get__")
+    ):
+        yield member
+
+
+def _names_of(holder: Any) -> set[str]:
+    """Names that it has in modules of programs."""
+    spaces = [vars(one) for one in list(sys.modules.values()) if not is_others(one.__name__)]
+    return {name for space in spaces for name, item in list(space.items()) if item is holder}
+
+
+def _attributes(functions: list[FunctionType]) -> set[str]:
+    """Names of attributes that code loads, or imports from modules."""
+    steps = (
+        one for each in functions for code in codes_in(each.__code__) for one in steps_of(code)
+    )
+    return {one.value for one in steps if one.name in _LOADS | {"IMPORT_FROM"}}
 
 
 def _cell(function: FunctionType, name: str) -> Any:
@@ -148,5 +217,8 @@ def _keeps(code: CodeType, names: Iterable[str]) -> bool:
         if following[:1] == ["COPY"]:
             del following[0]
         if not following or following[0] not in _USES:
+            return False
+        used = next(one for one in steps[place + 1 :] if one.name in _USES)
+        if used.value in _OF_OBJECTS:
             return False
     return True

@@ -82,20 +82,20 @@ def fingerprint(mechanism: object) -> Fingerprint:
 class _Live(dict[int, tuple[int, Any]]):
     """What was described of the state of a function: numbers of an analysis by their kinds only."""
 
-    is_read: Callable[[types.CodeType, str], bool]
+    is_read: Callable[[types.CodeType, str, Any], bool]
     unread: frozenset[str]
 
 
 def described_state(
     function: object,
-    is_read: Callable[[types.CodeType, str], bool],
+    is_read: Callable[[types.CodeType, str, Any], bool],
     unread: frozenset[str] = frozenset(),
 ) -> list[str]:
     """Lines that determine what a function holds now, anywhere that it names or closes over.
 
     They change only where a call leaves something behind; what an analysis has put there, and
-    what logs or runs tests, counts by its kind. Names of which code is not ``is_read(code, name)``
-    and attributes that are ``unread`` are left out.
+    what logs or runs tests, counts by its kind. Names of which code is not
+    ``is_read(code, name, value)`` and attributes that are ``unread`` are left out.
     """
     seen = _Live()
     seen.is_read, seen.unread = is_read, unread
@@ -279,7 +279,7 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
             yield from _described(item, seen)
     elif isinstance(value, (set, frozenset)):
         yield f"set of {len(value)}"
-        yield from sorted("|".join(_described(item, {})) for item in value)
+        yield from sorted("|".join(_described(item, _seen_of_set(seen))) for item in value)
     elif isinstance(value, dict):
         yield f"dict of {len(value)}"
         for key, item in value.items():
@@ -293,6 +293,15 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
         yield from _described_object(value, seen)
 
 
+def _seen_of_set(seen: Seen) -> Seen:
+    """What a member of a set is described with, by itself: a set may be in what it holds."""
+    if not isinstance(seen, _Live):
+        return {}
+    own = _Live((key, one) for key, one in seen.items() if isinstance(one[1], (set, frozenset)))
+    own.is_read, own.unread = seen.is_read, seen.unread
+    return own
+
+
 def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
     yield f"function {function.__module__}.{function.__qualname__}"
     yield from _described_code(function.__code__)
@@ -301,7 +310,7 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
     code = function.__code__
     for name, item in zip(code.co_freevars, _cells(function), strict=True):
         if isinstance(seen, _Live):
-            if not seen.is_read(code, name):
+            if not seen.is_read(code, name, item):
                 continue
             yield f"global {name}"
         yield from _described(item, seen)
@@ -315,8 +324,9 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
     for name in sorted(names & set(space)):
         target = space[name]
         is_module = isinstance(target, types.ModuleType)
-        is_left_out = isinstance(seen, _Live) and not is_module and not seen.is_read(code, name)
-        if is_left_out or _is_stand_in(target):
+        if isinstance(seen, _Live) and not is_module and not seen.is_read(code, name, target):
+            continue
+        if _is_stand_in(target):
             continue
         yield f"global {name}"
         if isinstance(target, types.ModuleType):

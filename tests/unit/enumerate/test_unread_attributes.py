@@ -26,7 +26,7 @@ def flipped(data: Any, rng: Any) -> int:
 
 
 class Counting:
-    calls = 0
+    calls: Any = 0
 
     def __init__(self) -> None:
         self.calls = 0
@@ -149,7 +149,7 @@ class BySetting(Counting):
         object.__setattr__(self, name, value)
 
 
-READING = [
+READING: list[Any] = [
     *(Read(), ReadByAnother(), HELD, ByName(), ByDict(), ByFormat(), ByCopy(), ByDeepCopy()),
     *(ByMatch(), ByHandingOn(), ByEquality(), ByLength(), BySetting()),
 ]
@@ -165,6 +165,147 @@ def test_the_names_that_are_shown_to_be_unread() -> None:
     assert unread_attributes(Counting()) == {"calls", "seen"}
     assert unread_attributes(Read()) == {"seen"}
     assert unread_attributes(ByName()) == frozenset()
+
+
+class OwnCount:
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __iadd__(self, more: int) -> OwnCount:
+        self.n += more
+        if self.n > LATER:
+            FLAGS.append(1)
+        return self
+
+    def append(self, value: int) -> int:
+        self.n += 1
+        return self.n
+
+
+class Key:
+    """Is asked by each other member of a set whether they are equal."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        self.n += 1
+        return False
+
+
+FLAGS: list[int] = []
+WORDS = "{0.calls}"
+BOX: list[Any] = []
+
+
+class ByReducing(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        kept: Any = self.__reduce_ex__(2)[2]
+        return int(data[0]) if len(str(kept)) > LATER else flipped(data, rng)
+
+
+class ByAddition(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        return int(data[0]) if len(FLAGS) > 0 else flipped(data, rng)
+
+
+class ByAppending(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        return int(data[0]) if self.calls.append(1) > LATER else flipped(data, rng)
+
+
+class ByKeys(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        key = Key()
+        self.calls.add(key)
+        return int(data[0]) if key.n > LATER else flipped(data, rng)
+
+
+class ByPower(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls -= 1
+        try:
+            self.calls **= -1
+        except ZeroDivisionError:
+            return int(data[0])
+        self.calls **= -1
+        self.calls += 0.5
+        self.calls //= 1
+        return flipped(data, rng)
+
+
+class ByAnotherReference(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        return int(data[0]) if len(WORDS.strip().format(BOX[0])) > 9 else flipped(data, rng)
+
+
+class ByMatchingAnother(Counting):
+    __match_args__ = ("calls",)
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        match BOX[0]:
+            case ByMatchingAnother(many) if many > LATER:
+                return int(data[0])
+        return flipped(data, rng)
+
+
+class ByMethod(Counting):
+    def __call__(self, data: Any, rng: Any) -> Any:
+        self.calls += 1
+        match self.answer.__self__:  # type: ignore[attr-defined]
+            case ByMethod(calls=many) if many > LATER:
+                return int(data[0])
+        return flipped(data, rng)
+
+    def answer(self) -> None: ...
+
+
+def in_global(data: Any, rng: Any) -> Any:
+    return int(data[0]) if LOG.append(1) > LATER else flipped(data, rng)
+
+
+def in_global_set(data: Any, rng: Any) -> Any:
+    key = Key()
+    KEYS.add(key)
+    return int(data[0]) if key.n > LATER else flipped(data, rng)
+
+
+LOG, KEYS = OwnCount(), set[Any]()
+
+
+def holding(kind: Any, value: Any = 0) -> Any:
+    made = kind()
+    made.calls = value
+    BOX[:] = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: holding(ByReducing),
+        lambda: holding(ByAddition, OwnCount()),
+        lambda: holding(ByAppending, OwnCount()),
+        lambda: holding(ByKeys, set()),
+        lambda: holding(ByPower, LATER),
+        lambda: holding(ByAnotherReference),
+        lambda: holding(ByMatchingAnother),
+        lambda: holding(ByMethod),
+        lambda: in_global,
+        lambda: in_global_set,
+    ],
+)
+def test_a_count_that_is_told_without_its_name_is_refused(make: Any) -> None:
+    """Each had a law: classes of its own tell what is added to them, other references show it."""
+    with pytest.raises(NonDeterministicError, match="each call changes"):
+        lt.mechanism(make()).law(DATA)
 
 
 # State that is kept in modules of others, and generators that are frozen.
