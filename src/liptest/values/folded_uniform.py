@@ -168,15 +168,17 @@ class FoldedUniform(DerivedUniform):
         inverted = self._base.inverted
         if inverted is None or not inverted.folded:
             return None
-        found = self._of_size(abs(self._source_line()[0] * inverted.width))
+        # Less than 0 where u is minus the number of which the noise has the sign.
+        size = self._source_line()[0] * inverted.width
+        found = self._of_size(abs(size))
         if found is None or found.is_rising != inverted.rising:
             return None
-        return -found.factor, found.constant
+        return -found.factor if size > 0 else found.factor, found.constant
 
 
 def sign_of(value: UniformValue, source: UniformValue) -> Fraction:
     """c where a number is c times the sign of another, which is uniform around 0; else 0."""
-    line: Any = value.line
+    line: Any = None if value.is_folded else value.line
     while isinstance(line, Image) and line.step.linear is not None and not line.step.linear[1]:
         line = line.inner
     if not isinstance(line, Image) or line.step.name not in ("sign", "copysign"):

@@ -53,7 +53,8 @@ class Inverted:
     """How a grid point follows from noise: t is ``start`` + ``width`` * tau, in parts of the grid.
 
     The noise is -ln tau where it is ``rising``, else -ln(1 - tau). Where it is ``folded`` tau is
-    the distance of t from ``start``, and the noise has the sign of t - start.
+    the distance of t from ``start``, over the size of ``width``, and the noise has the sign of
+    (t - ``start``) * ``width``.
     """
 
     rising: bool

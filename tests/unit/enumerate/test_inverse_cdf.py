@@ -118,8 +118,18 @@ def sign_known(data: Any, rng: Any) -> float:
     return float(data.sum() - (noise if u > 0 else 2 * noise))
 
 
+def other_way_round(data: Any, rng: Any) -> Any:
+    """The second noise is minus the first one: their sum tells the count."""
+    u = rng.random() - 0.5
+    v = -u
+    return [
+        data.sum() - np.sign(u) * np.log(1 - 2 * abs(u)),
+        data.sum() - np.sign(v) * np.log(1 - 2 * abs(v)),
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [one_sided, noise_told, shared])
+@pytest.mark.parametrize("program", [one_sided, noise_told, shared, other_way_round])
 def test_wrong_uses_are_refuted(program: Any) -> None:
     assert verdict(program, 1.0).decision == "NO"
 
@@ -151,6 +161,16 @@ def another_number(data: Any, rng: Any) -> float:
 def test_what_is_no_such_noise_is_never_proved(program: Any) -> None:
     found = lt.check_privacy(lt.mechanism(program), lt.Hypercube(2), epsilon=1.0, seed=1)
     assert found.decision != "YES"
+
+
+def squared(data: Any, rng: Any) -> bool:
+    u = rng.random() - 0.5
+    return bool(abs(u) * abs(u) < 0.01 + 0.01 * data[0])
+
+
+def test_a_distance_from_0_times_itself_is_refused() -> None:
+    with pytest.raises(lt.errors.UnsupportedRandomnessError, match="mul with another random"):
+        lt.check_privacy(lt.mechanism(squared), lt.Hypercube(2), epsilon=1.0, seed=1)
 
 
 def test_lines_and_what_they_are() -> None:
