@@ -34,7 +34,7 @@ _OFF, _LARGEST = Fraction(1, 1 << 20), 1 << 30
 # How far inside of its bounds a clipped number is where witnesses are looked for.
 _INSIDE = 3
 # Sums that are compared with 0 are off by less in floats, by how large what they are made of is.
-_FLOATS = Fraction(1, 1 << 40)
+_FLOATS = Fraction(1, 1 << 30)
 _ZERO = Fraction(0)
 
 
@@ -91,20 +91,40 @@ class AnswerSum:
             low, high = low + pair[0], high + pair[1]
         return low, high
 
-    def compared(self, comparison: Callable[[Any, Any], Any]) -> bool | None:
+    @property
+    def size(self) -> Fraction | None:
+        """What its parts are together at most; None for any number."""
+        found = abs(Fraction(self.constant))
+        for one, factor in self.terms:
+            ends = one.ends or one.real_ends
+            if ends is None:
+                return None
+            found += max(map(abs, ends)) * abs(Fraction(factor))
+        return found
+
+    def compared(
+        self,
+        comparison: Callable[[Any, Any], Any],
+        size: Fraction | None = None,
+        *,
+        is_exact: bool = True,
+    ) -> bool | None:
         """How it compares with 0, whatever the data; None where that depends on them.
 
-        Of what is not whole it is known only where floats, which calculate it, cannot change it.
+        Of what is not whole, or not ``is_exact``, it is known only where floats, which calculate it
+        of parts of a ``size``, cannot change it.
         """
-        low = high = size = Fraction(self.constant)
+        low = high = Fraction(self.constant)
+        size = self.size if size is None else size
+        if size is None:
+            return None
         for one, factor in self.terms:
             ends = one.ends or one.real_ends
             if ends is None:
                 return None
             pair = sorted(end * Fraction(factor) for end in ends)
             low, high = low + pair[0], high + pair[1]
-            size = abs(size) + max(map(abs, pair))
-        off = 0 if self.is_whole else abs(size) * _FLOATS
+        off = 0 if self.is_whole and is_exact else size * _FLOATS
         if comparison in (operator.eq, operator.ne):
             is_zero = False if low > off or high < -off else None
             is_zero = True if low == high == off == 0 else is_zero

@@ -41,12 +41,15 @@ from liptest.values.free_functions import (
     SharedCall,
 )
 from liptest.values.functions_of_answers import (
+    UNKNOWN,
     absolute_form,
     compared_form,
     floor_form,
     is_neutral,
     of_function,
+    result_kind,
     rounded_form,
+    roundings_of,
     settled,
     truth_form,
 )
@@ -96,7 +99,9 @@ class AlignedRun(DecidingRun):
         key = form.terms, answer.number, kind
         known: AlignedValue | None = self.made.get(key)
         if known is None:
-            known = self.made[key] = AlignedValue(self, form, kind)
+            known = self.made[key] = AlignedValue(
+                self, form, kind, 0 if kind in _PLAIN else UNKNOWN
+            )
             known.is_kept = True
         return known.handed_out()
 
@@ -336,14 +341,16 @@ class AlignedValue(_OfData):
     calculations on one path give two objects, as those of numbers do.
     """
 
-    __slots__ = ("form", "is_kept", "path")
+    __slots__ = ("form", "is_kept", "path", "roundings")
 
     __hash__ = SymbolicValue.__hash__
 
-    def __init__(self, run: AlignedRun, form: Form, kind: Any = float) -> None:
+    def __init__(self, run: AlignedRun, form: Form, kind: Any = float, off: int = UNKNOWN) -> None:
         self.run = run
         self.form = form
         self.kind = kind
+        #: How often floats have rounded what data made of it (``roundings_of``).
+        self.roundings = off
         self.is_kept = False
         #: The last path on which it was handed to the program, by number.
         self.path = 0
@@ -351,7 +358,7 @@ class AlignedValue(_OfData):
     def handed_out(self) -> AlignedValue:
         """It, or on a path that has it already another one of the same value."""
         if self.path == self.run.path:
-            return AlignedValue(self.run, self.form, self.kind)
+            return AlignedValue(self.run, self.form, self.kind, self.roundings)
         self.path = self.run.path
         return self
 
@@ -379,11 +386,11 @@ class AlignedValue(_OfData):
         """Refuse what looks at data without noise."""
         self.refuse(f"{use}, without noise in it,")
 
-    def _of(self, form: Form, kind: Any) -> Any:
+    def _of(self, form: Form, kind: Any, *parts: Any) -> Any:
         if not form.terms:
             whole = not issubclass(kind, (float, np.floating))
             return kind(int(form.constant)) if whole else kind(form.constant)
-        return AlignedValue(self.run, form, kind)
+        return AlignedValue(self.run, form, kind, roundings_of(form, kind, parts))
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if is_symbolic(other):
@@ -392,7 +399,7 @@ class AlignedValue(_OfData):
             if type(other) is AlignedValue and operation in _LINEAR:
                 kind = result_kind(operation, self.kind, other.kind)
                 if kind is not np.bool_:
-                    return self._of(operation(self.form, other.form), kind)
+                    return self._of(operation(self.form, other.form), kind, self, other)
             return self._known(operation, other)
         kinds = (type(other), self.kind) if swapped else (self.kind, type(other))
         if not math.isfinite(other):
@@ -402,13 +409,13 @@ class AlignedValue(_OfData):
             kind = result_kind(operation, *kinds)
             form = self.form
             if operation is operator.mul:
-                return self._of(form * number, kind)
+                return self._of(form * number, kind, self)
             if operation is operator.add:
-                return self._of(form + number, kind)
-            return self._of(number - form if swapped else form - number, kind)
+                return self._of(form + number, kind, self, number)
+            return self._of(number - form if swapped else form - number, kind, self, number)
         if operation is operator.truediv and not swapped and number:
             kind = result_kind(operation, *kinds)
-            return self._of(self.form * (1 / Fraction(number)), kind)
+            return self._of(self.form * (1 / Fraction(number)), kind, self)
         is_floor = operation is operator.floordiv and not swapped and type(number) is int
         if is_floor and number > 0 and self.is_answer and self.run.is_whole(self.form):
             found = self.form * Fraction(1, number)
@@ -481,7 +488,7 @@ class AlignedValue(_OfData):
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
             if self.run.is_not_zero(comparison, form):
                 return comparison is operator.ne
-            known = settled(self.run, comparison, form)
+            known = settled(self.run, comparison, form, self, other)
             if known is not None:
                 return known
             truth = truth_form(self.run, comparison, form)
@@ -497,7 +504,7 @@ class AlignedValue(_OfData):
         if issubclass(kind, (float, np.float64)) or self.run.is_whole(self.form):
             if kind in (bool, np.bool_) and self.kind not in (bool, np.bool_):
                 return kind(bool(self))
-            return AlignedValue(self.run, self.form, kind)
+            return self._of(self.form, kind, self)
         if issubclass(kind, (int, np.integer)) and kind not in (bool, np.bool_):
             return self.rounded("trunc", kind)
         return kind(bool(self)) if kind in (bool, np.bool_) else self.refuse(f"{kind.__name__}()")
@@ -686,11 +693,6 @@ def _exact(value: Any) -> Rational:
 
 
 keep_results(AlignedValue, _exact)
-
-
-def result_kind(operation: Operation, left: Any, right: Any) -> Any:
-    """The type of what an operation gives."""
-    return type(operation(left(2), right(2)))
 
 
 @as_noise.register

@@ -447,7 +447,7 @@ class Column(RecordStorage):
         total = self.sum_up(table, kind.type, use, in_pairs=in_pairs)
         if scale == 1 or not is_symbolic(total):
             return total
-        return AlignedValue(total.run, total.form * scale, total.kind)
+        return AlignedValue(total.run, total.form * scale, total.kind, 1)
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""

@@ -39,6 +39,13 @@ _BENT: dict[Any, str] = {
 }
 _LOGS = (np.log, math.log)
 _ZERO, _ONE = Fraction(0), Fraction(1)
+#: Of numbers that floats may take anywhere: cancelled, of few digits, or not known.
+UNKNOWN = 1 << 30
+# So often numbers are rounded by less than what a comparison is off by.
+_MOST_ROUNDINGS = 1000
+_WHOLE, _FLOATS = (int, np.int64), (float, np.float64)
+# Whole numbers that are exact in all types, and factors at which floats keep their digits.
+_EXACT, _LARGEST_FACTOR = 1 << 53, 1 << 200
 
 
 class AnsweringRun(Protocol):
@@ -176,9 +183,46 @@ def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | N
     return found if comparison is operator.eq else 1 - found
 
 
-def settled(run: AnsweringRun, comparison: Operation, form: Form) -> bool | None:
-    """How a sum compares with 0 where what it lies between says it; None where it does not."""
-    found = run.sum_of_answers(form).compared(comparison)
+def result_kind(operation: Operation, left: Any, right: Any) -> Any:
+    """The type of what an operation gives."""
+    return type(operation(left(2), right(2)))
+
+
+def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
+    """How often floats have rounded a number of data that is made of these, one or two to add.
+
+    Each rounding is relative to what the number is made of; ``UNKNOWN`` where some of that may be
+    gone, as of ``(x + 1e20) - 1e20``. Whole numbers are not rounded.
+    """
+    if kind not in (*_WHOLE, *_FLOATS) or not parts:
+        return UNKNOWN
+    forms = [getattr(one, "form", None) or Form(one) for one in parts]
+    times = sum(getattr(one, "roundings", 0) for one in parts)
+    if len(made.terms) < sum(len(one.terms) for one in forms) or times >= UNKNOWN:
+        return UNKNOWN
+    if len(forms) > 1 and abs(made.constant) < max(abs(one.constant) for one in forms):
+        return UNKNOWN
+    for number in (made.constant, *(factor for _, factor in made.terms)):
+        if number and not 1 <= abs(Fraction(number)) * _LARGEST_FACTOR <= _LARGEST_FACTOR**2:
+            return UNKNOWN
+    is_same = len(forms) == 1 and made == forms[0]
+    return times if is_same or kind in _WHOLE else times + 1
+
+
+def settled(
+    run: AnsweringRun, comparison: Operation, form: Form, left: Any, right: Any
+) -> bool | None:
+    """How a sum, left less right, compares with 0 where what it lies between says it; None where
+    it does not, or where floats may say something else."""
+    times, size, is_exact = 0, _ZERO, True
+    for one, own in ((left, left.form), (right, left.form - form)):
+        times += getattr(one, "roundings", 0)
+        own_size = run.sum_of_answers(own).size
+        if own_size is None or times > _MOST_ROUNDINGS:
+            return None
+        size += own_size
+        is_exact &= own_size < _EXACT
+    found = run.sum_of_answers(form).compared(comparison, size, is_exact=is_exact and not times)
     run.depends_on_size |= found is not None
     return found
 

@@ -327,7 +327,7 @@ class RealColumn(RecordStorage):
             self.answers.note_ball((ball.key, kept_here), answer.number, ball)
         run = self.branching.noise
         total = run.value_of_answer(answer, np.float64)
-        return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind)
+        return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""

@@ -137,7 +137,7 @@ class RealMatrix(RecordStorage):
         for column in self.columns:
             total = column.sum_up(use, in_pairs=False)
             if scale != 1 and is_symbolic(total):
-                total = AlignedValue(total.run, total.form * scale, total.kind)
+                total = AlignedValue(total.run, total.form * scale, total.kind, 1)
             found.append(total)
         return array_of(self.branching, filled(found, (len(found),), object), np.float64)
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue, result_kind
+from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
-from liptest.values.functions_of_answers import largest_form
+from liptest.values.functions_of_answers import largest_form, result_kind
 from liptest.values.noise_run import NoisyNumber
 from liptest.values.protocol import Operation, calculate, compare, is_symbolic
 

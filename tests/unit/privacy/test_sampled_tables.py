@@ -183,6 +183,35 @@ def test_counts_are_compared_exactly() -> None:
     assert found == [10, 11]
 
 
+WAYS: dict[str, tuple[Any, float, bool]] = {
+    # 54 / 49 * 49 is below 54 in floats.
+    "divided": (lambda n: n / 49 * 49, 54, False),
+    "a whole number again": (lambda n: int(n / 49 * 49), 54, False),
+    "cancelled": (lambda n: (n + 2.0**60) - 2.0**60, 1, False),
+    "cancelled with a limit": (lambda n: n + 2.0**60, 2.0**60 + 1, False),
+    "vanished": (lambda n: n * 1e-200 * 1e-200, 0, False),
+    "few digits": (lambda n: n * np.float32(1) + np.float32(1e6), 1e6 + 0.5, False),
+    "far": (lambda n: n / 49 * 49, 53.5, True),
+    "exact": (lambda n: 3 * n + 1, 163, True),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_only_what_floats_say_on_all_neighbours_is_settled(way: str) -> None:
+    made, limit, is_settled = WAYS[way]
+    table = lt.Table({"age": lt.Integer(0, 3)}, rows=100_000, relation="add_remove")
+
+    @lt.mechanism
+    def told(frame: Any, rng: Any) -> Any:
+        if made(len(frame)) >= limit:
+            return len(frame) + rng.laplace(scale=1)
+        return "few"
+
+    said = {bool(made(n) >= limit) for n in (54, 55, 56)}
+    assert proves_near(told, table, table.encode({"age": [1] * 55})) is is_settled
+    assert not is_settled or said == {True}
+
+
 # ---- draws
 
 
