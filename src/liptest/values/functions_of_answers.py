@@ -196,8 +196,9 @@ def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
     """
     if kind not in (*_WHOLE, *_FLOATS) or not parts:
         return UNKNOWN
-    forms = [getattr(one, "form", None) or Form(one) for one in parts]
-    times = sum(getattr(one, "roundings", 0) for one in parts)
+    own = type(parts[0])  # the second may be a plain number
+    forms = [one.form if type(one) is own else Form(one) for one in parts]
+    times = sum(one.roundings for one in parts if type(one) is own)
     if len(made.terms) < sum(len(one.terms) for one in forms) or times >= UNKNOWN:
         return UNKNOWN
     if len(forms) > 1 and abs(made.constant) < max(abs(one.constant) for one in forms):
@@ -216,7 +217,7 @@ def settled(
     it does not, or where floats may say something else."""
     times, size, is_exact = 0, _ZERO, True
     for one, own in ((left, left.form), (right, left.form - form)):
-        times += getattr(one, "roundings", 0)
+        times += one.roundings if type(one) is type(left) else 0
         own_size = run.sum_of_answers(own).size
         if own_size is None or times > _MOST_ROUNDINGS:
             return None
