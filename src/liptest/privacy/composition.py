@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.data.domains import Domain
@@ -36,7 +37,12 @@ from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.cell_likelihoods import bracket_of_cells
 from liptest.privacy.claims import text_above
 from liptest.privacy.comparison import exact_law
-from liptest.privacy.exhaustive import check_affordable, exhaustive_size, pair_blocks
+from liptest.privacy.exhaustive import (
+    PairBlock,
+    check_affordable,
+    exhaustive_size,
+    pair_blocks,
+)
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import Curve, GridLosses, grid_above
 from liptest.privacy.loss_lattice import (
@@ -45,7 +51,7 @@ from liptest.privacy.loss_lattice import (
     mass_without_bound,
     mixed,
 )
-from liptest.privacy.noise_likelihoods import listed_pair
+from liptest.privacy.noise_likelihoods import listed_pair, shifts_between
 from liptest.privacy.notions import RhoClaim
 from liptest.privacy.release_costs import (
     CURVE_BITS,
@@ -335,42 +341,58 @@ def _brackets(
     return [], []
 
 
+def different_pairs(
+    block: PairBlock, rows: NDArray[np.int64] | None = None
+) -> dict[tuple[int, ...], int]:
+    """A row of each different pair of laws among ``rows`` of a block, by what tells pairs apart.
+
+    Noise that is moved: by how much, numbers that stay left out. Else the number of the table and
+    the places of both laws there, in any order. Equal laws are one pair, with an empty key.
+    """
+    chosen = np.arange(len(block.left)) if rows is None else rows
+    left, right = block.left[chosen], block.right[chosen]
+    if isinstance(block.laws, ShiftTable):
+        different, which = shifts_between(block.laws, left, right)
+        sizes = [tuple(size for size in one if size) for one in different.tolist()]
+        keys = [sizes[m] for m in which.tolist()]
+    else:
+        ends = zip(left.tolist(), right.tolist(), strict=True)
+        keys = [(block.table, *sorted((a, b))) if a != b else () for a, b in ends]
+    found: dict[tuple[int, ...], int] = {}
+    for key, k in zip(keys, chosen.tolist(), strict=True):
+        found.setdefault(key, k)
+    return found
+
+
 def _pairs_of(
     mechanism: Mechanism, domain: Domain
 ) -> tuple[list[LikelihoodPair], list[tuple[Any, Any]]]:
     """Different pairs of laws, as likelihood ratios, or as datasets that closed forms compare."""
     check_affordable(exhaustive_size(mechanism, domain), None, mechanism)
-    pairs: dict[Any, LikelihoodPair] = {}
-    closed: dict[Any, tuple[Any, Any]] = {}
+    pairs: dict[Hashable, LikelihoodPair] = {}
+    closed: dict[Hashable, tuple[Any, Any]] = {}
+    seen: set[Hashable] = set()
     for block in pair_blocks(mechanism, domain, RhoClaim(1.0)):
-        for k in range(len(block.left)):
+        for key, k in different_pairs(block).items():
+            if key in seen:
+                continue
+            seen.add(key)
             if len(pairs) + len(closed) > _MOST_PAIRS:
                 raise InputError(
                     f"items: {mechanism.name} has more than {_MOST_PAIRS} different pairs of laws; "
                     f"compose its verdict, or a smaller domain",
                     name="items",
                 )
-            left, right = int(block.left[k]), int(block.right[k])
+            one = None
             if isinstance(block.laws, ShiftTable):
-                moved = np.abs(np.atleast_1d(block.laws.centres[left] - block.laws.centres[right]))
-                sizes = tuple(sorted(int(one) for one in moved if one))
-                if sizes in pairs or sizes in closed:
-                    continue
-                one = listed_pair(block.laws.noise, sizes[0]) if len(sizes) == 1 else None
-                if one is not None:
-                    pairs[sizes] = one
-                else:
-                    closed[sizes] = block.locate(k)
-                continue
-            if (left, right) in closed or (left, right) in pairs:
-                continue
-            ends = block.locate(k)
-            if isinstance(mechanism, ClosedFormLosses):
-                closed[left, right] = ends
-                continue
-            sides = [exact_law(mechanism, end) for end in ends]
-            one = LikelihoodPair.of_laws(*sides)
-            pairs[one.exact or (left, right)] = one
+                one = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
+            elif not isinstance(mechanism, ClosedFormLosses):
+                one = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
+                key = one.exact or key
+            if one is None:
+                closed[key] = block.locate(k)
+            else:
+                pairs[key] = one
     if pairs and closed:
         return [], list(closed.values())
     return list(pairs.values()), list(closed.values())

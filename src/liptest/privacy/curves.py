@@ -32,12 +32,10 @@ from liptest.mechanisms.base import (
     through_densities,
 )
 from liptest.mechanisms.laws import LawTable
-from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.comparison import exact_law, loss_slack, rounded_ends, stick_error
-from liptest.privacy.composition import worst_curve
+from liptest.privacy.composition import different_pairs, worst_curve
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.likelihoods import Balls, LikelihoodPair
-from liptest.privacy.noise_likelihoods import shifts_between
 from liptest.privacy.notions import RhoClaim, orders_between
 from liptest.privacy.plain_pairs import plain_pairs
 from liptest.privacy.profile_result import CurvePoint, PrivacyCurves
@@ -249,7 +247,7 @@ class _Visited(_Source):
             known = np.isfinite(error) & ~block.laws.has_uncertain_zeros(block.left, block.right)
             self._parts.append(_Screened(block, np.flatnonzero(known)))
             rest = np.flatnonzero(~known)
-        for key, k in self._different(block, rest):
+        for key, k in different_pairs(block, rest).items():
             if key not in self._certified:
                 self._certified[key] = _Pair(self._mechanism, *block.locate(k))
         if len(self._certified) > _MOST_PAIRS:
@@ -259,14 +257,6 @@ class _Visited(_Source):
                 f"clip the output to finitely many values",
                 name="mechanism",
             )
-
-    def _different(self, block: PairBlock, rows: Any) -> list[tuple[Any, int]]:
-        if isinstance(block.laws, ShiftTable):
-            different, which = shifts_between(block.laws, block.left, block.right)
-            first = {int(which[k]): k for k in reversed(range(len(which)))}
-            return [(tuple(different[m].tolist()), k) for m, k in first.items()]
-        pairs = ((int(block.left[k]), int(block.right[k]), int(k)) for k in rows)
-        return [((id(block.laws), *sorted((a, b))), k) for a, b, k in pairs if a != b]
 
     def largest_loss(self) -> float:
         return self._loss

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -63,7 +63,8 @@ _MARKED_LAWS = 4096
 class PairBlock:
     """Pairs of distinct laws; ``pairs`` is how many neighbouring pairs they stand for.
 
-    ``locate(k)`` gives two neighbouring datasets with the laws of pair k.
+    ``locate(k)`` gives two neighbouring datasets with the laws of pair k. Blocks of one run with
+    the same ``table`` have the same laws.
     """
 
     laws: ComparableLaws
@@ -72,6 +73,7 @@ class PairBlock:
     pairs: int
     queries: int
     locate: Locate
+    table: int = 0
 
 
 def edges_by_difference(mechanism: Mechanism, domain: Domain, edges: int) -> DifferenceSets | None:
@@ -459,8 +461,15 @@ def pair_blocks(
     """
     size = exhaustive_size(mechanism, domain)
     if size.through_statistic:
-        return edge_blocks(mechanism, domain, size.differences, claim)
+        return _numbered(edge_blocks(mechanism, domain, size.differences, claim))
     return _domain_blocks(mechanism, domain, executor)
+
+
+def _numbered(blocks: Iterator[PairBlock]) -> Iterator[PairBlock]:
+    """Blocks of edges, each of which has laws of its own."""
+    with closing(blocks) as listed:  # type: ignore[type-var]
+        for number, block in enumerate(listed):
+            yield replace(block, table=number)
 
 
 def _domain_blocks(

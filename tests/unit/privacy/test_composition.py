@@ -334,3 +334,19 @@ def test_releases_of_real_numbers_are_composed():
         assert exact - 1e-6 <= found.delta_at(epsilon).upper <= exact + 1e-5
     assert found.epsilon_at(1e-3).upper == pytest.approx(1.996, abs=1e-3)
     assert found.epsilon_at(1e-9).upper <= 2.001
+
+
+def test_every_step_of_a_statistic_counts():
+    """Steps of 1 and of 2 come in two blocks, each with places of its own."""
+
+    def noisy(value, rng):
+        return float(value + rng.laplace(0, 5.0))
+
+    domain = lt.RecordGrid([3])
+    through = lt.mechanism(noisy, statistic=lt.statistics.WeightedSum([1]))
+    found = lt.compose([through], domain=domain)
+    for epsilon in (0.2, 0.3, 0.39):
+        exact = 1 - math.exp((epsilon - 0.4) / 2)
+        assert found.delta_at(epsilon).upper == pytest.approx(exact, rel=1e-6)
+    curves = lt.privacy_profile(through, domain, curves=True, epsilons=[0.2, 0.3]).curves
+    assert curves.deltas[1].upper == pytest.approx(1 - math.exp(-0.05), rel=1e-6)
