@@ -248,11 +248,17 @@ def _is_written_out(calculating: Any) -> bool:
         code: CodeType = program.f_code
         if code.co_filename.startswith(_LIBRARIES):
             return False
-        instruction: str = dis.opname[code.co_code[program.f_lasti]]
-        return instruction == "BINARY_OP"
+        step, argument = code.co_code[program.f_lasti : program.f_lasti + 2]
+        return dis.opname[step] == "BINARY_OP" and argument not in _SUBSCRIPTS
     return file in (_PROTOCOL, _UFUNCS)
 
 
+# From Python 3.14 on ``a[b]`` is one of the operations; what it calls may be compiled.
+_SUBSCRIPTS = frozenset(
+    step.arg
+    for step in dis.get_instructions(compile("a[b]", "", "eval"))
+    if step.opname == "BINARY_OP"
+)
 _PROTOCOL, _UFUNCS = protocol.__file__, ufuncs.__file__
 _LIBRARIES = tuple(
     str(Path(file).resolve().parent) + os.sep for file in (liptest.__file__, np.__file__)

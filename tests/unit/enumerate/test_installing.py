@@ -102,7 +102,9 @@ def test_generators_are_found_in_containers_and_under_made_up_names(place: int) 
     ],
 )
 def test_what_cannot_be_put_elsewhere_is_watched(draw: Callable[[Any], bool]) -> None:
-    with pytest.raises(NonDeterministicError, match="a generator that it holds"):
+    # From Python 3.14 on nobody sees where the cycle beside it is.
+    words = "changes cycle" if sys.version_info >= (3, 14) else "a generator that it holds"
+    with pytest.raises(NonDeterministicError, match=words):
         law(draw)
 
 

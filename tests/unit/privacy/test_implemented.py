@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -314,6 +316,10 @@ def sum_of_python(data, rng):
     return sum([0.1 * float(value) for value in data], rng.laplace())
 
 
+def sum_in_a_subscript(data, rng):
+    return defaultdict(partial(sum, [rng.laplace(), 0.1, 0.2]))[0]
+
+
 def short_float(data, rng):
     return np.float32(data.sum() + rng.laplace())
 
@@ -331,7 +337,9 @@ def another_kind(data, rng):
     return 0.0 if hasattr(drawn, "branching") else data.sum() + drawn
 
 
-@pytest.mark.parametrize("function", [sum_of_numpy, sum_of_python, short_float, product, text])
+@pytest.mark.parametrize(
+    "function", [sum_of_numpy, sum_of_python, sum_in_a_subscript, short_float, product, text]
+)
 def test_what_is_not_a_step_is_not_analysed(function: Any) -> None:
     paths = lt.mechanism(function).float_paths(np.array([1, 0, 1]))
     assert not paths.paths
