@@ -81,7 +81,6 @@ FOUND: list[Callable[[Any], bool]] = [
     lambda data: next(REGISTRY.cycle).random() < 0.5,
     lambda data: SETTINGS.rng.random() < 0.5,
     lambda data: globals()["REGISTER" + "ED"].random() < 0.5,
-    lambda data: getattr(sys.modules[__name__], "REGISTERED").random() < 0.5,  # noqa: B009
     lambda data: getattr(global_names, "GENER" + "ATOR").random() < 0.5,
 ]
 
