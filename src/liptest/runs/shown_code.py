@@ -58,10 +58,17 @@ def code_files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for seen, (place, folders, files) in enumerate(os.walk(folder)):
         folders[:] = sorted(one for one in folders if one[0] not in "._" and one not in _NO_CODE)
-        found += [Path(place, one) for one in sorted(files) if one.endswith(_CODE)]
+        found += [file for one in sorted(files) if _is_code(file := Path(place, one))]
         if seen > _MOST_FOLDERS or len(found) > _MOST_FILES:
             break
     return found[:_MOST_FILES]
+
+
+def _is_code(file: Path) -> bool:
+    """By its name; of a link also by that of the file itself, which may be data."""
+    if not file.name.endswith(_CODE):
+        return False
+    return not file.is_symlink() or file.resolve().name.endswith(_CODE)
 
 
 @contextmanager
