@@ -388,11 +388,11 @@ def _pairs_of(
                 one = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
             elif not isinstance(mechanism, ClosedFormLosses):
                 one = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
-                key = one.exact or key
             if one is None:
                 closed[key] = block.locate(k)
             else:
-                pairs[key] = one
+                is_listed = not isinstance(block.laws, ShiftTable)
+                pairs[(one.exact if is_listed else None) or key] = one
     if pairs and closed:
         return [], list(closed.values())
     return list(pairs.values()), list(closed.values())
