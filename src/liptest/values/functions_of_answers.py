@@ -198,7 +198,7 @@ def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
         return UNKNOWN
     own = type(parts[0])  # the second may be a plain number
     forms = [one.form if type(one) is own else Form(one) for one in parts]
-    times = sum(one.roundings for one in parts if type(one) is own)
+    times: int = sum(one.roundings for one in parts if type(one) is own)
     if len(made.terms) < sum(len(one.terms) for one in forms) or times >= UNKNOWN:
         return UNKNOWN
     if len(forms) > 1 and abs(made.constant) < max(abs(one.constant) for one in forms):
