@@ -14,7 +14,7 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from flint import arb
@@ -383,16 +383,16 @@ def _pairs_of(
                     f"compose its verdict, or a smaller domain",
                     name="items",
                 )
-            one = None
+            one, known = None, cast("Hashable", key)
             if isinstance(block.laws, ShiftTable):
                 one = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
             elif not isinstance(mechanism, ClosedFormLosses):
                 one = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
+                known = one.exact or key
             if one is None:
                 closed[key] = block.locate(k)
             else:
-                is_listed = not isinstance(block.laws, ShiftTable)
-                pairs[(one.exact if is_listed else None) or key] = one
+                pairs[known] = one
     if pairs and closed:
         return [], list(closed.values())
     return list(pairs.values()), list(closed.values())
