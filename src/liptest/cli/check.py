@@ -141,7 +141,7 @@ def release(
 
     Real answers, exactly, as multiples of a hundredth; any number of records.
     Example: liptest release vendor.py:mean --epsilon 1 --records 5000 --values 121
-    --private private.csv --private-column age --grid-step 0.01
+    --private ages.csv --private-column age --grid-step 0.01
     """
     dataset = {
         "private": private,

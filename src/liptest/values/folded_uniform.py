@@ -94,7 +94,7 @@ class FoldedUniform(DerivedUniform):
     def resolved(self) -> Any:
         """The same number, or a plain one, once it is known on which side of 0 u lies."""
         if self._found is None:
-            found: Any = self._source
+            found: Any = self._source.current()
             for step in self._steps:
                 found = _stepped(found, step)
             if self._sign is not None:
@@ -103,6 +103,12 @@ class FoldedUniform(DerivedUniform):
                 found = _stepped(found, step)
             self._found = found
         return self._found
+
+    def current(self) -> Any:
+        base = self._base
+        if base.noise is None or base.inverted is not None or self._sign is not None:
+            return super().current()
+        return self.resolved()
 
     def after(self, step: Step) -> Any:
         is_open = self._found is None and self.base.noise is None

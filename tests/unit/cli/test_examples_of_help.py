@@ -33,6 +33,9 @@ def count(data, rng):
 
 def draw(dataset, n, rng):
     return int(dataset.sum()) + rng.geometric(0.7, n) - rng.geometric(0.7, n)
+
+def mean(data, rng):
+    return data.sum() / 5000 + rng.laplace(0, 120 / 5000)
 """
 MINE = """
 def count(data, rng):
@@ -74,6 +77,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pem = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     (folder / "private.pem").write_bytes(key.private_bytes(*pem, serialization.NoEncryption()))
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
+    ages = "".join(f"{k % 121}\n" for k in range(5000))
+    (folder / "ages.csv").write_text(f"age\n{ages}")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
