@@ -159,7 +159,10 @@ def another_number(data: Any, rng: Any) -> float:
     "program", [not_all_of_it, the_uniform_too, another_sign, another_number, sign_known]
 )
 def test_what_is_no_such_noise_is_never_proved(program: Any) -> None:
-    found = lt.check_privacy(lt.mechanism(program), lt.Hypercube(2), epsilon=1.0, seed=1)
+    try:
+        found = lt.check_privacy(lt.mechanism(program), lt.Hypercube(2), epsilon=1.0, seed=1)
+    except lt.errors.UnsupportedRandomnessError:
+        return
     assert found.decision != "YES"
 
 
