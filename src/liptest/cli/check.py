@@ -283,9 +283,10 @@ def _check(
     outcome, words = Outcome(model.mechanism, 2), ""
     certificate: Certificate | None
     try:
-        if task.place is CodePlace.SEALED:
+        if task.place is not CodePlace.HERE:
             file, line = defined_at(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
+        if task.place is CodePlace.SEALED:
             certificate = _tested_elsewhere(screen, model, task)
         elif task.place is CodePlace.CONFINED:
             outcome, words = _tested_in_jail(
@@ -344,16 +345,8 @@ def _tested_in_jail(
     law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     outcome = replace(outcome, distribution=law)
     where = where_is(model, task.folder)
-    file, line = defined_at(where)
-    outcome = replace(outcome, file=file, line=line)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    recorder.begin(
-        NamedCode(model.mechanism),
-        code_on_disk(where),
-        law,
-        settings.claim,
-        settings.failure_probability,
-    )
+    _begin_unseen(recorder, model, where, law, settings)
     with begun_late(lambda: screen.progress(label_of(where))) as progress:
         found = check_elsewhere(
             model,
@@ -387,6 +380,18 @@ def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Ce
     return _written_down(screen, model, recorder, made)
 
 
+def _begin_unseen(
+    recorder: LedgerRecorder,
+    model: CheckModel,
+    where: str,
+    law: Distribution,
+    settings: CheckSettings,
+) -> None:
+    """Write the attempt down by the files on disk: the code is not imported here."""
+    named, failure = NamedCode(model.mechanism), settings.failure_probability
+    recorder.begin(named, code_on_disk(where), law, settings.claim, failure)
+
+
 def _sealed_elsewhere(
     model: CheckModel,
     task: CommandJob,
@@ -398,9 +403,7 @@ def _sealed_elsewhere(
 ) -> SealedCode:
     """The laws that another process had from the code, once the attempt is written down."""
     where = where_is(model, task.folder)
-    failure = settings.failure_probability
-    named = NamedCode(model.mechanism)
-    recorder.begin(named, code_on_disk(where), law, settings.claim, failure)
+    _begin_unseen(recorder, model, where, law, settings)
     hidden = [*private, *([] if task.ledger is None else [task.ledger])]
     try:
         return seal_elsewhere(

@@ -59,12 +59,13 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     draws = planned if budget is None else min(planned, budget)
     plan = PrivacyPlan(_METHOD, planned, float(planned), 1.0, _SOURCE)
     walk = ProvedTables(task)
+    first = [draw_table(task, number) for number in range(min(draws, _FIRST))]
     done, ended = 0, "complete" if draws == planned else "budget"
     why = ""
     try:
-        walk.prove_together([draw_table(task, number) for number in range(min(draws, _FIRST))])
+        walk.prove_together(first)
         for done in range(draws):
-            why = walk.why_not(draw_table(task, done))
+            why = walk.why_not(first[done] if done < len(first) else draw_table(task, done))
             if why:
                 break
             if task.settings.progress is not None:

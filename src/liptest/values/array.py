@@ -249,6 +249,28 @@ class OpaqueArray(AnyArray):
     __hash__ = None  # type: ignore[assignment]
 
 
+class OpaqueLine(OpaqueArray):
+    """A line of them: how many there are depends on the data."""
+
+    __slots__ = ()
+
+    __hash__ = None
+
+    def how_many(self) -> Any:
+        """How many there are: an answer."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> Any:
+        """How many there are."""
+        return self.how_many()
+
+    @property
+    def shape(self) -> tuple[Any]:
+        """That of a line."""
+        return (self.how_many(),)
+
+
 class SymbolicArray(AnyArray):
     """See the module."""
 

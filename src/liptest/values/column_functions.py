@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import OpaqueArray, SymbolicArray, array_of, filled
+from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
@@ -182,7 +182,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
 
 
-class RecordPlaces(OpaqueArray):
+class RecordPlaces(OpaqueLine):
     """The places of some records: only how many there are is asked of them."""
 
     __slots__ = ("branching", "column")
@@ -197,16 +197,6 @@ class RecordPlaces(OpaqueArray):
     def how_many(self) -> Any:
         """How many records there are: an answer."""
         return self.column.count()
-
-    @property
-    def size(self) -> Any:
-        """The number of places."""
-        return self.how_many()
-
-    @property
-    def shape(self) -> tuple[Any]:
-        """That of a line."""
-        return (self.how_many(),)
 
 
 @_follows(np.flatnonzero)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, OpaqueArray
+from liptest.values.array import CellStorage, OpaqueLine
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.protocol import is_symbolic
 
@@ -22,7 +22,7 @@ _ADVICE = (
 )
 
 
-class Distinct(OpaqueArray):
+class Distinct(OpaqueLine):
     """The distinct values, or how often each of them is there; nothing is asked of them alone.
 
     Parameters
@@ -62,16 +62,6 @@ class Distinct(OpaqueArray):
     def how_many(self) -> Any:
         """The number of the values: each is there where its count is above 0."""
         return sum(self.count_of(value) > 0 for value in self.possible)
-
-    @property
-    def size(self) -> Any:
-        """The number of the values."""
-        return self.how_many()
-
-    @property
-    def shape(self) -> tuple[Any]:
-        """That of a line."""
-        return (self.how_many(),)
 
     def tolist(self) -> Any:
         """The same numbers."""

@@ -58,6 +58,10 @@ class AnsweringRun(Protocol):
         """The variable of a function of answers, the same for the same one."""
         ...
 
+    def has_noise(self, form: Form) -> bool:
+        """Whether it is more than answers."""
+        ...
+
     def sum_of_answers(self, form: Form) -> AnswerSum:
         """What a form without noise is."""
         ...
@@ -214,9 +218,11 @@ def settled(
     run: AnsweringRun, comparison: Operation, form: Form, left: Any, right: Any
 ) -> bool | None:
     """How a sum, left less right, compares with 0 where what it lies between says it; None where
-    it does not, or where floats may say something else."""
+    it does not, or where floats may say something else, as of noise that both sides have."""
     times, size, is_exact = 0, _ZERO, True
     for one, own in ((left, left.form), (right, left.form - form)):
+        if run.has_noise(own):
+            return None
         times += one.roundings if type(one) is type(left) else 0
         own_size = run.sum_of_answers(own).size
         if own_size is None or times > _MOST_ROUNDINGS:

@@ -104,3 +104,16 @@ def test_the_price_is_never_too_low(seed: int) -> None:
 @pytest.mark.slow
 def test_the_price_is_never_too_low_of_many_programs() -> None:
     assert sum(map(check, range(6, 50))) > 15
+
+
+def test_noise_on_both_sides_of_a_comparison_tells_of_data() -> None:
+    """``noisy_a >= noisy_b`` with one noise compares the data: no error of ours, and no proof."""
+
+    def compares(data: Any, rng: Any) -> bool:
+        noise = rng.laplace()
+        return bool((data == 1).sum() + noise >= data.sum() + noise)
+
+    paths = lt.mechanism(compares).aligned_paths(DOMAIN, way="released")
+    assert isinstance(paths, NoPaths)
+    assert "without noise" in paths.reason
+    assert lt.check_privacy(lt.mechanism(compares), DOMAIN, epsilon=1, seed=1).decision == "NO"
