@@ -248,10 +248,16 @@ class Ledger:
 
     def released(self, private_table: str, key: str) -> str | None:
         """The text of the output that a private table gave to a key; None when it gave none."""
-        for row in self._chain.rows():
+        found = self.answered(private_table, key)
+        return None if found is None else found[1]
+
+    def answered(self, private_table: str, key: str) -> tuple[Attempt, str] | None:
+        """The same with the attempt that it was released after."""
+        rows = self._chain.rows()
+        for row in rows:
             fields = row.fields if row.kind == "release" else {}
             if (fields.get("private_table"), fields.get("key")) == (private_table, key):
-                return str(fields["output"])
+                return self._folded(rows)[row.attempt], str(fields["output"])
         return None
 
     def problems(self, *, head: str | None = None) -> list[str]:

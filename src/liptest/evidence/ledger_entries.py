@@ -302,7 +302,7 @@ def attempt_fields(
         "mechanism": clean_name(mechanism),
         "code": code,
         "distribution": distribution,
-        "claim": _claim_text(claim),
+        "claim": claim_text(claim),
         "failure_probability": decimal_text(failure_probability),
         "private_table": private_table,
         "count": count,
@@ -529,7 +529,8 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _claim_text(claim: AnyClaim) -> str:
+def claim_text(claim: AnyClaim) -> str:
+    """A claim as the rows of a ledger name it."""
     if not isinstance(claim, Claim):
         return f"{claim}, tolerance {claim.tolerance!r}"
     epsilon = repr(claim.epsilon)

@@ -17,9 +17,9 @@ from liptest.enumerate.outputs import Fields, Items
 from liptest.errors import GateError, InputError, shown
 from liptest.mechanisms.laws import Output, Raised
 
-# Longest text of one output. A release that spells out more is neither a number, nor a name, nor
+#: Longest text of one output. A release that spells out more is neither a number, nor a name, nor
 # a table of counts.
-_LONGEST = 1 << 20
+LONGEST = 1 << 20
 # Python refuses to read or write longer decimal numbers.
 _DIGITS = 4_000
 _DEEPEST = 50
@@ -55,17 +55,22 @@ def with_numbers(output: Output, numbers: Sequence[int | float]) -> Output:
 
 def text_of(output: Output) -> str:
     """The text of an output made of plain values; GateError, which quotes nothing, for others."""
-    text = _written(_coded(output, 0))
-    if len(text) > _LONGEST:
-        raise GateError(f"an output of more than {_LONGEST:,} characters is not released")
+    text = drawn_text(output)
+    if len(text) > LONGEST:
+        raise GateError(f"an output of more than {LONGEST:,} characters is not released")
     return text
 
 
-def read_output(text: str) -> Any:
-    """The output that has this text; InputError for a text that none has."""
+def drawn_text(output: Output) -> str:
+    """The same of any length: of an output that is drawn, whose length may tell about the data."""
+    return _written(_coded(output, 0))
+
+
+def read_output(text: str, *, longest: int | None = None) -> Any:
+    """The output that has this text; InputError for a text that none has, and beyond ``longest``."""
     try:
         found = _decoded(json.loads(text), 0)
-        if text_of(found) == text:
+        if drawn_text(found) == text and (longest is None or len(text) <= longest):
             return found
     except (ValueError, TypeError, LookupError, RecursionError, GateError):
         pass

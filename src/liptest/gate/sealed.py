@@ -32,7 +32,7 @@ from liptest.data.points import PointBatch
 from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.evidence.ledger_file import canonical_json, text_digest
-from liptest.gate.plain import PlainOutput, read_output, text_of
+from liptest.gate.plain import LONGEST, PlainOutput, drawn_text, read_output, text_of
 from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import distinct_rows, statistic_value
@@ -269,7 +269,7 @@ class SealedNoise(Sealed):
         }
 
     def draw(self, dataset: IntArray, below: RandomBelow) -> str:
-        return text_of(self.mechanism.draw(dataset, below))
+        return drawn_text(self.mechanism.draw(dataset, below))
 
 
 def in_plain_values(verdict: PrivacyVerdict) -> PrivacyVerdict:
@@ -298,7 +298,7 @@ def read_table(document: dict[str, Any], name: str) -> SealedTable:
     if len(set(outputs)) != len(outputs) or max(map(max, laws)) >= len(outputs):
         raise ValueError
     for text in outputs:
-        read_output(text)
+        read_output(text, longest=LONGEST)
     return SealedTable(domain, statistic, rows, outputs, laws, name)
 
 

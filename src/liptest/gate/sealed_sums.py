@@ -7,7 +7,7 @@ and is rounded to a multiple of a stated step: post-processing of what was prove
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,7 +21,14 @@ from liptest.data.points import PointBatch
 from liptest.enumerate.symbolic_data import SymbolicPaths
 from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
-from liptest.gate.plain import SumPlace, read_output, text_of, with_numbers
+from liptest.gate.plain import (
+    LONGEST,
+    SumPlace,
+    drawn_text,
+    read_output,
+    text_of,
+    with_numbers,
+)
 from liptest.gate.sealed import DOMAINS, VERSION, RandomBelow, Sealed
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws, OutputLaw
@@ -65,6 +72,22 @@ class SealedSums(Sealed):
     shape: str
     name: str = ""
 
+    def __post_init__(self) -> None:
+        # So that whatever is drawn is inside the range of floats: a draw that fails would tell.
+        if max(map(_digits, self._numbers())) > _MOST_DIGITS:
+            raise GateError(
+                f"a number of its sums has more than {_MOST_DIGITS} hexadecimal digits, as a "
+                f"fraction; it is too large or too fine for noisy sums on a grid"
+            )
+
+    def _numbers(self) -> Iterator[Fraction]:
+        """All that its sums are calculated from."""
+        yield self.step
+        yield from (noise.parameter for noise in self.noises)
+        for one in self.sums:
+            yield one.offset
+            yield from (by for _, by in (*one.added, *one.noises))
+
     @property
     def grid_step(self) -> Fraction:
         return self.step
@@ -107,7 +130,7 @@ class SealedSums(Sealed):
             for one, value in zip(self.sums, self.values(dataset), strict=True)
         ]
         numbers = [_number(k * self.step) for k in cells]
-        return text_of(with_numbers(read_output(self.shape), numbers))
+        return drawn_text(with_numbers(read_output(self.shape), numbers))
 
     def values(self, dataset: IntArray) -> list[Fraction]:
         """Each sum without its noise, exactly, on a dataset, (d,)."""
@@ -269,7 +292,7 @@ def read_sums(document: dict[str, Any], name: str) -> SealedSums:
         if len(one.noises) > _MOST_TERMS:
             raise ValueError
     step = _read(*document["step"])
-    shape = read_output(document["shape"])
+    shape = read_output(document["shape"], longest=LONGEST)
     with_numbers(shape, [0] * len(sums))
     if step <= 0:
         raise ValueError
@@ -288,6 +311,11 @@ def _require_below(terms: Sequence[tuple[int, Fraction]], most: int) -> None:
     whole = all(type(v) is int and 0 <= v < most for v in numbers)
     if not whole or len(set(numbers)) < len(numbers):
         raise ValueError
+
+
+def _digits(number: Fraction) -> int:
+    """Hexadecimal ones of the longer part of a fraction."""
+    return -(-max(number.numerator.bit_length(), number.denominator.bit_length()) // 4)
 
 
 def _written(number: Fraction) -> list[str]:

@@ -18,12 +18,16 @@ _READERS: dict[str, Callable[[dict[str, Any], str], Sealed]] = {
 }
 
 
+# What reading raises of values that nothing sealed; 0 as a denominator is one of ArithmeticError.
+_NOT_SEALED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, LiptestError)
+
+
 def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
     """What plain JSON values say, of a domain if one is given; InputError for anything else."""
     try:
         found = domain_of(document["domain"])
         if document["version"] == VERSION and domain in (None, found):
             return _READERS[document["sealed"]](document, name)
-    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, LiptestError):
+    except _NOT_SEALED:
         pass
     raise InputError(f"sealed={shown(document)} is not what liptest seals")

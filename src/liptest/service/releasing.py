@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from liptest.cli.sealed_release import NamedCode
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
-from liptest.errors import GateError, InputError, LedgerError, LiptestError
+from liptest.errors import GateError, InputError, LedgerError, LiptestError, shown
 from liptest.evidence.ledger import Ledger, LedgerRecorder
 from liptest.evidence.ledger_caps import Cap
+from liptest.evidence.ledger_entries import claim_text
 from liptest.gate.gate import Released, SealedGate
+from liptest.gate.plain import FAILED as DRAW_FAILED
 from liptest.gate.plain import read_output
 from liptest.gate.sealed_texts import read_sealed
 from liptest.runs.fingerprints import Fingerprint
@@ -87,9 +89,35 @@ def _give_up(job: QueuedJob, place: Workplace) -> Answer:
     if job.kind != RELEASE:
         return FAILED, FAILED_TOO_OFTEN, None
     request = place.store.release(job.subject)
-    stored = Ledger(place.places.ledger).released(request.table_name, request.key)
-    if stored is None:
-        return REFUSED, FAILED_TOO_OFTEN, None
+    task, result = place.store.task(request.task_id), place.store.result(request.submission_id)
+    try:
+        stored = result and _stored(request, task, result, Ledger(place.places.ledger))
+        return (REFUSED, FAILED_TOO_OFTEN, None) if stored is None else _shown(stored)
+    except GateError as error:
+        return REFUSED, _plain(error), None
+
+
+def _stored(
+    request: ReleaseRequest, task: ReleaseTask, result: Result, ledger: Ledger
+) -> str | None:
+    """What the ledger has under the key; GateError where the key named another request."""
+    found = ledger.answered(request.table_name, request.key)
+    if found is None:
+        return None
+    attempt, text = found
+    code = json.loads(result.sealed)["code"][0]
+    claim = claim_text(settings_of_test(from_json(task.check_json)).claim)
+    if (attempt.vendor, attempt.code, attempt.claim) != (request.vendor, code, claim):
+        raise GateError(
+            f"the key {shown(request.key)} named another request for {request.table_name}: other "
+            f"code, another claim or another vendor; ask under a new key"
+        )
+    return text
+
+
+def _shown(stored: str) -> Answer:
+    if stored == DRAW_FAILED:
+        return REFUSED, "the draw failed; it counts, and the reason is withheld", None
     return RELEASED, "", repr(read_output(stored))
 
 
@@ -140,7 +168,7 @@ def answer_request(
     """Answer a request, once: what the ledger has under its key is given again."""
     try:
         ledger = Ledger(places.ledger)
-        stored = ledger.released(table.name, request.key)
+        stored = _stored(request, task, result, ledger)
         if stored is None:
             if table.name not in ledger.caps():
                 raise GateError(f"the ledger has no cap for {table.name}; register it")
@@ -149,7 +177,7 @@ def answer_request(
         raise  # for another attempt: the disk may be full, and something may be written
     except (LiptestError, OSError) as error:
         return REFUSED, _plain(error), None
-    return RELEASED, "", repr(read_output(stored))
+    return _shown(stored)
 
 
 def _drawn(

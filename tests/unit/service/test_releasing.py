@@ -10,6 +10,7 @@ import pytest
 import liptest as lt
 from liptest.evidence.ledger import Ledger
 from liptest.gate import gate as gate_module
+from liptest.gate.plain import read_output
 from liptest.service import actions, releasing
 from liptest.service.daemon import Daemon
 from liptest.service.jobs import RELEASER, Workplace
@@ -106,9 +107,53 @@ def test_killed_between_the_ledger_and_the_database(
     assert drawn is not None
     room.clock.now += LEASE + 1
     room.work()
-    assert room.store.release(number).output == drawn.removeprefix("int:") or drawn
+    assert room.store.release(number).output == repr(read_output(drawn))
     [budget] = view_ledger(room.places).budgets
     assert budget.releases == 1
+
+
+def other_request(room: Room) -> int:
+    """The same mechanism from another vendor, under a key that the ledger knows already."""
+    room.decide(room.submit("viki", key="key-00002"), private_mechanism())
+    return actions.ask_for_release(room.store, room.user("olga"), 2, "release-2")
+
+
+def test_a_key_of_another_request_is_refused(room: Room) -> None:
+    """As after a backup of the database that is older than the ledger."""
+    asked(room, "release-1")
+    room.work()
+    request = room.store.release(other_request(room))
+    task, table = room.store.task(room.task), room.store.table(1)
+    result = room.store.result(2)
+    assert result is not None
+    stale = replace(request, key="release-1")
+    state, message, output = releasing.answer_request(stale, task, table, result, room.places)
+    assert (state, output) == ("refused", None)
+    assert "named another request" in message
+    room.work()
+    assert room.store.release(request.id).state == "released"
+
+
+def test_a_draw_that_fails_counts_once(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = asked(room)
+
+    def fail(*_: object) -> str:
+        raise MemoryError(str(STRANGE))
+
+    monkeypatch.setattr("liptest.gate.sealed.SealedNoise.draw", fail)
+    room.work()
+    found = room.store.release(number)
+    assert (found.state, found.output) == ("refused", None)
+    assert "withheld" in found.message
+    assert str(STRANGE) not in found.message
+    [budget] = view_ledger(room.places).budgets
+    assert budget.releases == 1
+    task, table, result = room.store.task(room.task), room.store.table(1), room.store.result(1)
+    assert result is not None
+    again = releasing.answer_request(found, task, table, result, room.places)
+    assert again[0] == "refused"
+    assert "it counts" in again[1]
+    assert view_ledger(room.places).budgets == (budget,)
 
 
 def test_given_up_only_when_nothing_was_drawn(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
