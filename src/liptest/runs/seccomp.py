@@ -1,7 +1,7 @@
 """A filter of system calls for a process that is about to load foreign code (Linux).
 
-No process more, no other program, no signal to others, no network, nothing that changes what the
-process sees or what the machine is. It holds for the superuser too, whom limits of processes do not
+No process more, no other program, no signal to others, no network, no memory beside that of the
+process, nothing that changes what the process sees or what the machine is. It holds for the superuser too, whom limits of processes do not
 bind, and where there is no bubblewrap. Threads, which some packages start when they are imported,
 are left to the limits.
 """
@@ -24,6 +24,8 @@ _NAMES = (
     *("init_module", "finit_module", "kexec_load", "kexec_file_load", "reboot", "swapon"),
     *("swapoff", "sethostname", "setdomainname", "clock_settime", "settimeofday", "acct"),
     *("quotactl", "chroot", "open_by_handle_at", "fanotify_init", "syslog"),
+    # Memory that the limit of addresses does not count.
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open"),
     *("fork", "vfork", "iopl", "ioperm"),
 )
 # Machine -> its mark, its number of clone, and those of the calls above; the newer one has not the
@@ -36,7 +38,7 @@ _MACHINES: dict[str, tuple[int, int, tuple[int, ...]]] = {
             *(59, 322, 101, 62, 200, 234, 41, 53, 425, 321, 323, 298, 165, 166, 272),
             *(308, 155, 250, 248, 249, 310, 311, 434, 424, 438, 129, 297),
             *(428, 429, 430, 432, 442, 175, 313, 246, 320, 169, 167, 168, 170, 171, 227, 164),
-            *(163, 179, 161, 304, 300, 103, 57, 58, 172, 173),
+            *(163, 179, 161, 304, 300, 103, 319, 447, 29, 68, 64, 240, 57, 58, 172, 173),
         ),
     ),
     "aarch64": (
@@ -46,7 +48,7 @@ _MACHINES: dict[str, tuple[int, int, tuple[int, ...]]] = {
             *(221, 281, 117, 129, 130, 131, 198, 199, 425, 280, 282, 241, 40, 39, 97),
             *(268, 41, 219, 217, 218, 270, 271, 434, 424, 438, 138, 240),
             *(428, 429, 430, 432, 442, 105, 273, 104, 294, 142, 224, 225, 161, 162, 112, 170),
-            *(89, 60, 51, 265, 262, 116),
+            *(89, 60, 51, 265, 262, 116, 279, 447, 194, 186, 190, 180),
         ),
     ),
 }

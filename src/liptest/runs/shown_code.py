@@ -77,14 +77,14 @@ def shown_places(
 ) -> Iterator[list[str]]:
     """Options of bubblewrap that show the system, what is ``wanted`` and Python's import paths.
 
-    Of import paths their Python files; none of what is ``hidden``; and ``start``, the folder to
-    begin in, maybe empty. The options hold in the block.
+    Of import paths their Python files; none of what is ``hidden``, files and folders; and ``start``,
+    the folder to begin in, maybe empty. The options hold in the block.
     """
-    kept_out = {file.resolve() for file in hidden}
+    kept_out = list(dict.fromkeys(file.resolve() for file in hidden))
     named = [place.absolute() for place in wanted]
     for place in map(Path, import_paths()):
         named += code_files(place) if place.is_dir() else [place]
-    seen = [one for one in dict.fromkeys(named) if one.resolve() not in kept_out]
+    seen = [one for one in dict.fromkeys(named) if not _is_within(one.resolve(), kept_out)]
     whole = list(dict.fromkeys(whole_places()))
     gathered = [one for one in seen if _is_gathered(one) and not _is_within(one, whole)]
     single = [one for one in seen if one not in set(gathered) and not _is_within(one, whole)]
@@ -102,12 +102,23 @@ def shown_places(
             options += ["--ro-bind", str(_inside(copy, root)), str(root)]
         for place in (*whole, *single[:_MOST_MOUNTS]):
             options += ["--ro-bind-try", str(place), str(place)]
-        for file in kept_out:
-            if file.exists() and _is_within(file, whole):
-                options += ["--ro-bind", "/dev/null", str(file)]
+        for place in _seen_in(whole, kept_out):
+            if place.is_dir():
+                options += ["--size", "4096", "--tmpfs", str(place), "--remount-ro", str(place)]
+            else:
+                options += ["--ro-bind", "/dev/null", str(place)]
         for place in begin:
             options += [] if _is_within(place, (*roots, *whole)) else ["--dir", str(place)]
         yield options
+
+
+def _seen_in(whole: Iterable[Path], kept_out: Iterable[Path]) -> list[Path]:
+    """Where whole places would show what is kept out: under each name that a place has."""
+    found = []
+    for place in whole:
+        real = place.resolve()
+        found += [place / one.relative_to(real) for one in kept_out if one.is_relative_to(real)]
+    return [one for one in dict.fromkeys(found) if one.exists()]
 
 
 def _is_gathered(place: Path) -> bool:

@@ -111,8 +111,9 @@ def _test(
         where = f"{file}:{submission.name}"
         code, failure = code_on_disk(where), settings.failure_probability
         recorder.begin(NamedCode(submission.label), code, law, settings.claim, failure)
-        hidden = places.files
-        found = seal_elsewhere(where, law.domain, hidden=hidden, seconds=seconds_of(model))
+        found = seal_elsewhere(
+            *(where, law.domain), hidden=places.hidden, seconds=seconds_of(model)
+        )
     gate = SealedGate(
         found.sealed,
         law,

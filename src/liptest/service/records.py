@@ -76,6 +76,12 @@ class Places:
         return [] if self.url is not None else [self.folder / "service.db", *self._ledgers]
 
     @property
+    def hidden(self) -> list[Path]:
+        """What no code of a vendor's may see, wherever the folder is."""
+        beside = [f"{file}{end}" for file in self.files for end in ("", "-wal", "-shm")]
+        return [self.private, self.public, *map(Path, beside)]
+
+    @property
     def _ledgers(self) -> tuple[Path, Path]:
         return self.folder / "ledger" / "releases.db", self.folder / "tests" / "tests.db"
 

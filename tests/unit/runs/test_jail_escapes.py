@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from liptest.runs import jail
+from liptest.runs import jail, shown_code
 
 SECRET = "770077"
 # Name -> what is tried; an exception, or a false value, is a door that is shut.
@@ -89,6 +89,11 @@ ESCAPES = {
     "a hold on its parent": "call(101, 16, os.getppid(), 0, 0) == 0",
     "the files of its parent": "call(438, 3, 0, 0) >= 0",
     "keys": "call(250, 0, -3) >= 0",
+    "memory in files without a name": "os.memfd_create('x') > 0",
+    "memory that nobody maps": "call(29, 0, 1 << 12, 0o1600) >= 0",
+    "secret memory": "call(447, 0) >= 0",
+    "queues of messages": "call(68, 0, 0o1600) >= 0 or call(240, b'x', 0o102, 0o600, None) >= 0",
+    "semaphores of the system": "call(64, 0, 1, 0o1600) >= 0",
     "events of all files": "call(300, 4, 0) >= 0",
     "calls by their other numbers": "call(0x40000000 + 520, b'/bin/true', 0, 0) == 0",
     "a restart": "call(169, 0xfee1dead, 672274793, 0, 0) == 0",
@@ -169,4 +174,50 @@ def test_what_a_filter_keeps_without_a_jail(
     assert tried(tmp_path, monkeypatch, [*names, "accounts"]) == ["accounts"]
 
 
-_BY_FILTER = ("call(", "socket.", "os.fork", "os.kill", "os.posix", "os.execve", "subprocess")
+_BY_FILTER = ("call(", "os.memfd", "socket.", "os.fork", "os.kill", "os.posix", "os.execve", "subprocess")
+
+
+HIDDEN = """
+import json, os, sys
+from liptest.runs.jail import answer_with
+found, places = [], json.loads(sys.stdin.read())
+for place in places:
+    try:
+        if os.path.isdir(place):
+            found += os.listdir(place)
+            open(place + "/more", "w")
+        found.append(open(place).read())
+    except OSError as error:
+        found.append(type(error).__name__)
+answer_with(1, json.dumps(found).encode())
+"""
+
+
+@pytest.mark.skipif(jail.find_bubblewrap() is None, reason="there is no bubblewrap")
+def test_hidden_places_within_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service in a folder of the system, or of Python, under each of its names."""
+    system, other_name = tmp_path / "system", tmp_path / "other"
+    private, ledger = system / "room" / "private", system / "room" / "ledger.db"
+    private.mkdir(parents=True)
+    (private / "clicks.csv").write_text(SECRET)
+    (private / "code.py").write_text(SECRET)
+    ledger.write_text(SECRET)
+    (system / "public.txt").write_text("open to all")
+    other_name.symlink_to(system)
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "hidden_child.py").write_text(HIDDEN)
+    monkeypatch.syspath_prepend(str(code))
+    monkeypatch.syspath_prepend(str(private))
+    whole = [*shown_code.whole_places(), system, other_name]
+    monkeypatch.setattr(shown_code, "whole_places", lambda: whole)
+    asked = [
+        str(place / name)
+        for place in (system, other_name)
+        for name in ("room/private", "room/private/clicks.csv", "room/ledger.db", "public.txt")
+    ]
+    reply = jail.run_confined(
+        "hidden_child", json.dumps(asked).encode(), hidden=[private, ledger], seconds=60
+    )
+    each = ["OSError", "FileNotFoundError", "PermissionError", "open to all"]
+    assert json.loads(reply.content) == each * 2
