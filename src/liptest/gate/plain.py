@@ -67,7 +67,7 @@ def drawn_text(output: Output) -> str:
 
 
 def read_output(text: str, *, longest: int | None = None) -> Any:
-    """The output that has this text; InputError for a text that none has, and beyond ``longest``."""
+    """The output that has this text; InputError for a text that none has, or a longer one."""
     try:
         found = _decoded(json.loads(text), 0)
         if drawn_text(found) == text and (longest is None or len(text) <= longest):

@@ -1,9 +1,9 @@
 """A filter of system calls for a process that is about to load foreign code (Linux).
 
 No process more, no other program, no signal to others, no network, no memory beside that of the
-process, nothing that changes what the process sees or what the machine is. It holds for the superuser too, whom limits of processes do not
-bind, and where there is no bubblewrap. Threads, which some packages start when they are imported,
-are left to the limits.
+process, nothing that changes what the process sees or what the machine is. It holds for the
+superuser too, whom limits of processes do not bind, and where there is no bubblewrap. Threads,
+which some packages start when they are imported, are left to the limits.
 """
 
 from __future__ import annotations

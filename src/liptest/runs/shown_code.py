@@ -77,8 +77,8 @@ def shown_places(
 ) -> Iterator[list[str]]:
     """Options of bubblewrap that show the system, what is ``wanted`` and Python's import paths.
 
-    Of import paths their Python files; none of what is ``hidden``, files and folders; and ``start``,
-    the folder to begin in, maybe empty. The options hold in the block.
+    Of import paths their Python files; none of the files and folders that are ``hidden``; and
+    ``start``, the folder to begin in, maybe empty. The options hold in the block.
     """
     kept_out = list(dict.fromkeys(file.resolve() for file in hidden))
     named = [place.absolute() for place in wanted]

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from liptest.errors import InputError, LiptestError
-from liptest.evidence.ledger_entries import checked_name
-from liptest.service.passwords import SHORTEST, hash_password
+from liptest.evidence.ledger_entries import checked_name, clean_name
+from liptest.service.names import new_name
+from liptest.service.passwords import SHORTEST, hash_password, hash_secret, new_secret
 from liptest.service.records import (
     OPERATOR,
     READY,
     VENDOR,
+    ReleaseTask,
     ServiceError,
     Submission,
     User,
@@ -26,6 +28,8 @@ from liptest.verdicts import Decision
 MOST_CODE, MOST_WAITING = 1 << 18, 50
 #: Logins tried for a name, and from an address, in five minutes; submissions in one.
 MOST_LOGINS, MOST_LOGINS_FROM, MOST_SUBMISSIONS = 10, 50, 60
+#: Forms sent in a minute, tokens of one account, pages that it follows live.
+MOST_FORMS, MOST_TOKENS, MOST_FOLLOWED = 120, 20, 8
 MOST_APPROVALS = 5
 _FILE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}\.py")
 _KEY = re.compile(r"[A-Za-z0-9_.:-]{8,80}")
@@ -39,15 +43,12 @@ def require_operator(user: User) -> None:
 
 def add_account(store: Store, name: str, role: str, password: str) -> None:
     """A new account; ServiceError for a name, role or password that cannot be."""
-    try:
-        checked_name("name", name)
-    except InputError as error:
-        raise ServiceError(400, str(error)) from None
+    made = new_name("name", name, [one.name for one in store.users()])
     if role not in (VENDOR, OPERATOR):
         raise ServiceError(400, f"role={role[:40]!r}: vendor or operator")
     if not SHORTEST <= len(password) <= 200:
         raise ServiceError(400, f"a password has at least {SHORTEST} letters, at most 200")
-    store.add_user(name, role, hash_password(password))
+    store.add_user(made, role, hash_password(password))
 
 
 def submit_code(
@@ -91,13 +92,15 @@ def register_table(
 ) -> int:
     """Name a private table and cap what its releases may cost together."""
     require_operator(user)
+    made = new_name("name", name, [one.name for one in store.tables()])
     try:
-        checked_name("name", name)
         checked_file(file)
+        if column:
+            checked_name("column", column)
     except InputError as error:
         raise ServiceError(400, str(error)) from None
     _check_budget(epsilon, delta)
-    return store.add_table(user, name, file, column or None, epsilon, delta)
+    return store.add_table(user, made, file, column or None, epsilon, delta)
 
 
 def name_people(
@@ -160,6 +163,31 @@ def ask_for_release(store: Store, user: User, submission: int, key: str) -> int:
     if result is None or (task.proof_only and not result.is_proof):
         raise ServiceError(403, "the task requires a proof, and this YES is by sampling")
     return store.add_release(user, found, checked_key(key))
+
+
+def visible_tasks(store: Store, user: User) -> list[ReleaseTask]:
+    """Tasks that this user may see: vendors those that are open.
+
+    Whether the private table lies in the domain of another one is not theirs to know.
+    """
+    return [one for one in store.tasks() if user.is_operator or one.state == READY]
+
+
+def visible_task(store: Store, user: User, number: int) -> ReleaseTask:
+    """One of them; to others it is not there."""
+    found = store.task(number)
+    if not user.is_operator and found.state != READY:
+        raise ServiceError(404, f"there is no task {number}")
+    return found
+
+
+def add_token(store: Store, user: User, name: str) -> str:
+    """A new token of the API: its secret, which is stored nowhere."""
+    if len(store.tokens(user)) >= MOST_TOKENS:
+        raise ServiceError(409, f"there are {MOST_TOKENS} tokens; revoke one")
+    secret = f"liptest_{new_secret()}"
+    store.add_token(user, clean_name(name)[:60].strip(), hash_secret(secret))
+    return secret
 
 
 def visible_submission(store: Store, user: User, number: int) -> Submission:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import models_json_schema
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,6 +23,7 @@ from liptest.service.actions import (
     require_operator,
     submit_code,
     visible_submission,
+    visible_tasks,
 )
 from liptest.service.ledger_view import view_ledger
 from liptest.service.passwords import hash_secret
@@ -36,10 +37,14 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+#: A number of a task, table or submission.
+Number = Annotated[int, Field(ge=0, lt=10**15)]
+
+
 class NewSubmission(_Body):
     """Code for a task; the header Idempotency-Key names the request."""
 
-    task: int
+    task: Number
     file: str
     name: str
     code: str
@@ -59,7 +64,7 @@ class NewPeople(_Body):
     """Tables, by their numbers, that concern the same people, and what they may cost together."""
 
     name: str
-    tables: list[int]
+    tables: list[Number]
     epsilon: float
     delta: float
 
@@ -68,7 +73,7 @@ class NewTask(_Body):
     """A task; ``check`` has the keys of a check in a liptest.toml."""
 
     title: str
-    table: int
+    table: Number
     check: dict[str, Any]
     proof_only: bool = True
     approvals: int = 1
@@ -77,7 +82,7 @@ class NewTask(_Body):
 class NewRelease(_Body):
     """One output of a submission; the header Idempotency-Key names the request."""
 
-    submission: int
+    submission: Number
 
 
 class SubmissionAnswer(BaseModel):
@@ -196,7 +201,6 @@ class Operation:
 
 def _submission(call: ApiCall, number: int) -> SubmissionAnswer:
     found = visible_submission(call.store, call.user, number)
-    result = call.store.result(number)
     return SubmissionAnswer(
         id=found.id,
         task=found.task_id,
@@ -205,7 +209,7 @@ def _submission(call: ApiCall, number: int) -> SubmissionAnswer:
         code=found.code,
         state=found.state,
         message=found.message,
-        verdict=None if result is None else result.summary,
+        verdict=call.store.summary(number),
     )
 
 
@@ -256,7 +260,7 @@ def list_tasks(call: ApiCall) -> list[TaskAnswer]:
             state=one.state,
             message=one.message if call.user.is_operator else "",
         )
-        for one in call.store.tasks()
+        for one in visible_tasks(call.store, call.user)
     ]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
@@ -18,11 +20,15 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from liptest import __version__
+from liptest.evidence.ledger_entries import clean_name
 from liptest.service.actions import (
     MOST_CODE,
+    MOST_FOLLOWED,
+    MOST_FORMS,
     MOST_LOGINS,
     MOST_LOGINS_FROM,
     add_account,
+    add_token,
     ask_for_release,
     make_task,
     name_people,
@@ -30,6 +36,8 @@ from liptest.service.actions import (
     require_operator,
     submit_code,
     visible_submission,
+    visible_task,
+    visible_tasks,
 )
 from liptest.service.guards import REPORT_POLICY, is_own_form
 from liptest.service.ledger_view import view_ledger
@@ -41,6 +49,8 @@ COOKIE = "liptest_session"
 #: Seconds that a browser stays logged in.
 LASTING = 8 * 3600.0
 _HERE = Path(__file__).parent
+# Streams of each user that are open in this process: connections are few, and for all.
+_FOLLOWED: Counter[int] = Counter()
 _EXAMPLE = """\
 epsilon = 1.0
 max_seconds = 120
@@ -152,8 +162,13 @@ async def _with_form(call: Call) -> Call:
             else:
                 # Of a list all that was chosen, a line each.
                 fields[name] = f"{fields[name]}\n{value}" if name in fields else value
-    if call.session is not None and not are_equal(fields.get("csrf", ""), call.session.csrf):
+    if call.session is None:
+        return Call(call.store, call.places, call.request, None, fields, content)
+    if not are_equal(fields.get("csrf", ""), call.session.csrf):
         raise ServiceError(403, "this form is out of date; go back, load the page and send again")
+    visit = f"form:{call.session.user.id}"
+    if not await run_in_threadpool(call.store.allow, visit, MOST_FORMS, 60):
+        raise ServiceError(429, f"more than {MOST_FORMS} forms in a minute; wait")
     return Call(call.store, call.places, call.request, call.session, fields, content)
 
 
@@ -164,7 +179,7 @@ def show_login(call: Call) -> Response:
 
 def log_in(call: Call) -> Response:
     """A session for the right password; attempts are counted by name and by address."""
-    name, client = call.form.get("name", "")[:200], call.request.client
+    name, client = clean_name(normalize("NFC", call.form.get("name", ""))), call.request.client
     address = "" if client is None else client.host
     allowed = call.store.allow(f"login-from:{address}", MOST_LOGINS_FROM, 300)
     if not (allowed and call.store.allow(f"login:{name}", MOST_LOGINS, 300)):
@@ -173,6 +188,8 @@ def log_in(call: Call) -> Response:
     password = call.form.get("password", "")[:200]
     if not is_password(None if user is None else user.password, password) or user is None:
         return rendered(call, "login.html", status=403, text="Name or password is wrong.")
+    if call.session is not None:
+        call.store.end_session(hash_secret(call.request.cookies.get(COOKIE, "")))
     secret = new_secret()
     call.store.add_session(user, hash_secret(secret), new_secret(), LASTING)
     answer = _to("/")
@@ -202,7 +219,7 @@ def show_home(call: Call) -> Response:
     return rendered(
         call,
         "home.html",
-        tasks=store.tasks(),
+        tasks=visible_tasks(store, user),
         submissions=store.submissions(None if operator else user),
         releases=store.releases() if operator else (),
         budgets=view_ledger(call.places).budgets if operator else (),
@@ -211,7 +228,7 @@ def show_home(call: Call) -> Response:
 
 def show_task(call: Call) -> Response:
     """The task, and the form to send code."""
-    task = call.store.task(call.number())
+    task = visible_task(call.store, call.user, call.number())
     return rendered(call, "task.html", task=task, most=MOST_CODE, key=new_secret())
 
 
@@ -282,8 +299,11 @@ async def follow(request: Request) -> Response:
     try:
         if session is None:
             raise ServiceError(403, "log in")
+        user = session.user.id
         number = Call(store, request.app.state.places, request, session, {}).number()
         await run_in_threadpool(visible_submission, store, session.user, number)
+        if _FOLLOWED[user] >= MOST_FOLLOWED:
+            raise ServiceError(429, f"{MOST_FOLLOWED} pages are followed already")
     except ServiceError as error:
         return Response(str(error), status_code=error.status)
 
@@ -298,7 +318,22 @@ async def follow(request: Request) -> Response:
                 return
             await asyncio.sleep(0.5)
 
-    return StreamingResponse(states(), media_type="text/event-stream")
+    return _Followed(user, states())
+
+
+class _Followed(StreamingResponse):
+    """A stream that counts for its user while it lasts, however it ends."""
+
+    def __init__(self, user: int, states: AsyncIterator[str]) -> None:
+        super().__init__(states, media_type="text/event-stream")
+        self._user = user
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        _FOLLOWED[self._user] += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            _FOLLOWED[self._user] -= 1
 
 
 def send_release(call: Call) -> Response:
@@ -404,10 +439,7 @@ def _account(call: Call, made: str = "") -> Response:
 
 def make_token(call: Call) -> Response:
     """A token, which is shown once."""
-    secret = f"liptest_{new_secret()}"
-    name = call.form.get("name", "").strip()[:60] or "token"
-    call.store.add_token(call.user, name, hash_secret(secret))
-    return _account(call, made=secret)
+    return _account(call, made=add_token(call.store, call.user, call.form.get("name", "")))
 
 
 def revoke_token(call: Call) -> Response:

@@ -91,8 +91,11 @@ def _give_up(job: QueuedJob, place: Workplace) -> Answer:
     request = place.store.release(job.subject)
     task, result = place.store.task(request.task_id), place.store.result(request.submission_id)
     try:
-        stored = result and _stored(request, task, result, Ledger(place.places.ledger))
-        return (REFUSED, FAILED_TOO_OFTEN, None) if stored is None else _shown(stored)
+        if result is not None:
+            stored = _stored(request, task, result, Ledger(place.places.ledger))
+            if stored is not None:
+                return _shown(stored)
+        return REFUSED, FAILED_TOO_OFTEN, None
     except GateError as error:
         return REFUSED, _plain(error), None
 

@@ -49,6 +49,8 @@ T = TypeVar("T")
 Row = Any
 #: Seconds that a process has a job for, unless it renews the lease.
 LEASE = 20.0
+# Bytes of a text that is stored packed: twice those of the answer of an analysis.
+_MOST_TEXT = 1 << 27
 _FIRST = """
 CREATE TABLE users (id {id}, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL
     CHECK (role IN ('vendor', 'operator')), password TEXT NOT NULL);
@@ -433,6 +435,11 @@ class Store:
         texts = {name: _unpacked(row[name]) for name in ("sealed", "certificate", "report")}
         return Result(**texts, summary=row["summary"], is_proof=bool(row["is_proof"]))
 
+    def summary(self, submission: int) -> str | None:
+        """The words of its verdict; None where there is none."""
+        row = self._one("SELECT summary FROM results WHERE submission_id = ?", submission)
+        return None if row is None else str(row["summary"])
+
     # Releases.
 
     @writes()
@@ -616,4 +623,8 @@ def _packed(text: str) -> bytes:
 
 
 def _unpacked(data: bytes) -> str:
-    return zlib.decompress(data).decode()
+    """A text that was packed; ServiceError for one that would be longer than any that is."""
+    found = zlib.decompressobj().decompress(data, _MOST_TEXT + 1)
+    if len(found) > _MOST_TEXT:
+        raise ChangedContent(500, "what is stored is too large")
+    return found.decode()

@@ -29,7 +29,7 @@ def read_check(text: str) -> CheckModel:
     """A check in TOML without a mechanism; InputError for what a task cannot say."""
     try:
         return check_of(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"check: it cannot be read as TOML: {error}") from None
 
 

@@ -122,6 +122,8 @@ def test_the_largest_numbers_are_drawn() -> None:
     ],
 )
 def test_what_an_analysis_makes_up_is_refused(changed: dict[str, Any]) -> None:
-    assert read_sealed(sums(), "x", CUBE).draw(np.zeros(N, dtype=np.int64), random.Random(3).randrange)
+    assert read_sealed(sums(), "x", CUBE).draw(
+        np.zeros(N, dtype=np.int64), random.Random(3).randrange
+    )
     with pytest.raises(InputError, match="is not what liptest seals"):
         read_sealed(sums(**changed), "x", CUBE)

@@ -174,7 +174,16 @@ def test_what_a_filter_keeps_without_a_jail(
     assert tried(tmp_path, monkeypatch, [*names, "accounts"]) == ["accounts"]
 
 
-_BY_FILTER = ("call(", "os.memfd", "socket.", "os.fork", "os.kill", "os.posix", "os.execve", "subprocess")
+_BY_FILTER = (
+    "call(",
+    "os.memfd",
+    "socket.",
+    "os.fork",
+    "os.kill",
+    "os.posix",
+    "os.execve",
+    "subprocess",
+)
 
 
 HIDDEN = """
