@@ -15,6 +15,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from types import FunctionType
 from typing import Any
 
@@ -151,7 +152,7 @@ def _holding(generator: Any) -> Iterator[str]:
 def _leads_to(seed: Any, generator: Any) -> bool:
     try:
         if isinstance(generator, random.Random):
-            return _is_twisted(random.Random(seed), _random.Random.getstate(generator)[:_WORDS])
+            return _is_twisted(random.Random, seed, _words_in(generator))
         bits = generator.bit_generator if isinstance(generator, np.random.Generator) else None
         if bits is None:
             bits = generator._bit_generator
@@ -159,24 +160,43 @@ def _leads_to(seed: Any, generator: Any) -> bool:
         if entropy is not None:
             return bool(np.array_equal(entropy, seed))
         key = bits.state["state"]["key"]
-        return _is_twisted(np.random.RandomState(seed), tuple(key.tolist()))
+        return _is_twisted(np.random.RandomState, seed, key)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return False  # no seed for such a generator
 
 
-def _is_twisted(fresh: Any, key: tuple[int, ...]) -> bool:
-    """Whether a fresh Mersenne Twister comes by these words."""
+# By kind and the seed as it is written: digests of the words that a generator comes by.
+_words_of: dict[tuple[type, str], frozenset[bytes]] = {}
+_MOST_SEEDS = 1024
+
+
+def _is_twisted(kind: type, seed: Any, words: np.ndarray) -> bool:
+    """Whether a Mersenne Twister of a seed comes by these words."""
+    key = kind, repr(seed)
+    known = _words_of.get(key)
+    if known is None:
+        if len(_words_of) >= _MOST_SEEDS:
+            _words_of.clear()
+        known = _words_of[key] = frozenset(_twisted(kind(seed)))
+    return _digest(words) in known
+
+
+def _twisted(fresh: Any) -> Iterator[bytes]:
     for _ in range(_TWISTS):
         if isinstance(fresh, random.Random):
-            now = _random.Random.getstate(fresh)[:_WORDS]
-            after = fresh.getrandbits
+            yield _digest(_words_in(fresh))
+            fresh.getrandbits(_WORDS * 32)
         else:
-            now = tuple(fresh.get_state(legacy=False)["state"]["key"].tolist())
-            after = fresh.bytes
-        if now == key:
-            return True
-        after(_WORDS * (32 if isinstance(fresh, random.Random) else 4))
-    return False
+            yield _digest(fresh.get_state(legacy=False)["state"]["key"])
+            fresh.bytes(_WORDS * 4)
+
+
+def _words_in(generator: random.Random) -> np.ndarray:
+    return np.array(_random.Random.getstate(generator)[:_WORDS])
+
+
+def _digest(words: np.ndarray) -> bytes:
+    return blake2b(words.astype("<u4").tobytes(), digest_size=16).digest()
 
 
 class Determined:

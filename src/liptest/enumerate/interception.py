@@ -186,10 +186,7 @@ def _install(
     stand_in = dict(_replaced_names(session))
     arrays = symbolic_arrays.replacements()
     # Modules are looked through once, for all names that any analysis replaces.
-    places = [
-        Site(name, space[name], partial(space.__setitem__, name))
-        for space, name in module_sites({**arrays, **stand_in})
-    ]
+    places = module_sites({**arrays, **stand_in})
     _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
@@ -292,11 +289,8 @@ def _install_asking(session: Session, undo: list[Undo]) -> None:
     """Put only those stand-ins in their places that tell of what asks the machine."""
     _replace_asking_methods(undo)
     stand_in = dict(_asking_names(session))
-    sites = [
-        Site(name, space[name], partial(space.__setitem__, name))
-        for space, name in module_sites(stand_in)
-    ]
-    _replace(undo, sites, stand_in)
+    places = module_sites({**symbolic_arrays.replacements(), **dict(_replaced_names(session))})
+    _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
 
 
 def _replace_asking_methods(undo: list[Undo]) -> None:
@@ -308,10 +302,20 @@ def _replace_asking_methods(undo: list[Undo]) -> None:
 
 def _replace(undo: list[Undo], sites: list[Site], stand_in: dict[int, Any]) -> None:
     """Put stand-ins, by the id of the original, where the originals are."""
+    undo.append(partial(_put_back, sites))
     for site in sites:
         if site.put is not None:
-            undo.append(partial(site.put, site.value))
             site.put(stand_in[id(site.value)])
+
+
+def _put_back(sites: list[Site]) -> None:
+    """The originals at their places; all of them once more, where it was interrupted."""
+    for site in sites:
+        try:
+            if site.put is not None:
+                site.put(site.value)
+        except AttributeError:  # interrupted before another was put there
+            continue
 
 
 def _follow_arrays(

@@ -460,36 +460,71 @@ def _import_steps(code: CodeType) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys([*found, *chain.from_iterable(inner)]))
 
 
-_scanned: dict[int, tuple[Any, int]] = {}
-_known: list[tuple[dict[str, Any], str]] = []
+class _Looked:
+    """Modules as they were when they were looked at, and what was found in them."""
+
+    def __init__(self) -> None:
+        #: Kept, so that the id of one that is gone is nobody else's.
+        self.modules: list[Any] = []
+        self.ids: list[int] = []
+        self.spaces: list[dict[str, Any]] = []
+        self.sizes: list[int] = []
+        self.found: dict[int, list[tuple[dict[str, Any], Site]]] = {}
+
+    def is_as_before(self, ids: list[int]) -> bool:
+        """Whether the loaded modules, and their numbers of names, are those looked at."""
+        return self.ids == ids and self.sizes == list(map(len, self.spaces))
 
 
-def module_sites(replaced: dict[int, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """(namespace, name) of what loaded modules call any of the objects with these ids.
+_looked = _Looked()
 
-    A module is looked at again when its number of names has changed.
+
+def module_sites(replaced: dict[int, Any]) -> list[Site]:
+    """Sites where loaded modules name any of the objects with these ids.
+
+    These are all that any analysis replaces: a module is looked at again only when its number of
+    names has changed.
     """
+    global _looked
     modules = list(sys.modules.values())
-    if len(_scanned) > 2 * len(modules):  # most are gone: nothing of them is kept
-        _scanned.clear()
-        _known.clear()
+    ids = list(map(id, modules))
+    if not _looked.is_as_before(ids):
+        _looked = _look(modules, ids, replaced, _looked)
+    sites = []
+    for found in _looked.found.values():
+        for space, site in found:
+            value = space.get(site.name)
+            if id(value) in replaced:
+                sites.append(site if value is site.value else _site_in(space, site.name))
+    return sites
+
+
+def _look(modules: list[Any], ids: list[int], replaced: dict[int, Any], before: _Looked) -> _Looked:
+    """All that is unlike before looked at again; what is gone is not kept."""
+    now = _Looked()
+    now.modules, now.ids = modules, ids
+    sizes = dict(zip(map(id, before.spaces), before.sizes, strict=True))
     for module in modules:
         space = getattr(module, "__dict__", None)
         if type(space) is not dict:
             continue
-        known = _scanned.get(id(space))
-        if known is not None and known[0] is space and known[1] == len(space):
-            continue
-        _scanned[id(space)] = space, len(space)
-        _known[:] = [site for site in _known if site[0] is not space]
-        _known.extend(
-            (space, name)
-            for name, value in list(space.items())
-            if id(value) in replaced and not _is_internal(str(module.__name__), value)
-        )
-    for space, name in _known:
-        if id(space.get(name)) in replaced:
-            yield space, name
+        now.spaces.append(space)
+        now.sizes.append(len(space))
+        if sizes.get(id(space)) == len(space):
+            found = before.found.get(id(space))
+        else:
+            found = [
+                (space, _site_in(space, name))
+                for name, value in list(space.items())
+                if id(value) in replaced and not _is_internal(str(module.__name__), value)
+            ]
+        if found:
+            now.found[id(space)] = found
+    return now
+
+
+def _site_in(space: dict[str, Any], name: str) -> Site:
+    return Site(name, space[name], partial(space.__setitem__, name))
 
 
 def _is_internal(module: str, value: Any) -> bool:

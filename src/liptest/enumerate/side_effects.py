@@ -18,7 +18,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -240,22 +240,16 @@ class RandomnessWatch:
 
     def __init__(self, name: str, held: Held) -> None:
         self._name = name
-        self._before: list[bytes] = []
+        self._before: list[Any] = []
         self._moved: str | None = None
         #: Whether calls, and draws from the operating system, tell nothing for a time.
         self._is_silent = False
         self._draws_aside = 0
-        self._held: Held = []
-        self.hold(held)
+        self._held = _in_words(held)
 
     def hold(self, held: Held) -> None:
         """What has no stand-in from now on, with words; it must stand still from here."""
-        self._held = [
-            ("the module random, past its functions", random._inst),
-            ("numpy.random, past its functions", _GLOBAL),
-            ("rng past its public methods", UNUSED_BITS),
-            *((f"a generator that it holds ({where})", one) for where, one in held),
-        ]
+        self._held = _in_words(held)
         self._before = self._states()
 
     @contextmanager
@@ -303,20 +297,21 @@ class RandomnessWatch:
         taken, by a profiler, nothing is watched.
         """
         seen: list[Any] = []
-        is_own: dict[CodeType, bool] = {}
+        # Files, not code: two pieces of code are compared part by part.
+        is_own: dict[str, bool] = {}
 
         def note(frame: Any, event: str, argument: Any) -> None:
-            if self._is_silent:
+            if event not in _LOOKED_AT or self._is_silent:
                 return
             if event == "c_call" and argument in SYSTEM_SOURCES and not self._draws_aside:
                 seen.append(argument)
-            if look is None or event not in _LOOKED_AT:
+            if look is None:
                 return
             # Most events are those of the values that the program calculates with.
-            code = frame.f_code
-            own = is_own.get(code)
+            file = frame.f_code.co_filename
+            own = is_own.get(file)
             if own is None:
-                own = is_own[code] = code.co_filename.startswith(_OWN_CODE)
+                own = is_own[file] = file.startswith(_OWN_CODE)
             if not own:
                 look(frame, event, argument)
 
@@ -331,8 +326,17 @@ class RandomnessWatch:
         if seen:
             raise drawn_elsewhere(self._name, "the operating system")
 
-    def _states(self) -> list[bytes]:
+    def _states(self) -> list[Any]:
         return [_state(generator) for _, generator in self._held]
+
+
+def _in_words(held: Held) -> Held:
+    return [
+        ("the module random, past its functions", random._inst),
+        ("numpy.random, past its functions", _GLOBAL),
+        ("rng past its public methods", UNUSED_BITS),
+        *((f"a generator that it holds ({where})", one) for where, one in held),
+    ]
 
 
 def drawn_elsewhere(name: str, where: str) -> NonDeterministicError:
@@ -344,12 +348,12 @@ def drawn_elsewhere(name: str, where: str) -> NonDeterministicError:
     )
 
 
-def _state(generator: Any) -> bytes:
+def _state(generator: Any) -> Any:
     generator = getattr(generator, "__self__", generator)
     if isinstance(generator, random.SystemRandom):
         return b""
     if isinstance(generator, random.Random):
-        return pickle.dumps(_random.Random.getstate(generator))
+        return _random.Random.getstate(generator)
     if isinstance(generator, np.random.RandomState):
         return pickle.dumps(generator.get_state(legacy=False))
     if isinstance(generator, np.random.Generator):
