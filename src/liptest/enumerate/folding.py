@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
-import copy
 import functools
 import math
 import statistics
@@ -35,6 +34,7 @@ from liptest.enumerate.source import (
     LOOKING,
     OWN_NAMES,
     FunctionSource,
+    copy_tree,
     names_loaded,
     names_stored,
     read_source,
@@ -147,7 +147,7 @@ class _Rewriter:
             helpers[CUT] = tail.at
         body: list[Any] = []
         for place, statement in enumerate(statements):
-            body += [*calls.get(place, ()), rewriting.visit(copy.deepcopy(statement))]
+            body += [*calls.get(place, ()), rewriting.visit(copy_tree(statement))]
         if not rewriting.changes and not calls:
             return None
         return source.compiled(source.with_body(_flat(body)), helpers | rewriting.helpers)
@@ -238,7 +238,7 @@ class _Folding(ast.NodeTransformer):
         except NotPure:
             return None
         wrap = Wrapping(self.source, self._own - {added.item})
-        part, *tests = (wrap.visit(copy.deepcopy(one)) for one in (added.part, *added.tests))
+        part, *tests = (wrap.visit(copy_tree(one)) for one in (added.part, *added.tests))
         hidden = f"{OWN_NAMES}iterable"
         walk = ast.comprehension(name_node(added.item, ast.Store()), name_node(hidden), tests, 0)
         return lambda_node(hidden, ast.ListComp(part, [walk]))
@@ -304,7 +304,7 @@ class _Folding(ast.NodeTransformer):
         return self._comprehension(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
-        iterable = self.visit(copy.deepcopy(node.generators[0].iter))
+        iterable = self.visit(copy_tree(node.generators[0].iter))
         found = filled_dict(self, node, self._in_scope)
         if found is None:
             return self._in_scope(node)
@@ -327,7 +327,7 @@ class _Folding(ast.NodeTransformer):
         iterable = self.visit(first.iter)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
-        checked = copy.deepcopy(node)
+        checked = copy_tree(node)
         wrap = Wrapping(self.source, self._own - names_stored(first.target))
         inner = checked.generators[0]
         checked.elt, inner.ifs = wrap.visit(checked.elt), [wrap.visit(one) for one in inner.ifs]
@@ -343,12 +343,12 @@ class _Folding(ast.NodeTransformer):
             return node
         function, iterable = node.args
         item = f"{OWN_NAMES}item"
-        made: ast.expr = ast.Call(copy.deepcopy(function), [name_node(item)], [])
+        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
         if isinstance(function, ast.Lambda):
             arguments = function.args
             if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
                 return node
-            item, made = arguments.args[0].arg, copy.deepcopy(function.body)
+            item, made = arguments.args[0].arg, copy_tree(function.body)
         try:
             check_expression(self.source, made, self._own | {item})
         except NotPure:
@@ -388,7 +388,7 @@ class _Folding(ast.NodeTransformer):
         if passing is not None:
             self.changes += 1
             self.helpers[f"{OWN_NAMES}exception"] = Exception
-            iterable = self.visit(copy.deepcopy(node.iter))
+            iterable = self.visit(copy_tree(node.iter))
             return passing.rewritten(self._next(), iterable, self._plain_loop)
         try:
             return self._folded_for(node)
@@ -427,7 +427,7 @@ class _Folding(ast.NodeTransformer):
             return self.generic_visit(node)
         self.changes += 1
         wrap = Wrapping(self.source, self._own)
-        return coins.counted(node, self._next(), wrap.visit(copy.deepcopy(coins.threshold)))
+        return coins.counted(node, self._next(), wrap.visit(copy_tree(coins.threshold)))
 
     def _starting_over(self, node: ast.While) -> list[ast.stmt] | None:
         """The loop with what counts its passes; None where it does not start over."""
@@ -465,13 +465,13 @@ class _Folding(ast.NodeTransformer):
             found = call_of_folds("loop", name_node(hidden))
         one_pass = Pass(self, node, fields, number, {index} if index else set())
         made = one_pass.rewritten(body)
-        written = copy.deepcopy(node)
+        written = copy_tree(node)
         walked: ast.expr = name_node(hidden)
         if index and isinstance(iterable, ast.Call):
             walked, iterable = ast.Call(iterable.func, [walked], []), iterable.args[0]
         written.iter = walked
         plain = self._keeping_best(written)
-        start = ast.Assign([name_node(hidden, ast.Store())], self.visit(copy.deepcopy(iterable)))
+        start = ast.Assign([name_node(hidden, ast.Store())], self.visit(copy_tree(iterable)))
         return self._either(node, [start], found, plain, one_pass, made, [])
 
     def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
@@ -517,9 +517,9 @@ class _Folding(ast.NodeTransformer):
         body, fields, arrays = self._indexed(node.body[:-1], index, number)
         one_pass = Pass(self, node, fields, number, {index}, read_later={index})
         made = one_pass.rewritten(body)
-        limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy.deepcopy(limit))]))
+        limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy_tree(limit))]))
         found = call_of_folds("counted", limits, lambda_node(None, tuple_node(arrays)))
-        plain = [self._plain_loop(copy.deepcopy(node))]
+        plain = [self._plain_loop(copy_tree(node))]
         end = ast.Assign([name_node(index, ast.Store())], attribute_node(one_pass.loop, "length"))
         return self._either(node, [], found, plain, one_pass, made, [end])
 
@@ -528,7 +528,7 @@ class _Folding(ast.NodeTransformer):
     ) -> tuple[list[ast.stmt], list[str], list[ast.expr]]:
         """The body with names of its own for ``array[index]``, these names, and the arrays."""
         naming = _Naming(index, f"{OWN_NAMES}record_{number}_")
-        made = [naming.visit(copy.deepcopy(one)) for one in body]
+        made = [naming.visit(copy_tree(one)) for one in body]
         if not naming.fields or index in names_loaded(*made) | names_stored(*made):
             raise NotFolded
         if set(naming.fields) & names_stored(*made):

@@ -8,14 +8,13 @@ of which the second only writes down what the first has made.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.enumerate.liveness import names_read_from
 from liptest.enumerate.pure_code import NotPure, constant_of
-from liptest.enumerate.source import OWN_NAMES, FunctionSource
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree
 from liptest.enumerate.tree_pieces import name_node
 
 _LEFT = (ast.Name, ast.Constant)
@@ -49,7 +48,7 @@ class FunctionParts:
         """All statements, with others before some of them."""
         found: list[ast.stmt] = []
         for place, one in enumerate(self.statements):
-            found += [*calls.get(place, ()), copy.deepcopy(one)]
+            found += [*calls.get(place, ()), copy_tree(one)]
         return found
 
     def rest(self, place: int) -> FunctionType | None:
@@ -58,7 +57,7 @@ class FunctionParts:
         arguments = ast.arguments(
             posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
         )
-        made = self.source.with_body([copy.deepcopy(one) for one in self.statements[place:]])
+        made = self.source.with_body([copy_tree(one) for one in self.statements[place:]])
         made.args = arguments
         return self.source.compiled(made, {})
 
@@ -73,7 +72,7 @@ def _taken_apart(source: FunctionSource) -> Iterator[ast.stmt]:
         yield last
         return
     parts = _Parts(source)
-    value = parts.without_parts(copy.deepcopy(last.value))
+    value = parts.without_parts(copy_tree(last.value))
     for name, part in parts.found:
         made = ast.copy_location(ast.Assign([name_node(name, ast.Store())], part), part)
         yield ast.fix_missing_locations(made)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from liptest.enumerate.fold_passes import Rewriting, is_fresh_before
 from liptest.enumerate.pure_code import is_builtin
-from liptest.enumerate.source import OWN_NAMES, names_loaded, names_stored
+from liptest.enumerate.source import OWN_NAMES, copy_tree, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import (
     attribute_node,
     call_of_folds,
@@ -52,7 +51,7 @@ class ThresholdLoop:
     ) -> list[ast.stmt]:
         """Statements that ask whether distinct values are walked, and go on as written if not."""
         hidden, loop = f"{OWN_NAMES}pairs_{number}", f"{OWN_NAMES}passing_{number}"
-        written = copy.deepcopy(self.node)
+        written = copy_tree(self.node)
         written.iter = name_node(hidden)
 
         def called(method: str, *arguments: ast.expr) -> ast.expr:
@@ -64,9 +63,9 @@ class ThresholdLoop:
         else:
             compared = test.left, ast.Constant(test.comparison), test.bound
             told = called("tell", *compared, self.key, self.value)
-        checks = [ast.Expr(called("draws", copy.deepcopy(one))) for one in self.sources]
-        body = [*checks, *copy.deepcopy(self.assigned), ast.Expr(told)]
-        walk = ast.For(copy.deepcopy(self.node.target), name_node(loop), body, [])
+        checks = [ast.Expr(called("draws", copy_tree(one))) for one in self.sources]
+        body = [*checks, *map(copy_tree, self.assigned), ast.Expr(told)]
+        walk = ast.For(copy_tree(self.node.target), name_node(loop), body, [])
         result = ast.Assign(
             [name_node(self.found, ast.Store())], called("result", name_node(self.found))
         )
@@ -156,7 +155,7 @@ def filled_dict(
     if not _calculates(folding, node.value, sources):
         return None
     compared = [] if test is None else [test.left, test.bound]
-    parts = [_with_counts(copy.deepcopy(one)) for one in (*compared, node.key, node.value)]
+    parts = [_with_counts(copy_tree(one)) for one in (*compared, node.key, node.value)]
     told = lambda_node(None, tuple_node(parts))
     assert isinstance(told, ast.Lambda)
     told.args.args = [ast.arg(name) for name in names]
@@ -166,7 +165,7 @@ def filled_dict(
         "filled",
         iterable,
         lambda_node(hidden, written(node)),
-        lambda_node(None, tuple_node([copy.deepcopy(one) for one in sources])),
+        lambda_node(None, tuple_node(list(map(copy_tree, sources)))),
         told,
         ast.Constant("" if test is None else test.comparison),
     )
@@ -227,7 +226,7 @@ class _Counted(ast.NodeTransformer):
 
 def _with_counts(node: Any) -> Any:
     """The same, where ``counts[key]`` asks what is walked."""
-    return ast.fix_missing_locations(_Counted().visit(copy.deepcopy(node)))
+    return ast.fix_missing_locations(_Counted().visit(copy_tree(node)))
 
 
 def _told(node: ast.stmt) -> tuple[ast.expr | None, str, ast.expr, ast.expr] | None:

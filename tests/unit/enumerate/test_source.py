@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import linecache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from liptest.enumerate.source import read_source
+from liptest.enumerate.source import copy_tree, read_source
 
 FACTOR = 3
 
@@ -162,3 +164,16 @@ def test_what_names_stand_for() -> None:
     for name in ("x", "nowhere"):
         with pytest.raises(KeyError):
             source.value_of(name)
+
+
+def test_a_copied_tree_is_the_same_and_shares_nothing_that_is_changed() -> None:
+    file = inspect.getsourcefile(copy_tree)
+    assert file is not None
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    made = copy_tree(tree)
+    assert ast.dump(made, include_attributes=True) == ast.dump(tree, include_attributes=True)
+    of_tree, of_made = ({id(one) for one in ast.walk(root) if vars(one)} for root in (tree, made))
+    assert len(of_tree) == len(of_made)
+    assert not of_tree & of_made
+    held = {id(value) for one in ast.walk(tree) for value in vars(one).values() if value == []}
+    assert not held & {id(value) for one in ast.walk(made) for value in vars(one).values()}
