@@ -104,10 +104,10 @@ class Surroundings:
     def __init__(self, name: str, compiled: CompiledCode, refuse: Callable[[Any], Any]) -> None:
         self._name = name
         self._refuse = refuse
-        #: By code: whether it is the program's, whether compiled code that it uses is told, and
-        #: whether it is polars'.
-        self._kinds: dict[CodeType, tuple[bool, bool, bool]] = {}
-        self._entered: set[CodeType] = set()
+        #: By the id of code, which is kept: whether it is the program's, whether compiled code
+        #: that it uses is told, and whether it is polars'. The hash of code is that of its parts.
+        self._kinds: dict[int, tuple[bool, bool, bool, CodeType]] = {}
+        self._entered: set[int] = set()
         #: Code that tells nothing, by id.
         self._harmless: dict[int, CodeType] = {}
         #: Open pipes and the like that have no stand-in, by id, with words.
@@ -166,12 +166,17 @@ class Surroundings:
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""
         code = frame.f_code
-        known = self._kinds.get(code)
+        known = self._kinds.get(id(code))
         if known is None:
             own = is_programs(frame), self.compiled.is_looked_at(frame), _is_of_polars(frame)
-            known = self._kinds[code] = own
-        is_program, is_unknown, is_of_polars = known
-        if event == "c_call":
+            known = self._kinds[id(code)] = *own, code
+        is_program, is_unknown, is_of_polars, _ = known
+        if not (is_program or is_unknown or is_of_polars):
+            # Most events are those of libraries: of these a clock alone tells something.
+            is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
+            if is_builtin and argument.__name__ in _CLOCK_NAMES:
+                self._called(frame, argument)
+        elif event == "c_call":
             if is_unknown:
                 self.compiled.check(argument, frame)
             if argument is hash or argument is id:
@@ -189,12 +194,12 @@ class Surroundings:
         elif event == "call":
             if is_of_polars:
                 self._polars_called(frame)
-            if code not in self._entered:
+            if id(code) not in self._entered:
                 if is_unknown:
                     self.compiled.begun(frame)
                 if is_program:
                     self._begun(frame)
-                self._entered.add(code)  # not where it was refused: it may be run again
+                self._entered.add(id(code))  # not where it was refused: it may be run again
             if is_program and code.co_varnames[:1] == (".0",):
                 self._set_walked_inside(frame)
         elif event == "return" and is_program:
