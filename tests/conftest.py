@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,11 @@ from hypothesis import HealthCheck, settings
 # Before NumPy is there, and for the worker processes, too: threads of BLAS in each of several
 # processes wait for each other, which took a single test 25 seconds of computing instead of 1.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What is compiled while tests are collected is kept, also where PYTHONDONTWRITEBYTECODE is set:
+# tests start hundreds of interpreters, and each of them would compile every module anew.
+_WRITES_NOTHING = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
 
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("liptest", settings.get_profile("explore"), derandomize=True)
@@ -32,3 +38,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", "ignore:.*multi-threaded, use of fork:DeprecationWarning"
     )
+    # The package has a plugin of pytest; so pytest would compile all of it in a way of its own,
+    # which takes longer, and which other interpreters cannot use.
+    hook = config.pluginmanager.rewrite_hook
+    if vars(hook).get("_must_rewrite"):
+        hook._must_rewrite.discard("liptest")
+        hook._marked_for_rewrite_cache.clear()
+
+
+def pytest_collection_finish() -> None:
+    """Programs under test are written, run and changed within a second: nothing of them is kept."""
+    sys.dont_write_bytecode = _WRITES_NOTHING
