@@ -132,16 +132,20 @@ def make_task(
     check: str | dict[str, Any],
     proof_only: bool,
     approvals: int,
+    least: int = 1,
 ) -> int:
-    """A task for vendors; ``check`` as in a liptest.toml, its text or its values."""
+    """A task for vendors; ``check`` as in a liptest.toml, its text or its values.
+
+    The service asks for ``least`` approvals.
+    """
     require_operator(user)
     try:
         checked_name("title", title)
         model = read_check(check) if isinstance(check, str) else check_of(check)
     except LiptestError as error:
         raise ServiceError(400, " ".join(str(error).split())) from None
-    if not 1 <= approvals <= MOST_APPROVALS:
-        raise ServiceError(400, f"approvals: 1 to {MOST_APPROVALS}")
+    if not least <= approvals <= MOST_APPROVALS:
+        raise ServiceError(400, f"approvals: {least} to {MOST_APPROVALS}")
     return store.add_task(
         user,
         title,

@@ -184,6 +184,7 @@ class ApiCall:
     number: int
     key: str
     body: Any
+    least: int
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,7 @@ def post_task(call: ApiCall) -> TaskAnswer:
         check=body.check,
         proof_only=body.proof_only,
         approvals=body.approvals,
+        least=call.least,
     )
     return next(one for one in list_tasks(call) if one.id == number)
 
@@ -432,7 +434,8 @@ async def _read(operation: Operation, request: Request) -> ApiCall:
     if operation.body is not None:
         body = _validated(operation.body, await request.body())
     key = request.headers.get("idempotency-key", "")
-    return ApiCall(store, request.app.state.places, user, int(text), key, body)
+    least = int(request.app.state.approvals)
+    return ApiCall(store, request.app.state.places, user, int(text), key, body, least)
 
 
 def _validated(model: type[BaseModel], content: bytes) -> BaseModel:

@@ -43,6 +43,7 @@ class _Wish:
     role: Role
     unconfined: bool
     imports: tuple[str, ...]
+    approvals: int
 
 
 def serve(
@@ -71,6 +72,14 @@ def serve(
         int, Parameter(help="MiB that a worker and its code may have.", converter=read_whole)
     ] = 4096,
     role: Annotated[Role, Parameter(help="Start only processes of this kind.")] = "all",
+    approvals: Annotated[
+        int,
+        Parameter(
+            help="Operators who must agree with a release, at least; with 2 or more, operators are "
+            "made on this machine only.",
+            converter=read_whole,
+        ),
+    ] = 1,
     allow_import: Annotated[
         list[str] | None, Parameter(help="A package that code may import, too.", negative="")
     ] = None,
@@ -98,8 +107,18 @@ def serve(
             role=role,
             unconfined=allow_unconfined,
             imports=tuple(allow_import or ()),
+            approvals=checked_least(approvals),
         )
         return _serve(wish, demo=demo)
+
+
+def checked_least(approvals: int) -> int:
+    """InputError for a number of operators that no task can ask for."""
+    from liptest.service.actions import MOST_APPROVALS
+
+    if not 1 <= approvals <= MOST_APPROVALS:
+        raise InputError(f"approvals={approvals}: 1 to {MOST_APPROVALS}", name="approvals")
+    return approvals
 
 
 def _check_names(host: str, imports: Iterable[str]) -> None:
@@ -206,10 +225,11 @@ def _run(wish: _Wish) -> None:
     daemon = "liptest.service.daemon"
     more = [part for name in wish.imports for part in ("--allow-import", name)]
     more += ["--allow-unconfined"] if wish.unconfined else []
-    listen = ["--host", wish.host, "--port", str(wish.port)]
+    least = ["--approvals", str(wish.approvals)]
+    listen = ["--host", wish.host, "--port", str(wish.port), *least]
     kinds = {
         "web": [Process("web", "liptest.service.web", [folder, *listen], environment)],
-        "releaser": [Process("releaser", daemon, ["releaser", folder], environment)],
+        "releaser": [Process("releaser", daemon, ["releaser", folder, *least], environment)],
         "worker": [
             Process(
                 f"worker {n + 1}",

@@ -76,6 +76,7 @@ def run_daemon(arguments: Sequence[str]) -> None:
     parser.add_argument("--allow-import", action="append", default=list(ALLOWED))
     parser.add_argument("--lease", type=float, default=LEASE)
     parser.add_argument("--memory", type=int, default=MEMORY)
+    parser.add_argument("--approvals", type=int, default=1)
     parser.add_argument("--parent", type=int, default=0)
     given = parser.parse_args(arguments)
     end_with(given.parent)
@@ -87,6 +88,7 @@ def run_daemon(arguments: Sequence[str]) -> None:
         places,
         tuple(given.allow_import),
         given.allow_unconfined,
+        given.approvals,
     )
     daemon = Daemon(given.role, place, given.lease)
     stop = threading.Event()

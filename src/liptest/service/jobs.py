@@ -20,10 +20,11 @@ class Workplace:
     """The database and the files.
 
     ``allowed`` are packages that code may import; with ``unconfined`` code runs where there is no
-    jail, too.
+    jail, too. ``approvals`` operators at least must agree with a release, whatever a task says.
     """
 
     store: Store
     places: Places
     allowed: tuple[str, ...]
     unconfined: bool = False
+    approvals: int = 1

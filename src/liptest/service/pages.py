@@ -40,9 +40,9 @@ from liptest.service.actions import (
     visible_tasks,
 )
 from liptest.service.guards import REPORT_POLICY, is_own_form
-from liptest.service.ledger_view import view_ledger
+from liptest.service.ledger_view import Budget, view_ledger
 from liptest.service.passwords import are_equal, hash_secret, is_password, new_secret
-from liptest.service.records import LoginSession, Places, ServiceError, User
+from liptest.service.records import OPERATOR, VENDOR, LoginSession, Places, ServiceError, User
 from liptest.service.store import Store
 
 COOKIE = "liptest_session"
@@ -76,6 +76,11 @@ class Call:
         """Who is logged in; only pages that need nobody are called without."""
         assert self.session is not None
         return self.session.user
+
+    @property
+    def least(self) -> int:
+        """How many operators must agree with a release, whatever a task says."""
+        return int(self.request.app.state.approvals)
 
     def number(self, name: str = "number") -> int:
         """A number of the path or the form; ServiceError 404 for none."""
@@ -249,12 +254,13 @@ def send_code(call: Call) -> Response:
 def show_submission(call: Call) -> Response:
     """The state of a submission; after a verdict its words."""
     found = visible_submission(call.store, call.user, call.number())
-    operator = call.user.is_operator
+    operator, task = call.user.is_operator, call.store.task(found.task_id)
     return rendered(
         call,
         "submission.html",
         submission=found,
-        task=call.store.task(found.task_id),
+        task=task,
+        budgets=_budgets_of(call, task.table_name) if operator else (),
         result=call.store.result(found.id),
         releases=call.store.releases(found.id) if operator else (),
         key=new_secret(),
@@ -346,9 +352,14 @@ def show_release(call: Call) -> Response:
     """What became of a request; operators only."""
     require_operator(call.user)
     found = call.store.release(call.number())
-    every, table = view_ledger(call.places).budgets, found.table_name
-    budgets = [one for one in every if table in (one.tables or (one.table,))]
+    budgets = _budgets_of(call, found.table_name)
     return rendered(call, "release.html", release=found, budgets=budgets)
+
+
+def _budgets_of(call: Call, table: str) -> list[Budget]:
+    """Those that a release from a table is paid from."""
+    every = view_ledger(call.places).budgets
+    return [one for one in every if table in (one.tables or (one.table,))]
 
 
 def send_approval(call: Call) -> Response:
@@ -369,6 +380,7 @@ def show_tables(call: Call) -> Response:
         tasks=call.store.tasks(),
         budgets=view_ledger(call.places).budgets,
         example=_EXAMPLE,
+        least=call.least,
     )
 
 
@@ -410,6 +422,7 @@ def send_task(call: Call) -> Response:
         check=call.form.get("check", ""),
         proof_only=call.form.get("rule", "proof") != "any",
         approvals=call.number("approvals"),
+        least=call.least,
     )
     return _to("/tables")
 
@@ -433,7 +446,11 @@ def show_account(call: Call) -> Response:
 def _account(call: Call, made: str = "") -> Response:
     users = call.store.users() if call.user.is_operator else ()
     return rendered(
-        call, "account.html", tokens=call.store.tokens(call.user), users=users, made=made
+        *(call, "account.html"),
+        tokens=call.store.tokens(call.user),
+        users=users,
+        made=made,
+        roles=(VENDOR, OPERATOR) if call.least == 1 else (VENDOR,),
     )
 
 
@@ -452,6 +469,9 @@ def send_user(call: Call) -> Response:
     """A new account."""
     require_operator(call.user)
     form = call.form
+    if call.least > 1 and form.get("role") == OPERATOR:
+        # Else one operator could agree under several names.
+        raise ServiceError(403, "operators are made on the machine: liptest service account")
     add_account(call.store, form.get("name", ""), form.get("role", ""), form.get("password", ""))
     return _to("/account")
 

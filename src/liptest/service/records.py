@@ -161,9 +161,15 @@ class ReleaseTask:
 
     @property
     def described(self) -> str:
-        """The check, a line for each key; nested ones as JSON."""
+        """The check as in a liptest.toml, without what says nothing."""
         said: dict[str, object] = json.loads(self.check_json)
-        return "\n".join(f"{k} = {json.dumps(v)}" for k, v in said.items() if k != "mechanism")
+        plain = {k: v for k, v in said.items() if k not in ("mechanism", "releases")}
+        lines = [f"{k} = {json.dumps(v)}" for k, v in plain.items() if not isinstance(v, dict)]
+        for name, inner in plain.items():
+            if isinstance(inner, dict):
+                lines += ["", f"[{name}]"]
+                lines += [f"{k} = {json.dumps(v)}" for k, v in inner.items() if v not in ({}, [])]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,9 @@ def _answer(request: ReleaseRequest, place: Workplace) -> Answer:
     )
     if result is None:
         return REFUSED, "there is no verdict", None
+    if len(request.approvers) < place.approvals:
+        told = f"{place.approvals} operators must agree in this service, and fewer did"
+        return REFUSED, told, None
     table = place.store.table(task.table_id)
     return answer_request(request, task, table, result, place.places)
 

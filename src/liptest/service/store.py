@@ -567,7 +567,7 @@ class Store:
         if state == RELEASED:
             values = (output or "", "", job.subject)
             db.execute("UPDATE releases SET output = ?, message = ? WHERE id = ?", values)
-        self._note(db, "", f"{job.kind}: {state}", str(job.subject))
+        self._note(db, "", f"{job.kind}: {state}", f"{subjects.removesuffix('s')} {job.subject}")
         return True
 
     def waiting(self) -> int:

@@ -22,12 +22,13 @@ from liptest.service.records import Places
 from liptest.service.store import Store
 
 
-def make_app(store: Store, places: Places) -> App:
-    """The application on a database."""
+def make_app(store: Store, places: Places, *, approvals: int = 1) -> App:
+    """The application on a database; so many operators at least must agree with a release."""
     routes = [*_load("pages").list_pages(), *_load("api").list_operations()]
     app = Starlette(routes=routes)
     app.state.store = store
     app.state.places = places
+    app.state.approvals = approvals
     return guarded(cast(App, app))
 
 
@@ -42,11 +43,12 @@ def run_web(arguments: Sequence[str]) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--approvals", type=int, default=1)
     parser.add_argument("--parent", type=int, default=0)
     given = parser.parse_args(arguments)
     end_with(given.parent)
     places = places_here(given.folder)
-    app = make_app(Store(places.database), places)
+    app = make_app(Store(places.database), places, approvals=given.approvals)
     uvicorn.run(
         app,
         host=given.host,

@@ -55,6 +55,13 @@ def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert f"port={port} at 127.0.0.1" in said
 
 
+def test_approvals(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for wrong in ("0", "-1", "6"):
+        typed = ("serve", str(tmp_path / "room"), "--approvals", wrong, "--port", "0")
+        assert f"approvals={wrong}: 1 to 5" in refused(capsys, *typed)
+    assert not (tmp_path / "room").exists()
+
+
 def test_an_account_and_its_password(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     typed = ["service", "account", "ada", "--role", "operator", "--folder", str(tmp_path / "x")]
     assert main(typed) == 0

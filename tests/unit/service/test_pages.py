@@ -11,7 +11,7 @@ from liptest.service import actions
 from liptest.service.guards import MOST_BODY, POLICY, is_own_form
 from liptest.service.web import make_app
 from tests.unit.service.asgi import Client
-from tests.unit.service.rooms import CODE, PASSWORD, Room, private_mechanism
+from tests.unit.service.rooms import CHECK, CODE, PASSWORD, Room, private_mechanism
 
 PAGES = ["/", "/tasks/1", "/tables", "/ledger", "/account", "/submissions/1", "/releases/1"]
 FOR_OPERATORS = ["/tables", "/ledger", "/releases/1"]
@@ -286,3 +286,28 @@ def test_tokens_are_shown_once(room: Room, enter: Enter) -> None:
     assert len(room.store.tokens(room.user("vera"))) == 1
     browser.post("/tokens/1/revoke")
     assert room.store.tokens(room.user("vera")) == []
+
+
+def test_no_operator_agrees_alone_where_two_must(room: Room) -> None:
+    """Not by a task that asks for one, and not by an account that they make for themselves."""
+    browser = Browser(room)
+    browser.client = Client(make_app(room.store, room.places, approvals=2))
+    assert browser.post("/login", name="olga", password=PASSWORD) == (303, "/")
+    _, text = browser.get("/account")
+    assert "<option>vendor</option></select>" in text
+    made = {"name": "olga the second", "password": PASSWORD}
+    assert browser.post("/users", role="operator", **made)[0] == 403
+    assert browser.post("/users", role="vendor", **made)[0] == 303
+    _, text = browser.get("/tables")
+    assert 'name="approvals" inputmode="numeric" value="2"' in text
+    task = {"title": "alone", "table": "1", "check": CHECK}
+    code, text = browser.post("/tasks", approvals="1", **task)
+    assert (code, "approvals: 2 to 5" in text) == (400, True)
+    assert browser.post("/tasks", approvals="2", **task)[0] == 303
+
+
+def test_a_task_is_shown_as_it_is_written(enter: Enter) -> None:
+    _, text = enter("vera").get("/tasks/1")
+    assert "epsilon = 1.0\n" in text
+    assert "\n[domain]\ndimension = 12" in text
+    assert "{}" not in text

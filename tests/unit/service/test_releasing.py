@@ -156,6 +156,17 @@ def test_a_draw_that_fails_counts_once(room: Room, monkeypatch: pytest.MonkeyPat
     assert view_ledger(room.places).budgets == (budget,)
 
 
+def test_fewer_agreed_than_the_service_asks_for(room: Room) -> None:
+    """Of a task that asks for one, made before, or by whoever owns the database."""
+    number = asked(room)
+    place = Workplace(room.store, room.places, ALLOWED, approvals=2)
+    assert Daemon(RELEASER, place).run_one()
+    found = room.store.release(number)
+    assert (found.state, found.output) == ("refused", None)
+    assert "2 operators must agree" in found.message
+    assert view_ledger(room.places).budgets[0].releases == 0
+
+
 def test_given_up_only_when_nothing_was_drawn(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = asked(room, "release-1"), asked(room, "release-2")
     with monkeypatch.context() as patch:
