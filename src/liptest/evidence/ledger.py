@@ -29,7 +29,7 @@ from liptest.evidence.ledger_entries import (
     row_order_problems,
     verdict_fields,
 )
-from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row
+from liptest.evidence.ledger_file import START, Chain, Draft, Past, Row, first_changed
 from liptest.evidence.ledger_postgres import PostgresChain
 from liptest.evidence.postgres import is_url
 from liptest.privacy.claims import AnyClaim
@@ -160,6 +160,7 @@ class Ledger:
                     f"releases={known.releases}: the ledger has all of them as used; a further "
                     f"one needs a new gate and costs its epsilon again"
                 )
+            self._check_whole(past)
             self._check_cap(known, past)
             return release_fields(known) | ({} if answer is None else answer.fields())
 
@@ -275,6 +276,15 @@ class Ledger:
         if head is not None and head not in (START, *(row.hash for row in rows)):
             wrong.append(f"head: no row has the hash {head}: rows were cut off or made anew")
         return wrong
+
+    def _check_whole(self, past: Past) -> None:
+        """Refuse a release after rows that were changed: what was spent is not known then."""
+        try:
+            changed = first_changed(past.rows())
+        except NOT_OURS as error:
+            raise self._error(f"{error}; see liptest ledger verify") from error
+        if changed is not None:
+            raise self._error(f"row {changed} was changed; see liptest ledger verify")
 
     def _check_cap(self, known: Attempt, past: Past) -> None:
         """Refuse a release beyond a cap that its table is under, while nobody else can write."""

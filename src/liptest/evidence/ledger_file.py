@@ -64,6 +64,10 @@ _KINDS = {1: "('attempt', 'verdict', 'release')", 2: "('attempt', 'verdict', 're
 COLUMNS = "number, kind, vendor, attempt, entry, previous, hash"
 
 
+# Columns that the text of a row repeats.
+_TOLD = ("number", "kind", "vendor", "attempt", "previous")
+
+
 @dataclass(frozen=True)
 class Row:
     """One row. ``attempt`` is the number of the attempt that it belongs to."""
@@ -195,6 +199,19 @@ def chain_problems(rows: Iterable[Row]) -> list[str]:
     return wrong
 
 
+def first_changed(rows: Iterable[Row]) -> int | None:
+    """The number of the first row that does not fit its hash, its columns or the row before it."""
+    number, previous = 0, START
+    for row in rows:
+        number += 1
+        if (row.number, row.previous) != (number, previous) or row.hash != text_digest(row.entry):
+            return row.number
+        if any(row.fields.get(name) != getattr(row, name) for name in _TOLD):
+            return row.number
+        previous = row.hash
+    return None
+
+
 def append_row(connection: Connection, past: Past, compose: Callable[[Past], Draft]) -> Row:
     """Write the row that ``compose`` makes of the past; LastRowChanged where that was."""
     last = past.last()
@@ -216,8 +233,7 @@ def _text_problems(row: Row) -> list[str]:
             return ["its text is not canonical JSON"]
     except (TypeError, ValueError):
         return ["its text is not a JSON object"]
-    names = ("number", "kind", "vendor", "attempt", "previous")
-    differing = [name for name in names if fields.get(name) != getattr(row, name)]
+    differing = [name for name in _TOLD if fields.get(name) != getattr(row, name)]
     return [f"column {name} does not fit its text" for name in differing]
 
 

@@ -33,6 +33,7 @@ from tests.unit.evidence.ledgers import (
     gate,
     in_child,
     raw,
+    tampered,
 )
 
 
@@ -241,6 +242,26 @@ class TestCannotBeWritten:
         raw(path, "DROP TRIGGER entries_are_not_deleted")
         with pytest.raises(LedgerError, match="triggers were changed"):
             told.release(SECRET)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "UPDATE entries SET entry = replace(entry, '\"epsilon\":\"1', '\"epsilon\":\"0') "
+            "WHERE number = 3",
+            "DELETE FROM entries WHERE number = 3",
+            "UPDATE entries SET vendor = 'bolt' WHERE number = 3",
+            "UPDATE entries SET kind = 'cap' WHERE number = 3",
+        ],
+    )
+    def test_rows_that_were_changed(self, path, change):
+        """What was spent before is not what the row says, so that no cap could be kept."""
+        gate(path).release(SECRET)
+        told = gate(path)
+        tampered(path, change)
+        drawn = []
+        with pytest.raises(LedgerError, match="row [34] was changed"):
+            told._recorder.release(None, lambda: drawn.append(1))
+        assert drawn == []
 
     def test_one_that_stays_locked(self, path):
         ledger = lt.Ledger(path, patience=0.05)
