@@ -201,9 +201,8 @@ def chain_problems(rows: Iterable[Row]) -> list[str]:
 
 def first_changed(rows: Iterable[Row]) -> int | None:
     """The number of the first row that does not fit its hash, its columns or the row before it."""
-    number, previous = 0, START
-    for row in rows:
-        number += 1
+    previous = START
+    for number, row in enumerate(rows, 1):
         if (row.number, row.previous) != (number, previous) or row.hash != text_digest(row.entry):
             return row.number
         if any(row.fields.get(name) != getattr(row, name) for name in _TOLD):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import liptest as lt
 from liptest.cli import main
 from liptest.evidence.certificate import document_digest
 from liptest.runs import jail
@@ -287,6 +288,15 @@ def test_modules_beside_the_code_take_no_place(
     for name in ("json", "signal", "tempfile", "numpy"):
         (folder / f"{name}.py").write_text("import os\nos._exit(0)\n")
     assert main([*ASKED]) in (0, 4)
+
+
+def test_modules_in_the_folder_take_no_place_of_packages(tmp_path: Path) -> None:
+    """Where ``python -m liptest`` is started in the folder of others' files."""
+    for name in ("cyclopts", "numpy", "rich", "json", "pathlib", "dataclasses"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('other code ran')\n")
+    command = [sys.executable, "-m", "liptest", "--version"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, lt.__version__), done.stderr
 
 
 @SLOW

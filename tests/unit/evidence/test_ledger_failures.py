@@ -246,7 +246,7 @@ class TestCannotBeWritten:
     @pytest.mark.parametrize(
         "change",
         [
-            "UPDATE entries SET entry = replace(entry, '\"epsilon\":\"1', '\"epsilon\":\"0') "
+            'UPDATE entries SET entry = replace(entry, \'"epsilon":"1\', \'"epsilon":"0\') '
             "WHERE number = 3",
             "DELETE FROM entries WHERE number = 3",
             "UPDATE entries SET vendor = 'bolt' WHERE number = 3",
@@ -259,7 +259,7 @@ class TestCannotBeWritten:
         told = gate(path)
         tampered(path, change)
         drawn = []
-        with pytest.raises(LedgerError, match="row [34] was changed"):
+        with pytest.raises(LedgerError, match=r"row [34] was changed"):
             told._recorder.release(None, lambda: drawn.append(1))
         assert drawn == []
 

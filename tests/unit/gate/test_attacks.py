@@ -160,6 +160,31 @@ class TestOutputsThatCompareEqual:
             text_of(value)
 
 
+class AnyOf(type):
+    """A class that calls itself equal to every plain one."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    def __hash__(cls) -> int:
+        return hash(tuple)
+
+
+class Chameleon(tuple[int, ...], metaclass=AnyOf):
+    def __iter__(self) -> Iterator[Any]:
+        return iter([spelled(SECRET)])
+
+
+class Word(str, metaclass=AnyOf):
+    """Written as text, it is another one."""
+
+
+@pytest.mark.parametrize("value", [Chameleon(), Word("x"), (Chameleon(),), frozenset({Word("x")})])
+def test_classes_that_call_themselves_plain(value: Any) -> None:
+    with pytest.raises(GateError, match="is not released"):
+        text_of(value)
+
+
 def name_of_all(told: lt.PrivacyGate) -> set[str]:
     assert told.sealed is not None
     return {told.sealed.draw(point, lambda n: 0) for point in CUBE.points(np.arange(8))}
