@@ -286,8 +286,18 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
 
         Raises InputError where densities are compared for delta = 0 only.
         """
+        return self.pair_curve(dataset, neighbour)(epsilon)
+
+    def pair_curve(self, dataset: IntArray, neighbour: IntArray) -> Callable[[arb], arb]:
+        """The same for many epsilon: both laws are enumerated anew once."""
         with comparing():
-            return hockey_stick_of(*self.pair_laws(dataset, neighbour), epsilon)
+            laws = self.pair_laws(dataset, neighbour)
+
+        def stick(epsilon: arb) -> arb:
+            with comparing():
+                return hockey_stick_of(*laws, epsilon)
+
+        return stick
 
     def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
         """Both laws as cells."""

@@ -9,7 +9,7 @@ the way that the code took, and there is one such way.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -564,9 +564,17 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
+        return self.pair_curve(dataset, neighbour)(epsilon)
+
+    def pair_curve(self, dataset: IntArray, neighbour: IntArray) -> Callable[[arb], arb]:
+        """The same for many epsilon: both laws are enumerated anew once."""
         left, right = self.whole_law(dataset), self.whole_law(neighbour)
-        with precision(CERTIFIED_BITS):
-            return stick_of_whole(left, right, epsilon)
+
+        def stick(epsilon: arb) -> arb:
+            with precision(CERTIFIED_BITS):
+                return stick_of_whole(left, right, epsilon)
+
+        return stick
 
     def pair_cells(self, dataset: IntArray, neighbour: IntArray) -> PairCells:
         """Both laws as cells."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
@@ -245,6 +245,10 @@ class ClosedFormLosses(Mechanism):
     @abstractmethod
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """Ball that contains their larger hockey-stick divergence for all epsilon of a ball."""
+
+    def pair_curve(self, dataset: IntArray, neighbour: IntArray) -> Callable[[arb], arb]:
+        """``pair_hockey_stick`` of one pair, to be asked for many epsilon."""
+        return partial(self.pair_hockey_stick, dataset, neighbour)
 
     @abstractmethod
     def pair_witness(

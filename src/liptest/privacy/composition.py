@@ -318,11 +318,15 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
             mechanism.name, worst_curve(above), largest, tuple(below), lattice=lattice
         )
 
+    sticks = []
+    for ends in closed:
+        assert isinstance(mechanism, ClosedFormLosses)
+        sticks.append(mechanism.pair_curve(*ends))
+
     def curve(epsilon: arb) -> arb:
         found = arb(0)
-        for left, right in closed:
-            assert isinstance(mechanism, ClosedFormLosses)
-            found = found.max(mechanism.pair_hockey_stick(left, right, epsilon).upper())
+        for stick in sticks:
+            found = found.max(stick(epsilon).upper())
         return found
 
     largest = finite_range(curve)

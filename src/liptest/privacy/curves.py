@@ -123,9 +123,8 @@ class _Pair:
         with precision(BITS):
             ball = arb(epsilon)
             if isinstance(self.mechanism, ClosedFormLosses):
-                forth = self.mechanism.pair_hockey_stick(self.first, self.second, ball)
-                back = self.mechanism.pair_hockey_stick(self.second, self.first, ball)
-                lower, upper = forth.lower().max(back.lower()), forth.upper().max(back.upper())
+                delta = self._stick(ball)  # the larger one of both
+                lower, upper = delta.lower(), delta.upper()
             else:
                 factor, (corners, curve) = ball.exp(), self._sides
                 lower = max(((1 - y - factor * x).lower() for x, y in corners), key=float)
@@ -140,6 +139,11 @@ class _Pair:
         except (InputError, UnsupportedForm, SymbolicError):
             return None
         return _largest_ends([_rounded(*one) for one in ends])
+
+    @cached_property
+    def _stick(self) -> Callable[[arb], arb]:
+        assert isinstance(self.mechanism, ClosedFormLosses)
+        return self.mechanism.pair_curve(self.first, self.second)
 
     @cached_property
     def _orders(self) -> Any:

@@ -306,3 +306,29 @@ def test_other_numbers_are_refused_with_what_to_do(function: Any) -> None:
 def test_numbers_that_do_not_depend_on_the_data_cancel() -> None:
     low, high = found(lambda d, g: [d[0] + g.laplace(), g.gumbel(), g.logistic()], [0], [1], 0.5)
     assert low - 1e-14 <= -math.expm1(-0.25) <= high + 1e-14
+
+
+@pytest.mark.parametrize("view", ["densities", "whole numbers"])
+def test_laws_of_a_pair_are_enumerated_once_for_all_epsilon(
+    view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def noisy(data: Any, rng: Any) -> float:
+        noise = rng.laplace(0, 1.0) if view == "densities" else rng.geometric(0.5)
+        return data.sum() + noise
+
+    function = lt.mechanism(noisy)
+    seen: Any = (
+        function.densities() if view == "densities" else function.over_all_numbers(np.array([0, 0]))
+    )
+    assert seen is not None
+    ends = np.array([0, 0]), np.array([1, 0])
+    each = [seen.pair_hockey_stick(*ends, arb(epsilon)) for epsilon in (0.0, 0.25, 0.5)]
+    back = seen.pair_hockey_stick(*reversed(ends), arb(0.25))
+    assert (back.lower(), back.upper()) == (each[1].lower(), each[1].upper())
+    runs = []
+    inner, original = type(seen.inner), type(seen.inner).fresh_law
+    monkeypatch.setattr(inner, "fresh_law", lambda *ends: runs.append(1) or original(*ends))
+    curve = seen.pair_curve(*ends)
+    together = [curve(arb(epsilon)) for epsilon in (0.0, 0.25, 0.5)]
+    assert len(runs) == 2
+    assert [(a.lower(), a.upper()) for a in together] == [(b.lower(), b.upper()) for b in each]
