@@ -297,23 +297,27 @@ class RandomnessWatch:
         taken, by a profiler, nothing is watched.
         """
         seen: list[Any] = []
-        # Files, not code: two pieces of code are compared part by part.
+        first, last = SYSTEM_SOURCES[0], SYSTEM_SOURCES[-1]
+        # By file, not by code, whose hash is that of all its parts.
         is_own: dict[str, bool] = {}
 
+        # Called for all that is called and that returns; what ends most events comes first.
         def note(frame: Any, event: str, argument: Any) -> None:
-            if event not in _LOOKED_AT or self._is_silent:
+            if event == "c_return":
                 return
-            if event == "c_call" and argument in SYSTEM_SOURCES and not self._draws_aside:
+            is_source = argument is first or argument is last
+            if is_source and event == "c_call" and not (self._is_silent or self._draws_aside):
                 seen.append(argument)
-            if look is None:
-                return
             # Most events are those of the values that the program calculates with.
             file = frame.f_code.co_filename
             own = is_own.get(file)
+            if own:
+                return
             if own is None:
                 own = is_own[file] = file.startswith(_OWN_CODE)
-            if not own:
-                look(frame, event, argument)
+            if own or look is None or self._is_silent or event not in _LOOKED_AT:
+                return
+            look(frame, event, argument)
 
         free = sys.getprofile() is None
         if free:
