@@ -193,14 +193,19 @@ class _Walk:
         self.seen: dict[int, Any] = {}
 
     def visit(self, name: str, value: Any, put: Callable[[Any], None] | None) -> None:
+        # What was seen was not wanted, and no number or text ever is.
+        seen = self.seen
+        if id(value) in seen:
+            return
         if self.wanted(value):
             self.found.append(Site(name, value, put))
             return
-        if isinstance(value, _PLAIN) or id(value) in self.seen:
+        if isinstance(value, _PLAIN):
             return
-        self.seen[id(value)] = value
+        seen[id(value)] = value
         for inner, item, setter in _parts(value):
-            self.queue.append((inner or name, item, setter))
+            if type(item) not in _ATOMS and id(item) not in seen:
+                self.queue.append((inner or name, item, setter))
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]]:
@@ -360,7 +365,8 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(attributes, dict):
         for name, item in list(attributes.items()):
             yield str(name), item, partial(attributes.__setitem__, name)
-    for name in _slots(type(value)):
+    kind: Any = type(value)
+    for name in _slots(kind):
         yield name, attribute_of(value, name), partial(object.__setattr__, value, name)
     yield "", type(value), None
     # What C holds, in places that nobody can write to: it is watched.
@@ -385,6 +391,7 @@ def _put_argument(function: partial[Any], place: int, value: Any) -> None:
     function.__setstate__(state)  # type: ignore[attr-defined]
 
 
+@lru_cache(maxsize=1 << 12)
 def _slots(kind: type) -> tuple[str, ...]:
     return tuple(
         name
