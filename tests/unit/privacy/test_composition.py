@@ -336,6 +336,7 @@ def test_releases_of_real_numbers_are_composed():
     assert found.epsilon_at(1e-9).upper <= 2.001
 
 
+@pytest.mark.slow
 def test_every_step_of_a_statistic_counts():
     """Steps of 1 and of 2 come in two blocks, each with places of its own."""
 
