@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from liptest.errors import InputError, LiptestError
+from liptest.errors import InputError, LiptestError, shown
 from liptest.evidence.ledger_entries import checked_name, clean_name
 from liptest.service.names import new_name
 from liptest.service.passwords import SHORTEST, hash_password, hash_secret, new_secret
@@ -49,6 +49,14 @@ def add_account(store: Store, name: str, role: str, password: str) -> None:
     if not SHORTEST <= len(password) <= 200:
         raise ServiceError(400, f"a password has at least {SHORTEST} letters, at most 200")
     store.add_user(made, role, hash_password(password))
+
+
+def renew_account(store: Store, name: str, password: str) -> None:
+    """Another password; whoever is logged in, or has a token, is so no longer. ServiceError 404."""
+    user = store.user(name)
+    if user is None:
+        raise ServiceError(404, f"there is no account {shown(name)}")
+    store.renew_user(user, hash_password(password))
 
 
 def submit_code(

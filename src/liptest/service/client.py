@@ -132,6 +132,40 @@ def account(
 
 
 @service.command
+def renew(
+    name: Annotated[str, Parameter(help="Name of the account.")],
+    /,
+    *,
+    folder: Annotated[
+        Path | None, Parameter(help="The folder of the service, on its machine.")
+    ] = None,
+    database: DatabaseUrl = None,
+) -> int:
+    """Give an account a new password, which is printed; its sessions and tokens end.
+
+    For a password or a token that others know, and, if nobody is told the new one, for accounts
+    that nobody shall use any more.
+
+    Example: liptest service renew ada --folder clean-room
+    """
+    from liptest.service.actions import renew_account
+    from liptest.service.command import require_packages
+    from liptest.service.records import ServiceError
+
+    require_packages()
+    password = secrets.token_urlsafe(12)
+    try:
+        store, _ = _opened(folder, database)
+        renew_account(store, name, password)
+    except ServiceError as error:
+        raise InputError(str(error)) from None
+    except (OSError, ValueError) as error:
+        raise unusable(folder, error) from None
+    print(f"{name}: password {password}")
+    return 0
+
+
+@service.command
 def prepare(*, database: DatabaseUrl = None) -> int:
     """Make the tables of a service in a PostgreSQL database, as the account that owns them.
 

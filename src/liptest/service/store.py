@@ -180,6 +180,14 @@ class Store:
         )
         self._note(db, name, "account made", role)
 
+    @writes()
+    def renew_user(self, db: Queries, user: User, password: str) -> None:
+        """Another password, by its hash; sessions and tokens of the user are forgotten."""
+        db.execute("UPDATE users SET password = ? WHERE id = ?", (password, user.id))
+        for table in ("sessions", "tokens"):
+            db.execute(f"DELETE FROM {table} WHERE user_id = ?", (user.id,))
+        self._note(db, user.name, "account renewed", "")
+
     def user(self, name: str) -> User | None:
         """The account of that name."""
         row = self._one("SELECT * FROM users WHERE name = ?", name)

@@ -72,6 +72,19 @@ def test_an_account_and_its_password(capsys: pytest.CaptureFixture[str], tmp_pat
     assert user.password.startswith("$argon2id$")
 
 
+def test_an_account_that_is_renewed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    place = ["--folder", str(tmp_path / "x")]
+    assert main(["service", "account", "ada", "--role", "vendor", *place]) == 0
+    before = Store(Places(tmp_path / "x").database).user("ada")
+    assert main(["service", "renew", "ada", *place]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("ada: password ")
+    after = Store(Places(tmp_path / "x").database).user("ada")
+    assert before is not None
+    assert after is not None
+    assert (after.role, after.password == before.password) == ("vendor", False)
+    assert "there is no account 'bob'" in refused(capsys, "service", "renew", "bob", *place)
+
+
 def test_tokens_are_sent_to_nobody_in_clear(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

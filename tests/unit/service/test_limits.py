@@ -140,6 +140,22 @@ def test_a_stream_that_fails_counts_no_longer() -> None:
     assert pages_module._FOLLOWED[77] == 0
 
 
+def test_a_renewed_account_is_that_of_nobody_who_knew_it(room: Room) -> None:
+    vera, other = log_in(room, "vera"), log_in(room, "viki")
+    token = actions.add_token(room.store, room.user("vera"), "t")
+    assert room.store.token_user(hash_secret(token)) is not None
+    actions.renew_account(room.store, "vera", "another password")
+    assert vera.get("/account").status_code == 303
+    assert other.get("/account").status_code == 200
+    assert room.store.token_user(hash_secret(token)) is None
+    client = Client(make_app(room.store, room.places))
+    old, new = ({"name": "vera", "password": one} for one in (PASSWORD, "another password"))
+    assert client.post("/login", data=old).status_code == 403
+    assert client.post("/login", data=new).status_code == 303
+    with pytest.raises(ServiceError, match="no account"):
+        actions.renew_account(room.store, "nobody", PASSWORD)
+
+
 def test_a_second_login_ends_the_first_session(room: Room) -> None:
     client = log_in(room, "vera")
     before = dict(client.cookies)
