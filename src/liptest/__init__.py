@@ -185,9 +185,21 @@ def __getattr__(name: str) -> object:
     elif name in _MOVED:
         return _moved(name)
     else:
-        raise AttributeError(f"module 'liptest' has no attribute {name!r}")
+        raise AttributeError(f"module 'liptest' has no attribute {name!r}{_near(name)}")
     globals()[name] = value
     return value
+
+
+def _near(name: str) -> str:
+    """Which public names may be meant; what else asks for attributes asks for __names__."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    low = {one.lower(): one for one in __all__}
+    alike = [*get_close_matches(name.lower(), low, 3), *(one for one in low if name.lower() in one)]
+    meant = [low[one] for one in dict.fromkeys(alike)][:3]
+    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def _moved(name: str) -> object:

@@ -24,13 +24,17 @@ A message says ``name=value``, what is wrong, and what to do instead. No error y
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from difflib import get_close_matches
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
+P = ParamSpec("P")
 _LONGEST_MESSAGE = 200
 
 
@@ -124,6 +128,20 @@ def shown(value: object, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
+def meant_number(text: str, *, whole: bool = False) -> str:
+    """What to write instead of a text that a reader takes for a number: "; write 1.5", or ""."""
+    plain = text.strip().replace(" ", "")
+    is_percent = plain.endswith("%")
+    plain = plain.removesuffix("%").replace(",", "" if whole else ".")
+    try:
+        number = float(plain) / (100 if is_percent else 1)
+    except ValueError:
+        return ""
+    if not math.isfinite(number) or (whole and not number.is_integer()):
+        return ""
+    return f"; write {int(number) if whole else number}"
+
+
 def check_open_unit(name: str, value: float) -> float:
     """Return ``value`` as a float if it lies strictly between 0 and 1, else raise InputError."""
     number = _as_float(name, value)
@@ -158,12 +176,20 @@ def check_non_negative(name: str, value: float, *, below: float = math.inf) -> f
     return number
 
 
-def check_count(name: str, value: int, *, least: int = 1) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``least``."""
+def check_count(name: str, value: int, *, least: int = 1, most: int | None = None) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``most``."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not whole or int(value) < least:
+        meant = meant_number(str(value), whole=True) if isinstance(value, (str, float)) else ""
         raise InputError(
-            f"{name}={shown(value)} must be a whole number of at least {least}",
+            f"{name}={shown(value)} must be a whole number of at least {least}{meant}",
+            name=name,
+            value=value,
+        )
+    if most is not None and int(value) > most:
+        raise InputError(
+            f'{name}={shown(value)} is more than {most:,}; a proof that says "for every number of '
+            f'records" holds for more, so ask for fewer',
             name=name,
             value=value,
         )
@@ -175,13 +201,16 @@ def check_seed(seed: int | None) -> int | None:
     return None if seed is None else check_count("seed", seed, least=0)
 
 
+#: Domains hold a number for each record.
+MOST_RECORDS = 10**8
 _TYPICAL = {"proximity": "0.01", "exception_mass": "1e-3", "failure_probability": "1e-6"}
 
 
 def _as_float(name: str, value: float) -> float:
     if isinstance(value, (bool, np.bool_, str, bytes)):
+        meant = meant_number(value) if isinstance(value, str) else ""
         raise InputError(
-            f"{name}={shown(value)} must be a number, not {type(value).__name__}",
+            f"{name}={shown(value)} must be a number, not {type(value).__name__}{meant}",
             name=name,
             value=value,
         )
@@ -193,6 +222,36 @@ def _as_float(name: str, value: float) -> float:
             name=name,
             value=value,
         ) from None
+
+
+def with_example(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function whose TypeError for missing and unknown arguments ends with a complete call."""
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def called(*arguments: P.args, **named: P.kwargs) -> T:
+            signature = inspect.signature(function)
+            try:
+                signature.bind(*arguments, **named)
+            except TypeError as error:
+                unknown = [name for name in named if name not in signature.parameters]
+                near = [one for word in unknown for one in _starting(word, signature)]
+                meant = f"; did you mean {near[0]}=?" if near else "."
+                raise TypeError(
+                    f"{function.__name__}() {error}{meant} For example: {example}"
+                ) from None
+            return function(*arguments, **named)
+
+        return called
+
+    return decorated
+
+
+def _starting(word: str, signature: inspect.Signature) -> list[str]:
+    """Parameters that begin as a word does, or are spelled much like it."""
+    names = list(signature.parameters)
+    begun = [name for name in names if name.startswith(word)]
+    return begun or get_close_matches(word, names, 1)
 
 
 def call_user_code(who: str, what: str, function: Callable[..., T], *arguments: Any) -> T:

@@ -43,6 +43,8 @@ def _tell_internal(error: Exception, is_debugged: bool) -> int:
         words = " ".join(str(error).split())
     except Exception:
         words = ""
+    if isinstance(error, MemoryError) and not words:
+        words = "this machine has too little memory for it; ask for fewer records"
     line = f"error: internal error, nothing was decided: {type(error).__name__}: {words}"[:_LONGEST]
     line += "" if is_debugged else f" (add {DEBUG} for the traceback)"
     print(line.encode("ascii", "backslashreplace").decode(), file=sys.stderr)

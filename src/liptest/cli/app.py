@@ -13,7 +13,7 @@ import sys
 import warnings
 from typing import Literal
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter
 
 from liptest.cli.lines import as_line, warning_line
 
@@ -135,6 +135,8 @@ def _run(tokens: list[str]) -> int:
         from liptest.cli.first_contact import run_welcome
 
         return run_welcome()
+    if tokens[0] == "help":
+        tokens = [*tokens[1:], "--help"]
     if tokens[0] in COMMANDS and tokens[0] not in _APPS:
         app[tokens[0]].help = None  # its docstring says more
     _print_anything()
@@ -146,7 +148,9 @@ def _run(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        words = _said(error)
+        from liptest.cli.usage_words import said_of_usage
+
+        words = said_of_usage(error, tokens)
         more = f"See {_help_of(tokens)}" if words.endswith("?") else f"see {_help_of(tokens)}"
         ended = words if words.endswith("..") else words.rstrip(".")
         joined = f"{words} {more}" if words.endswith("?") else f"{ended}; {more}"
@@ -161,13 +165,6 @@ def _run(tokens: list[str]) -> int:
     except Exception as error:
         return _code_of_refusal(error)
     return answer if isinstance(answer, int) else 0
-
-
-def _said(error: CycloptsError) -> str:
-    if isinstance(error, UnusedCliTokensError):
-        left = " ".join(map(str, error.unused_tokens or ()))
-        return f"{left!r} is too much: one mechanism, then options; quote a value with spaces"
-    return as_line(error).replace(", ...", ", ..")
 
 
 def _help_of(tokens: list[str]) -> str:

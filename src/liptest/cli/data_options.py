@@ -24,6 +24,7 @@ from liptest.cli.frame_columns import (
     PARQUET,
     check_inside,
     column_kind,
+    is_meant_to_say,
     read_cells,
     read_names,
     says_what_it_holds,
@@ -35,7 +36,7 @@ from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, Recor
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import SqlTable, as_source
 from liptest.data.tables import Key, Table
-from liptest.errors import ConfigError, InputError, check_count, shown
+from liptest.errors import MOST_RECORDS, ConfigError, InputError, check_count, meant_number, shown
 
 DATA = Group("Domain and distribution of the data")
 _ONLY_SQL = ("sql_table", "sql_schema", "query")
@@ -78,7 +79,8 @@ def read_whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"{shown(text)} must be a whole number") from None
+        meant = meant_number(text, whole=True)
+        raise InputError(f"{shown(text)} must be a whole number{meant}") from None
 
 
 def _whole_number(_: Any, tokens: Sequence[Token]) -> int:
@@ -101,7 +103,7 @@ def _one_or_more(_: Any, tokens: Sequence[Token]) -> float | list[float]:
 
 
 def _names(_: Any, tokens: Sequence[Token]) -> list[str]:
-    return tokens[0].value.split(",")
+    return [":".join(map(str.strip, one.split(":"))) for one in tokens[0].value.split(",")]
 
 
 #: Options that are one text with commas on the command line, and a list in a file.
@@ -267,7 +269,7 @@ class DomainOptions:
                 f"records = 10000 (--records 10000)",
                 key="domain.values",
             )
-        count = check_count("records", self.dimension)
+        count = check_count("records", self.dimension, most=MOST_RECORDS)
         return replace(self, kind=kind, values=None, dimension=None, sizes=[values] * count).build()
 
     def _table(self) -> Domain:
@@ -465,6 +467,9 @@ def as_frame(
     Columns are those of a frame where one of them says what it holds, or the kind is "table".
     """
     columns = law.columns
+    for one in columns or ():
+        if is_meant_to_say(one.partition(":")[2]):
+            column_kind(*one.split(":", 1))
     if columns is None or domain.fields is not None or domain.sizes is not None:
         return domain, law
     if domain.kind != "table" and not any(map(says_what_it_holds, columns)):

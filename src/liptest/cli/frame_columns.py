@@ -51,6 +51,12 @@ def says_what_it_holds(column: str) -> bool:
     return "|" in said or bool(known)
 
 
+def is_meant_to_say(said: str) -> bool:
+    """Whether what stands behind the name of a column is meant as what it holds."""
+    words = ("int", "integer", "float", "number", "str", "string", "text", "bool", "category")
+    return bool(re.match(r"[-+(\[]?\.?[0-9]", said)) or said.lower() in words
+
+
 def read_cells(path: Path, name: str) -> list[Any]:
     """One column of a public table."""
     if path.suffix.lower() in PARQUET:
@@ -91,7 +97,7 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
         numbers = [float(cell) if _is_number(cell) else math.nan for cell in cells]
         outside = sum(not kind.lower <= one <= kind.upper for one in numbers)
         if outside:
-            raise _wrong(f"{name}:{said}: {path} has {outside:,} rows with something else")
+            raise _wrong(f"{name}:{said}: {path} has {_rows(outside)} with something else")
         return
     if not kind.is_named:
         cells = read_whole_numbers(np.array(cells, dtype=object), path).tolist()
@@ -99,9 +105,13 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
     outside = sum(cell not in known for cell in cells)
     if outside:
         raise _wrong(
-            f"{name}:{said}: {path} has {outside:,} rows with something else; say all that may "
+            f"{name}:{said}: {path} has {_rows(outside)} with something else; say all that may "
             f"occur, or clip the table"
         )
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} row{'' if number == 1 else 's'}"
 
 
 def _is_number(cell: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.loading import check_names_object, load_mechanism, muted
 from liptest.data.distributions import Distribution
 from liptest.errors import (
     InputError,
@@ -60,6 +60,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
                 "config: a mechanism is named on the command line, and a file as well; give one",
                 name="config",
             )
+        check_names_object(options["mechanism"])
         if all(options.get(key) is None for key in ("epsilon", *NOTIONS)):
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
         model = validated(CheckModel, _from_arguments(options), "arguments")
@@ -136,8 +137,10 @@ def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
 
 
 def where_is(model: CheckModel, folder: Path) -> str:
-    """The mechanism of a check, seen from here."""
-    return str(folder / model.mechanism) if ".py:" in model.mechanism else model.mechanism
+    """The mechanism of a check, seen from here; InputError where its file is not."""
+    where = str(folder / model.mechanism) if ".py:" in model.mechanism else model.mechanism
+    check_names_object(where)
+    return where
 
 
 def distribution_of(model: CheckModel, folder: Path, *, alone: bool = False) -> Distribution:

@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -34,11 +35,8 @@ def load_object(where: str) -> tuple[Any, str]:
 
     Raises InputError when there is no such file, module or name, or when importing it fails.
     """
-    source, colon, name = where.rpartition(":")
-    if not colon or not source or not name:
-        raise InputError(
-            f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
-        )
+    check_names_object(where)
+    source, _, name = where.rpartition(":")
     module = _module(source)
     first, *inner = name.split(".")
     if inner and hasattr(module, first):
@@ -55,8 +53,27 @@ def load_object(where: str) -> tuple[Any, str]:
     return getattr(module, name), label_of(where)
 
 
+def check_names_object(where: str) -> None:
+    """Raise InputError where a text does not name an object, or a file that is not here."""
+    source, colon, name = where.rpartition(":")
+    if not colon or not source or not name:
+        raise InputError(
+            f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
+        )
+    if source.endswith(".py") and not Path(source).is_file():
+        what = "it is a folder" if Path(source).is_dir() else "there is no such file"
+        raise InputError(f"{source}: {what}", name="mechanism")
+
+
 def _written(where: str) -> str:
     """How an object is named; of a file that is here by one of its names."""
+    if where.endswith(".py") and not Path(where).is_file():
+        return "file.py:name; there is no such file here"
+    if Path(where).is_dir():
+        return "a file in this folder, file.py:name"
+    file, _, name = where.rpartition(".")
+    if not where.endswith(".py") and name in functions_of_file(Path(f"{file}.py")):
+        return f"{file}.py:{name}"
     names = functions_of_file(Path(where)) if where.endswith(".py") else []
     if not names:
         return "file.py:name or package.module:name"
@@ -76,8 +93,10 @@ def _attribute(found: Any, said: str, names: list[str]) -> Any:
             found = getattr(found, name)
         except AttributeError:
             there = sorted(one for one in dir(found) if not one.startswith("_"))
+            near = get_close_matches(name, there, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
             raise InputError(
-                f"{said} has no attribute {name!r}; it has: {', '.join(there[:12])}",
+                f"{said} has no attribute {name!r}; it has: {', '.join(there[:12])}{meant}",
                 name="mechanism",
             ) from None
         said = f"{said}.{name}"
@@ -196,7 +215,7 @@ def _module(source: str) -> ModuleType:
     except BaseException as error:  # a vendor's file may do anything, exit included
         raise InputError(
             f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}"
-            f"{_hint(source, error)}",
+            f"{_line_of(source, error)}{_hint(source, error)}",
             name="mechanism",
         ) from None
 
@@ -209,9 +228,18 @@ def _find_here(name: str) -> None:
         sys.path.append(str(here))
 
 
+def _line_of(source: str, error: BaseException) -> str:
+    """The line of the file at which its import failed."""
+    steps = traceback.extract_tb(error.__traceback__)
+    inside = [one for one in steps if Path(one.filename) == Path(source).resolve()]
+    return f" ({source}:{inside[-1].lineno}: {inside[-1].line})" if inside else ""
+
+
 def _hint(source: str, error: BaseException) -> str:
     """What to write instead, of imports that often fail."""
-    if isinstance(error, SystemExit):
+    if isinstance(error, ModuleNotFoundError) and error.name and source.endswith(".py"):
+        return f"; install it beside liptest, or put {error.name}.py beside {source}"
+    if isinstance(error, SystemExit) or "sys.argv" in _line_of(source, error):
         return "; put what runs a program below if __name__ == '__main__':"
     if source.endswith(".ipynb"):
         return "; put the function into a .py file, or call lt.check_privacy in the notebook"
@@ -225,8 +253,6 @@ def _hint(source: str, error: BaseException) -> str:
 
 
 def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file", name="mechanism")
     full = path.resolve()
     use_folder(full.parent)
     # One name per file, so that two vendors' files of one name do not meet, and functions pickle.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,7 @@ def read_column(
     InputError
         No such file or column, an empty table, rows that are not a slice.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file", name="table")
+    check_table(path)
     if column is not None and path.suffix in (".npy", ".json"):
         raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
     if path.suffix in (".npy", ".json"):
@@ -37,6 +37,18 @@ def read_column(
     if len(values) == 0:
         raise InputError(f"{path}: the table has no rows{_of(rows)}", name="table")
     return values
+
+
+def check_table(path: Path) -> None:
+    """Raise InputError where there is no such file, or one of a spreadsheet program."""
+    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise InputError(
+            f"{path}: it is a workbook of a spreadsheet program; save the sheet as CSV (UTF-8)",
+            name="table",
+        )
+    if not path.is_file():
+        what = "it is a folder; name a file in it" if path.is_dir() else "there is no such file"
+        raise InputError(f"{path}: {what}", name="table")
 
 
 def _of(rows: str | None) -> str:
@@ -139,13 +151,24 @@ def _named(names: list[str], path: Path, column: str | None, private: bool) -> i
     if column is None and len(names) == 1:
         return 0
     if column is None or names.count(column) != 1:
-        # Without a header the names are the first record.
-        known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
-        what = "two such columns" if column in names else "no such column"
-        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-            known += "; columns are separated by commas, so save it with commas"
-        raise InputError(f"column={shown(column)}: {path} has {what}; {known}", name="column")
+        raise InputError(_unknown(names, path, column, private), name="column")
     return names.index(column)
+
+
+def _unknown(names: list[str], path: Path, column: str | None, private: bool) -> str:
+    """What is said of a column that a file does not have once."""
+    # Without a header the names are the first record.
+    known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        known += "; columns are separated by commas, so save it with commas"
+    elif not private and any(map(_is_number, names)):
+        known += "; its first line must hold the names of the columns"
+    if column is None:
+        return f"column: {path}: say which of its columns, {known}"
+    near = [] if private else get_close_matches(column.lower(), map(str.lower, names), 1)
+    meant = next((f"did you mean {one!r}? " for one in names if one.lower() in near), "")
+    what = "two such columns" if column in names else "no such column"
+    return f"column={shown(column)}: {path} has {what}; {'' if column in names else meant}{known}"
 
 
 def _is_number(text: str) -> bool:

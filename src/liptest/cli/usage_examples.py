@@ -113,6 +113,8 @@ def _is_one(bound: ast.stmt, mechanism: str) -> bool:
         methods = {one.name: one for one in bound.body if isinstance(one, ast.FunctionDef)}
         method = methods.get(mechanism.rpartition(".")[2])
         return method is not None and bool(method.decorator_list)
+    if not isinstance(bound, ast.FunctionDef) and "." in mechanism.rpartition(":")[2]:
+        return _has_method(mechanism)
     if isinstance(bound, ast.AsyncFunctionDef):
         return False
     if not isinstance(bound, ast.FunctionDef):
@@ -122,6 +124,18 @@ def _is_one(bound: ast.stmt, mechanism: str) -> bool:
     is_called = bool(names) and (needed <= 2 or names[1:] == ["n", "rng"])
     is_plain = None not in bound.args.kw_defaults and "rng" not in names[:1]
     return is_called and is_plain and not any(isinstance(one, ast.Yield) for one in ast.walk(bound))
+
+
+def _has_method(mechanism: str) -> bool:
+    """Whether a class of the file has a method of the last name of the mechanism."""
+    file, _, name = mechanism.rpartition(":")
+    try:
+        body = ast.parse(Path(file).read_bytes()).body
+    except (OSError, ValueError, SyntaxError):
+        return False
+    within = [step for one in body if isinstance(one, ast.ClassDef) for step in one.body]
+    methods = {one.name for one in within if isinstance(one, ast.FunctionDef)}
+    return name.rpartition(".")[2] in methods
 
 
 def _bound(mechanism: str) -> ast.stmt | None:

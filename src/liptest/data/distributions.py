@@ -64,9 +64,13 @@ def check_distribution(
     ``together``: the caller also knows domains whose neighbours differ in several coordinates.
     """
     if not isinstance(distribution, (ProductDistribution, SampledDistribution)):
+        # Data themselves are not shown: they may be private.
+        is_plain = isinstance(distribution, (str, int, float, type))
+        what = shown(distribution) if is_plain else f"<{type(distribution).__name__}>"
         raise InputError(
-            f"distribution={shown(distribution)} must be a ProductDistribution or a "
-            f"SampledDistribution, for example ProductDistribution.uniform(Hypercube(10))",
+            f"distribution={what} must be a ProductDistribution or a SampledDistribution, or in a "
+            f"check a domain alone, as lt.Hypercube(5000), lt.RecordGrid([8] * 5000) or "
+            f"lt.Table(..); data themselves are not given",
             name="distribution",
         )
     if not together:

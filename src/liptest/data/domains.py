@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.errors import DatasetError, InputError, check_count, shown
+from liptest.errors import MOST_RECORDS, DatasetError, InputError, check_count, shown
 
 IntArray = NDArray[np.signedinteger[Any]]
 # Points per array that the index <-> point maps can address in 64 bits.
@@ -251,7 +251,7 @@ class Domain:
 class Hypercube(Domain):
     """{0,1}^d: d records of one bit; neighbours differ in one bit (paper section 4).
 
-    Raises InputError when ``dimension`` is not a whole number of at least 1.
+    Raises InputError when ``dimension`` is not a whole number from 1 to 10^8.
     """
 
     neighbour_words = "flipping one bit"
@@ -260,7 +260,8 @@ class Hypercube(Domain):
 
     def __init__(self, dimension: int) -> None:
         # Past the checks of the general case: d may be 1,000,000.
-        object.__setattr__(self, "sizes", (2,) * check_count("dimension", dimension))
+        known = check_count("dimension", dimension, most=MOST_RECORDS)
+        object.__setattr__(self, "sizes", (2,) * known)
 
     def __repr__(self) -> str:
         return f"Hypercube({self.dimension})"

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray, MovesTogether, RecordGrid
-from liptest.errors import DatasetError, InputError, check_count, shown
+from liptest.errors import MOST_RECORDS, DatasetError, InputError, check_count, shown
 
 # Changed rows, and kinds of other rows, that are written out.
 _SHOWN = 4
@@ -222,7 +222,9 @@ class Table(Domain):
         object.__setattr__(self, "row_values", different + self.first)
         size = different * _USERS + 1 if self.is_free else self.row_values
         reals = sum(kind.is_real for kind in checked.values())
-        Domain.__init__(self, (size, *(_WORD,) * (2 * reals)) * check_count("rows", rows))
+        Domain.__init__(
+            self, (size, *(_WORD,) * (2 * reals)) * check_count("rows", rows, most=MOST_RECORDS)
+        )
 
     #: Whether it is not visited one by one; a slot then holds a row and its user.
     is_free = False

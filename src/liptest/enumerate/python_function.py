@@ -39,7 +39,7 @@ from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
-from liptest.enumerate.signatures import takes_generator
+from liptest.enumerate.signatures import check_called_alone, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.summed_up import enumerate_with_loops
 from liptest.enumerate.symbolic_data import (
@@ -172,6 +172,9 @@ class PythonFunction(Mechanism):
 
     def __call__(self, data: Any, rng: Any = None) -> Any:
         function: Any = self.function
+        if rng is None and self._takes_generator:
+            check_called_alone(function)
+            return function(data)
         return function(data, rng) if self._takes_generator else function(data)
 
     def __reduce__(self) -> tuple[Any, ...]:

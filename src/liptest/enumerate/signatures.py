@@ -36,26 +36,40 @@ def takes_generator(function: Any) -> bool:
     if wanted:
         raise InputError(
             f"function={name} takes {_bare(signature)}: the dataset comes first and the generator "
-            f"second, and here {wanted}; write (data, rng), give the rest defaults after them or "
-            f"bind it with functools.partial",
+            f"second, and here {wanted}; write (data, rng) and give the rest defaults after them, "
+            f"or give a function (data, rng) that calls it: {_calling(name, signature)}",
+            name="function",
+        )
+    if next(iter(signature.parameters), "") == "self":
+        raise InputError(
+            f"function={name} takes {_bare(signature)}: it is a method of a class; make an object, "
+            f"it = TheClass(..), and give its method it.{name}",
             name="function",
         )
     if _binds(signature, None, None):
         return not _has_another_second(signature)
     if _binds(signature, None):
         return False
-    if next(iter(signature.parameters), "") == "self":
-        raise InputError(
-            f"function={name} takes {_bare(signature)}: it is a method of a class; make an object "
-            f"in the file, it = TheClass(..), and name it.{name}",
-            name="function",
-        )
     raise InputError(
         f"function={name} takes {_bare(signature)}; it must take (data, rng): one dataset, or the "
         f"value of its statistic, and a random generator; or (data) only, if it draws from random "
         f"or numpy.random; bind other parameters with functools.partial, or give them defaults",
         name="function",
     )
+
+
+def check_called_alone(function: Any) -> None:
+    """Raise InputError where a function is called with data alone, and needs a generator."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return
+    if not _binds(signature, None):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise InputError(
+            f"rng: {name} needs a generator; call it as {name}(data, numpy.random.default_rng())",
+            name="rng",
+        )
 
 
 def _has_another_second(signature: inspect.Signature) -> bool:
@@ -76,17 +90,40 @@ def _is_generator(one: inspect.Parameter) -> bool:
 def _generator_elsewhere(signature: inspect.Signature) -> str:
     """Where a parameter is that is called as a generator is, when the second is none; else ""."""
     places = list(signature.parameters.values())
-    if len(places) < 2 or places[0].name == "self" or _is_generator(places[1]):
-        keyword = len(places) > 1 and places[1].kind is inspect.Parameter.KEYWORD_ONLY
-        needed = keyword and places[1].default is inspect.Parameter.empty
-        return f"{places[1].name} is passed by its name alone" if needed else ""
+    if len(places) < 2 or places[0].name == "self":
+        return ""
+    by_name = [
+        one
+        for one in places[1:]
+        if one.kind is one.KEYWORD_ONLY and one.default is one.empty and _is_generator(one)
+    ]
+    second = places[1]
+    if by_name and not (second.kind is not second.KEYWORD_ONLY and _is_generator(second)):
+        return f"{by_name[0].name} is passed by its name alone"
+    if _is_generator(second):
+        return ""
     if "rng" in places[0].name.lower():
         return f"{places[0].name} is first"
-    second = places[1]
     if second.default is not inspect.Parameter.empty or second.kind is second.VAR_POSITIONAL:
         return ""
     later = [one.name for one in places[2:] if "rng" in one.name.lower()]
     return f"{later[0]} comes later" if later else ""
+
+
+def _calling(name: str, signature: inspect.Signature) -> str:
+    """A lambda that hands the data and the generator to where they belong."""
+    handed = []
+    for place, one in enumerate(signature.parameters.values()):
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        if "rng" in one.name.lower() or _is_generator(one):
+            value = "rng"
+        elif one.default is not one.empty:
+            continue
+        else:
+            value = "data" if not place or one.name == "data" else ".."
+        handed.append(value if one.kind is one.POSITIONAL_ONLY else f"{one.name}={value}")
+    return f"lambda data, rng: {name}({', '.join(handed)})"
 
 
 def _bare(signature: inspect.Signature) -> str:

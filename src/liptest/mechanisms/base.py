@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, singledispatch
+from types import FunctionType
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
@@ -401,6 +402,31 @@ def _through_reads(mechanism: Mechanism, domain: Domain, use: Callable[[Mechanis
     return use(mechanism)
 
 
+def _instead_of(value: object) -> str:
+    """What to give in the place of a value that cannot be called."""
+    if isinstance(value, str):
+        name = _name_in(value)
+        return f"give a function (data, rng) itself, as from mine import {name}, not its name"
+    if value is None or isinstance(value, (int, float, list, tuple, dict, np.generic, np.ndarray)):
+        return (
+            "give a function (data, rng) itself, count, not what it answers, count(data, rng); or "
+            "subclass lt.Mechanism"
+        )
+    kind = type(value)
+    methods = [name for name, one in vars(kind).items() if isinstance(one, FunctionType)]
+    public = [name for name in methods if not name.startswith("_")]
+    own = f"give one of its methods ({', '.join(public[:8])}), " if public else "give "
+    return (
+        f"{own}a function (data, rng), or decorate it with @lt.mechanism, declare its law with "
+        f"lt.ClosedForm(outputs, log_pmf), or subclass lt.Mechanism"
+    )
+
+
+def _name_in(text: str) -> str:
+    name = text.rpartition(":")[2].rpartition(".")[2]
+    return name if name.isidentifier() else "count"
+
+
 def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
     """Return a mechanism, or raise InputError that says how to make one.
 
@@ -429,9 +455,7 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
                 name="mechanism",
             )
         raise InputError(
-            f"mechanism={shown(mechanism)} is not a mechanism; give a function (data, rng), "
-            f"or decorate it with @lt.mechanism, declare its law with "
-            f"lt.ClosedForm(outputs, log_pmf), or subclass lt.Mechanism",
+            f"mechanism={shown(mechanism)} is not a mechanism; {_instead_of(mechanism)}",
             name="mechanism",
         )
     warnings.warn(

@@ -154,7 +154,7 @@ def _require_answers(task: Task) -> None:
         said = task.mechanism.only_raises(dataset)
         if said is None:
             return
-    raise never_answered(task.mechanism.name, said)
+    raise never_answered(task.mechanism.name, said, task.distribution.domain)
 
 
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:

@@ -17,7 +17,13 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, LiptestError, UnsupportedRandomnessError, shown
+from liptest.errors import (
+    InputError,
+    LiptestError,
+    UnsupportedRandomnessError,
+    shown,
+    with_example,
+)
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.base import (
     Mechanism,
@@ -70,6 +76,7 @@ _AFFORDABLE_PAIRS = 10**8
 _AFFORDABLE_EDGES = 2 * 10**7
 
 
+@with_example("lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)")
 def check_privacy(
     mechanism: Any,
     distribution: Distribution | Domain,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from flint import arb
 
-from liptest.errors import InputError, check_non_negative, check_positive, shown
+from liptest.errors import InputError, check_non_negative, check_positive, meant_number, shown
 from liptest.mechanisms.laws import exact_ball, log_fraction
 from liptest.verdicts import BelowOne, Json, Record
 
@@ -192,5 +192,6 @@ def parse_epsilon(value: float | str | ExactLog) -> float | ExactLog:
         return float(text)
     except ValueError:
         raise InputError(
-            f"epsilon={shown(value)} must be a number such as 1.0, or log(3)", name="epsilon"
+            f"epsilon={shown(value)} must be a number such as 1.0, or log(3){meant_number(text)}",
+            name="epsilon",
         ) from None

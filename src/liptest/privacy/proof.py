@@ -27,6 +27,7 @@ from liptest.errors import (
     UnsupportedRandomnessError,
     check_count,
     shown,
+    with_example,
 )
 from liptest.mechanisms.base import (
     ClosedFormLosses,
@@ -284,6 +285,7 @@ class Enclosing(Protocol):
 _Measure = TypeVar("_Measure", bound=Enclosing)
 
 
+@with_example("lt.exact_epsilon(count, lt.Hypercube(5000))")
 def exact_epsilon(
     mechanism: Any,
     domain: Domain,

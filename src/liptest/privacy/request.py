@@ -16,7 +16,7 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
-from liptest.data.tables import AddedRows, RowsOfUsers
+from liptest.data.tables import AddedRows, RowsOfUsers, Table
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
@@ -205,7 +205,8 @@ def verdict_of(
 ) -> PrivacyVerdict:
     """Assemble a verdict; MechanismError when nothing but exceptions came back."""
     total = outcome.total
-    check_answered(task.mechanism, is_answered=total.answered or not total.queries)
+    answered = total.answered or not total.queries
+    check_answered(task.mechanism, is_answered=answered, domain=task.distribution.domain)
     decision = {
         "refutation": Decision.NO,
         "sampling": Decision.YES,
@@ -263,17 +264,21 @@ def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -
     return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
 
 
-def check_answered(mechanism: Mechanism, *, is_answered: bool) -> None:
+def check_answered(
+    mechanism: Mechanism, *, is_answered: bool, domain: Domain | None = None
+) -> None:
     """MechanismError when nothing but exceptions came back."""
     if is_answered:
         return
-    raise never_answered(mechanism.name, mechanism.first_exception)
+    raise never_answered(mechanism.name, mechanism.first_exception, domain)
 
 
-def never_answered(name: str, first: str | None) -> MechanismError:
+def never_answered(name: str, first: str | None, domain: Domain | None = None) -> MechanismError:
     """The error of a mechanism that raises always; ``first`` is what it raised first."""
     said = f" (the first one: {first})" if first else ""
     hint = _OF_A_FRAME if first and _WANTS_A_FRAME.search(first) else ""
+    if first and "KeyError" in first and isinstance(domain, Table):
+        hint = f"Its frame has the columns {', '.join(domain.columns)}. "
     return MechanismError(
         f"{name}: it raised an exception on every dataset seen{said}; a mechanism that "
         f"never answers is broken, not private. {hint}Test it on one dataset with lt.output_law"

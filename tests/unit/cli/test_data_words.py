@@ -93,8 +93,8 @@ def test_columns_of_a_frame_are_read_from_the_table_where_they_are_not_said(fold
 @pytest.mark.parametrize(
     ("columns", "table", "words"),
     [
-        (["age:0..119", "region"], "people.csv", "1 rows with something else"),
-        (["age:0..120", "region:south|west"], "people.csv", "1 rows with something else"),
+        (["age:0..119", "region"], "people.csv", "1 row with something else"),
+        (["age:0..120", "region:south|west"], "people.csv", "1 row with something else"),
         (["age:0..120", "code"], "people.csv", "say a range, code:0..120"),
         (["age:0..120", "region"], "holes.csv", "empty cells"),
         (["age:0..120", "region"], None, "name a public table"),

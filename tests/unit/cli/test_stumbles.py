@@ -48,14 +48,26 @@ def by_name(data, *, rng):
 def older(people, rng):
     return len(people[people.age > 30])
 
+def missing(people, rng):
+    return int(people["Age"].sum())
+
 def forgot(data, rng):
     int(data[0]) ^ int(rng.random() < 0.25)
+
+def one_number(people, rng):
+    return 1
 
 def raises(data, rng):
     raise ValueError("never")
 
 counter = Counter()
 """,
+    "needs.py": "import numpy\nimport not_here\n",
+    "runs.py": "import sys\nname = sys.argv[1000]\n",
+    "folder/inner.csv": "age\n3\n",
+    "no_header.csv": "3,north\n",
+    "people.csv": "age,region\n3,north\n",
+    "book.xlsx": "PK",
     "side.py": "import sys\ndef flips(data, rng):\n    return 1\nsys.exit(3)\n",
     "box/__init__.py": "",
     "box/const.py": "CHANCE = 0.25\n",
@@ -90,6 +102,44 @@ STUMBLES = {
     "check a.py --epsilon 2 --records 3": "write a.py:flips; it has: flips, swapped",
     "check a.py flips --epsilon 2": "'flips' is too much",
     "a.py:flips --epsilon 2 --records 3": "Example: liptest check a.py:flips --epsilon 1",
+    "check a.py flips --epsilon 2 --records 3": "write a.py:flips",
+    "check a.flips --epsilon 2 --records 3": "write a.py:flips",
+    "check a.py": "write a.py:flips; it has: flips, swapped",
+    "check none.py:flips --epsilon 2 --records 3": "none.py: there is no such file",
+    "check none.py --epsilon 2": "there is no such file here",
+    "check folder --epsilon 2 --records 3": "write a file in this folder, file.py:name",
+    "check a.py:counter.relase --epsilon 2 --records 3": "did you mean 'release'?",
+    "check a.py:flips epsilon=1 records=3": "write --epsilon 1 --records 3",
+    "check a.py:flips people.csv --epsilon 1": "a public table is named by --table people.csv",
+    "check a.py:flips --epsilon 1 --data people.csv": "Did you mean --table?",
+    "check a.py:flips --eps 1 --records 3": "Did you mean --epsilon?",
+    "check a.py:flips -e 1 --records 3": "Did you mean --epsilon?",
+    "check a.py:flips --epsilon": "--epsilon needs a value after it",
+    "check a.py:flips --epsilon 1,5 --records 3": "epsilon='1,5' must be a number such as 1.0, or "
+    "log(3); write 1.5",
+    "check a.py:flips --epsilon 50% --records 3": "; write 0.5",
+    "check a.py:flips --epsilon 1 --delta 1,5e-6 --records 3": "--delta='1,5e-6' must be a number; "
+    "write 1.5e-06",
+    "check a.py:flips --epsilon 1 --records 10,000": "must be a whole number; write 10000",
+    "check a.py:flips --epsilon 1 --records 1e4": "must be a whole number; write 10000",
+    "check a.py:flips --epsilon 1 --records 10000000000000": "is more than 100,000,000",
+    "check a.py:flips --epsilon 1 --records 1000000000 --values 8": "is more than 100,000,000",
+    "a.py --epsilon 1": "'a.py' is not a command; write liptest check a.py",
+    "-v": "Unknown option: -v. Did you mean --version?",
+    "check needs.py:flips --epsilon 1 --records 3": "(needs.py:2: import not_here); install it",
+    "check runs.py:flips --epsilon 1 --records 3": "(runs.py:2: name = sys.argv[1000]); put what "
+    "runs a program below if __name__ == '__main__':",
+    "check a.py:older --epsilon 2 --table people.csv": "people.csv: say which of its columns, it "
+    "has: age, region",
+    "check a.py:older --epsilon 2 --table people.csv --columns age:0-9": "age='0-9' must be a ran",
+    "check a.py:older --epsilon 2 --table people.csv --columns age:int": "age='int' must be a ran",
+    "check a.py:older --epsilon 2 --table people.csv --columns Age:0..9": "did you mean 'age'?",
+    "check a.py:older --epsilon 2 --table no_header.csv --columns age:0..9": "its first line must "
+    "hold the names of the columns",
+    "check a.py:older --epsilon 2 --table book.xlsx --columns age:0..9": "save the sheet as CSV",
+    "check a.py:older --epsilon 2 --table folder --columns age:0..9": "it is a folder; name a file",
+    "check a.py:missing --epsilon 2 --table people.csv --columns age:0..9": "Its frame has the "
+    "columns age.",
     "check side.py:flips --epsilon 2 --records 3": "below if __name__ == '__main__'",
     "check box/inner.py:flips --epsilon 2 --records 3": "name it box.inner:.. in the folder",
     "check book.ipynb:flips --epsilon 2 --records 3": "put the function into a .py file",
@@ -108,6 +158,28 @@ def test_the_way_out_is_told(typed: str, capsys: pytest.CaptureFixture[str]) -> 
     # What is said to work is not what was refused just now.
     refused = ("waits", "Counter", "swapped", "by_name")
     assert not [name for name in refused if f"Example: liptest check a.py:{name} " in said]
+
+
+def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for typed, shown in ((["help"], "Usage: liptest COMMAND"), (["help", "law"], "liptest law")):
+        assert main(typed) == 0
+        assert shown in capsys.readouterr().out
+
+
+def test_an_example_does_not_repeat_a_method_that_is_not_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["check", "a.py:counter.relase", "--epsilon", "2", "--records", "3"])
+    assert "Example: liptest check mine.py:count " in capsys.readouterr().err
+    main(["check", "a.py:counter.release", "--epsilon", "no", "--records", "3"])
+    assert "Example: liptest check a.py:counter.release " in capsys.readouterr().err
+
+
+def test_columns_may_have_spaces_between_them(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = "age: 0..9, region: north|south"
+    given = ["--epsilon", "1", "--table", "people.csv", "--columns", columns]
+    assert main(["check", "a.py:one_number", *given]) == 0
+    assert "columns age, region" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,122 @@
+"""What a newcomer writes first in Python: each error says what to write instead."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import liptest as lt
+
+
+def count(data: Any, rng: Any) -> float:
+    return float(data.sum() + rng.laplace(0, 1.0))
+
+
+def scaled(data: Any, epsilon: float, rng: Any) -> float:
+    return float(data.sum() + rng.laplace(0, 1 / epsilon))
+
+
+class Counter:
+    def release(self, data: Any) -> float:
+        return float(data.sum())
+
+    def fit(self, data: Any) -> Counter:
+        return self
+
+
+CUBE = lt.Hypercube(100)
+CALLS: dict[str, tuple[Any, str]] = {
+    "no data": (
+        lambda check: check(count, epsilon=1),
+        "missing a required argument: 'distribution'. For example: lt.check_privacy(count, ",
+    ),
+    "eps=": (lambda check: check(count, CUBE, eps=1), "did you mean epsilon=? For example: lt."),
+    "epsilon by its place": (
+        lambda check: check(count, CUBE, 1.0),
+        "lt.Hypercube(5000), epsilon=1",
+    ),
+    "a typo": (lambda check: check(count, CUBE, epsilom=1), "did you mean epsilon=?"),
+    "a text": (lambda check: check(count, CUBE, epsilon=1, delta="1e-6"), "not str; write 1e-06"),
+    "a number of records": (
+        lambda check: check(count, 100, epsilon=1),
+        "as lt.Hypercube(5000), lt.Rec",
+    ),
+    "the data": (lambda check: check(count, [0, 1], epsilon=1), "<list> must be a ProductD"),
+    "an answer": (lambda check: check(0.7, CUBE, epsilon=1), "count, not what it answers"),
+    "a name": (
+        lambda check: check("mine.py:total", CUBE, epsilon=1),
+        "as from mine import total, not its name",
+    ),
+    "an object": (lambda check: check(Counter(), CUBE, epsilon=1), "its methods (release, fit)"),
+    "a method of a class": (
+        lambda check: check(Counter.release, CUBE, epsilon=1),
+        "make an object, it = TheClass(..), and give its method it.release",
+    ),
+    "rng last": (
+        lambda check: check(scaled, CUBE, epsilon=1),
+        "lambda data, rng: scaled(data=data, epsilon=.., rng=rng)",
+    ),
+    "rng behind what is bound": (
+        lambda check: check(functools.partial(scaled, epsilon=1.0), CUBE, epsilon=1),
+        "rng is passed by its name alone",
+    ),
+    "too many": (lambda check: check(count, lt.Hypercube(10**13), epsilon=1), "more than 100,000"),
+    "too many rows": (
+        lambda check: check(count, lt.Table({"member": lt.Bit()}, rows=10**13), epsilon=1),
+        "more than 100,000",
+    ),
+    "a float": (
+        lambda check: check(count, lt.Hypercube(1e4), epsilon=1),
+        "at least 1; write 10000",
+    ),  # type: ignore[arg-type]
+    "a call": (lambda check: lt.mechanism(count)(np.zeros(3)), "count(data, numpy.random.default"),
+    "a name nearby": (lambda check: getattr(lt, "check"), "did you mean check_lipschitz or "),  # noqa: B009
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_the_way_out_is_told(what: str) -> None:
+    call, said = CALLS[what]
+    with pytest.raises((lt.errors.InputError, TypeError, AttributeError)) as error:
+        call(lt.check_privacy)
+    assert said in str(error.value)
+
+
+def test_no_error_shows_data() -> None:
+    frame = pd.DataFrame({"age": [41, 52]})
+    for data in (frame, np.array([41, 52]), [41, 52]):
+        with pytest.raises(lt.errors.InputError, match="data themselves are not given") as error:
+            lt.check_privacy(count, data, epsilon=1)  # type: ignore[arg-type]
+        assert "41" not in str(error.value)
+
+
+def test_what_a_message_says_to_write_is_taken() -> None:
+    called = lambda data, rng: scaled(data=data, epsilon=1.0, rng=rng)  # noqa: E731
+    assert lt.check_privacy(called, CUBE, epsilon=1).decision == "YES"
+    assert lt.check_privacy(functools.partial(count), CUBE, epsilon=1).decision == "YES"
+    with pytest.raises(TypeError, match=r"For example: lt\.exact_epsilon"):
+        lt.exact_epsilon(count)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "said"),
+    [
+        ("1,5", False, "; write 1.5"),
+        ("50%", False, "; write 0.5"),
+        ("50 %", False, "; write 0.5"),
+        ("1,000", True, "; write 1000"),
+        ("1 000", True, "; write 1000"),
+        ("2.5", True, ""),
+        ("1e400", False, ""),
+        ("nan", False, ""),
+        ("many", False, ""),
+    ],
+)
+def test_a_number_is_guessed_where_it_can_be(text: str, whole: bool, said: str) -> None:
+    from liptest.errors import meant_number
+
+    assert meant_number(text, whole=whole) == said
