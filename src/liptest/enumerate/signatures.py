@@ -37,7 +37,9 @@ def takes_generator(function: Any) -> bool:
         raise InputError(
             f"function={name} takes {_bare(signature)}: the dataset comes first and the generator "
             f"second, and here {wanted}; write (data, rng) and give the rest defaults after them, "
-            f"or give a function (data, rng) that calls it: {_calling(name, signature)}",
+            f"or give a function (data, rng) that calls it: "
+            f"{_calling(name, signature)}; functools.partial binds what stands behind "
+            f"the generator",
             name="function",
         )
     if next(iter(signature.parameters), "") == "self":
@@ -123,7 +125,8 @@ def _calling(name: str, signature: inspect.Signature) -> str:
         else:
             value = "data" if not place or one.name == "data" else ".."
         handed.append(value if one.kind is one.POSITIONAL_ONLY else f"{one.name}={value}")
-    return f"lambda data, rng: {name}({', '.join(handed)})"
+    known = name if name.isidentifier() else "it"
+    return f"lambda data, rng: {known}({', '.join(handed)})"
 
 
 def _bare(signature: inspect.Signature) -> str:
