@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from liptest.enumerate.pure_code import is_builtin
+from liptest.enumerate.liveness import free_names
+from liptest.enumerate.pure_code import is_builtin, local_function
 from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import (
     FOLDS,
@@ -74,7 +75,8 @@ class Pass:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
-        body = [inner for one in body for inner in _taken_apart(copy.deepcopy(one))]
+        body = [_MatchesAsTests().visit(copy.deepcopy(one)) for one in body]
+        body = [inner for one in body for inner in _taken_apart(one)]
         body = _counted_in_one(body)
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
@@ -99,8 +101,18 @@ class Pass:
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
+        if (stored | self._items | self._lists) & self._read_by_local_functions():
+            raise NotFolded
         made, _ = self._block(body, frozenset(self.fields))
         return made
+
+    def _read_by_local_functions(self) -> Assigned:
+        """Names that functions which are made beside the loop read, whenever they are called."""
+        found = Assigned()
+        for one in names_loaded(*self._folding.source.body):
+            node = local_function(self._folding.source, one)
+            found |= Assigned() if node is None else free_names(node)
+        return found
 
     def totals(self) -> Iterator[ast.stmt]:
         """What follows the loop: each sum as it is then."""
@@ -318,6 +330,45 @@ def _first_or_more(node: ast.stmt) -> ast.stmt:
     if first != f"{name}[{here}] = {by}" or ast.unparse(node) not in written:
         return node
     return _counting(*entry, node)
+
+
+class _MatchesAsTests(ast.NodeTransformer):
+    """Puts ``if value == constant`` for ``match value`` whose cases are constants.
+
+    The value of a pass only calculates, so it may be calculated for each case.
+    """
+
+    def visit_Match(self, node: ast.Match) -> ast.stmt:
+        made: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            body = [self.visit(one) for one in case.body]
+            test = _test_of(case.pattern, node.subject)
+            tests = [one for one in (test, case.guard) if one is not None]
+            if not tests:
+                made = body
+                continue
+            both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+            made = [ast.If(both, body, made)]
+        found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
+        for one in ast.walk(found):
+            if not hasattr(one, "lineno"):
+                ast.copy_location(one, node)
+        return found
+
+
+def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
+    """Whether a value matches a pattern of constants; None for one that everything matches."""
+    if isinstance(pattern, ast.MatchValue):
+        return ast.Compare(copy.deepcopy(value), [ast.Eq()], [pattern.value])
+    if isinstance(pattern, ast.MatchSingleton):
+        return ast.Compare(copy.deepcopy(value), [ast.Is()], [ast.Constant(pattern.value)])
+    if isinstance(pattern, ast.MatchOr):
+        tests = [_test_of(one, value) for one in pattern.patterns]
+        if None not in tests:
+            return ast.BoolOp(ast.Or(), [one for one in tests if one is not None])
+    elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
+        return None
+    raise NotFolded
 
 
 def _taken_apart(node: ast.stmt) -> list[ast.stmt]:

@@ -55,6 +55,8 @@ _FOLD = f"{OWN_NAMES}rewritten"
 _OVER_COLUMNS = {
     "sum": builtins.sum,
     "len": builtins.len,
+    "any": builtins.any,
+    "all": builtins.all,
     "list": builtins.list,
     "counter": collections.Counter,
     "fsum": math.fsum,
@@ -69,7 +71,7 @@ _OVER_COLUMNS = {
     "median": statistics.median,
 }
 _TAKING_GENERATORS = (
-    *(builtins.sum, builtins.list, collections.Counter),
+    *(builtins.sum, builtins.list, builtins.any, builtins.all, collections.Counter),
     *(math.fsum, statistics.mean, statistics.fmean, builtins.sorted, statistics.median),
 )
 

@@ -28,7 +28,7 @@ from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
-from liptest.enumerate.pure_code import NUMBERS, is_plain
+from liptest.enumerate.pure_code import NUMBERS, calculates, is_plain
 from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts, RecordTable
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, array_of
@@ -186,6 +186,24 @@ class Folds:
     def len_of_set(self, values: Any) -> Any:
         """``len(set(values))``."""
         return self.counter(values).how_many() if self.rows_of(values) else len(set(values))
+
+    def any(self, values: Any) -> Any:
+        """``any(values)``: how many of them are true is above 0."""
+        return any(values) if self.rows_of(values) is None else self._how_many(values, bool) > 0
+
+    def all(self, values: Any) -> Any:
+        """``all(values)``."""
+        if self.rows_of(values) is None:
+            return all(values)
+        return self._how_many(values, operator.not_) == 0
+
+    def _how_many(self, values: Any, is_counted: Callable[[Any], bool]) -> Any:
+        """How many records have a value that is counted."""
+        rows = self.rows_of(values)
+        assert rows is not None
+        pairs = zip(rows.values, rows.kept, strict=True)
+        kept = [is_kept and bool(is_counted(value)) for value, is_kept in pairs]
+        return self.len(rows.mapped([0] * len(kept), kept))
 
     def max(self, *values: Any, **named: Any) -> Any:
         """``max(values, key=..)``."""
@@ -402,8 +420,8 @@ class Folds:
         return compare(draw(), other())
 
     def plain(self, value: Any) -> Any:
-        """What a loop over records may read of the rest: constant data."""
-        if is_plain(value):
+        """What a loop over records may read of the rest: constant data, and what calculates."""
+        if is_plain(value) or calculates(value):
             return value
         raise TypeError(f"a {type(value).__name__} is read in a loop over the records")
 

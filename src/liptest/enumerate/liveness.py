@@ -26,6 +26,8 @@ def free_names(node: ast.AST) -> Names:
     if isinstance(node, ast.Lambda):
         arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
         return (free_names(node.body) - arguments) | free_names(node.args)
+    if isinstance(node, ast.FunctionDef):
+        return _free_in_function(node)
     found = _union(free_names(one) for one in ast.iter_child_nodes(node))
     if isinstance(node, ast.AugAssign):
         found |= names_stored(node.target)
@@ -69,11 +71,21 @@ def _free_in_comprehension(node: ast.AST) -> Names:
     return first | (inside - bound)
 
 
+def _free_in_function(node: ast.FunctionDef) -> Names:
+    """Names that a ``def`` and its body read of what is around it, or perhaps does."""
+    own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    inside = [one for statement in node.body for one in ast.walk(statement)]
+    others = (*_SCOPES, *_COMPREHENSIONS, ast.Global, ast.Nonlocal)
+    if not any(isinstance(one, others) for one in inside):  # whose own names are its own
+        own |= names_stored(*node.body)
+    around = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    return _union(map(free_names, around)) | (_union(map(free_names, node.body)) - own)
+
+
 def _captured(node: ast.AST, but: ast.AST) -> Names:
     if node is but:
         return _NONE
     if isinstance(node, (*_SCOPES, ast.GeneratorExp)):
-        # Its own names are not told apart from the others: more than is captured.
         return free_names(node)
     return _union(_captured(one, but) for one in ast.iter_child_nodes(node))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from liptest.enumerate.outputs import Items, Typed
+from liptest.enumerate.outputs import Fields, Items, Typed
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
@@ -189,8 +189,10 @@ def noisy_in(tree: Branching, output: Output) -> Iterator[NoisyValue]:
 
 def entries_of(output: Output) -> tuple[Output, ...] | None:
     """What may have noise in it, in an order that does not depend on it; None for all other."""
-    if type(output) is tuple:
-        return output
+    if isinstance(output, tuple) and (type(output) is tuple or _is_named_tuple(output)):
+        return tuple(output)
+    if type(output) is Fields:
+        return tuple(value for _, value in output.values)
     if type(output) is Typed:
         return (output.value,)
     if type(output) is Items:
@@ -208,7 +210,18 @@ def with_entries(output: Output, entries: list[Any]) -> Any:
     if isinstance(output, Items):
         names = sorted((key for key, _ in output.items), key=repr)
         return items_of(dict(zip(names, entries, strict=True)))
-    return tuple(entries)
+    if isinstance(output, Fields):
+        fields = [name for name, _ in output.values]
+        return Fields(output.kind, tuple(zip(fields, entries, strict=True)))
+    kind: Any = type(output)
+    return kind._make(entries) if _is_named_tuple(output) else tuple(entries)
+
+
+def _is_named_tuple(output: Output) -> bool:
+    """Whether it compares as the tuple of its entries."""
+    kind: Any = type(output)
+    is_alike = issubclass(kind, tuple) and kind.__eq__ is tuple.__eq__
+    return bool(is_alike and kind.__hash__ is tuple.__hash__ and hasattr(kind, "_make"))
 
 
 def items_of(values: dict[Output, Any]) -> Any:

@@ -147,8 +147,66 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
         if node.func.attr not in _METHODS:
             raise NotPure(f"the method {node.func.attr} is not followed")
         check_expression(source, node.func.value, own, depth)
+    elif isinstance(node.func, ast.Name) and node.func.id in own:
+        _check_local_function(source, node.func.id, own, depth)
     elif not _calculates(constant_of(source, node.func), depth):
         raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
+
+
+def _check_local_function(
+    source: FunctionSource, name: str, own: frozenset[str], depth: int
+) -> None:
+    """Raise NotPure unless a local name stands for one function that is made here and calculates.
+
+    At run time ``calculates`` is asked of the function itself, with what it has in its cells.
+    """
+    node = local_function(source, name)
+    if node is None or depth >= _DEEPEST:
+        raise NotPure(f"{name} is not known to calculate only")
+    arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    if isinstance(node, ast.Lambda):
+        check_expression(source, node.body, own | arguments, depth + 1)
+        return
+    inner = own | arguments | names_stored(*node.body)
+    for statement in node.body:
+        _check_statement(source, statement, inner, depth + 1)
+
+
+def local_function(source: FunctionSource, name: str) -> ast.FunctionDef | ast.Lambda | None:
+    """The function that a local name always stands for; None where that is not seen."""
+    if name in {one.arg for one in ast.walk(source.node.args) if isinstance(one, ast.arg)}:
+        return None
+    found = [
+        one
+        for statement in source.body
+        for one in ast.walk(statement)
+        if name in _names_bound_by(one)
+    ]
+    if len(found) != 1:
+        return None
+    [one] = found
+    if isinstance(one, ast.FunctionDef) and not one.decorator_list:
+        return one
+    if not isinstance(one, ast.Assign) or not isinstance(one.value, ast.Lambda):
+        return None
+    return one.value if len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) else None
+
+
+_HOLDING_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+
+
+def _names_bound_by(node: ast.AST) -> set[str]:
+    """Names that a node binds by itself, and not by statements inside of it."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, ast.For):
+        return names_stored(node.target)
+    if isinstance(node, ast.stmt) and not isinstance(node, _HOLDING_STATEMENTS):
+        return names_stored(node)
+    if isinstance(node, ast.NamedExpr | ast.withitem | ast.ExceptHandler | ast.pattern):
+        bound = node.target if isinstance(node, ast.NamedExpr) else node
+        return names_stored(bound) if not isinstance(node, ast.ExceptHandler) else {node.name or ""}
+    return set()
 
 
 def _root(node: ast.expr) -> str:
@@ -169,6 +227,11 @@ def _check_comprehension(
         if part.is_async:
             raise NotPure("async")
     check_expression(source, node.elt, known, depth)
+
+
+def calculates(function: Any) -> bool:
+    """Whether a function only calculates, with what it reads of the names around it."""
+    return type(function) is FunctionType and _calculates(function, 0)
 
 
 def _calculates(function: Any, depth: int) -> bool:

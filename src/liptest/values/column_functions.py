@@ -83,6 +83,24 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     return counted.sum_up(table, kind, "numpy.count_nonzero")
 
 
+@_follows(np.any)
+def _any(array: Any, axis: Any = None, **options: Any) -> Any:
+    """Whether there is such a record: a comparison of how many there are."""
+    column = column_of(array)
+    if column is None or column.is_off or axis not in (None, 0) or _given(options):
+        return NotImplemented
+    if column.table.ndim > 1:
+        return NotImplemented
+    found = _count_nonzero(array) > 0
+    return found if is_symbolic(found) else np.bool_(found)
+
+
+@_follows(np.all)
+def _all(array: Any, axis: Any = None, **options: Any) -> Any:
+    missing = _any(np.logical_not(array), axis, **options) if column_of(array) else NotImplemented
+    return missing if missing is NotImplemented else np.logical_not(missing)
+
+
 @_follows(np.bincount)
 def _bincount(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
     column = column_of(array)
@@ -123,6 +141,45 @@ def _histogram(
     counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
     cells = filled(counts, (tables.shape[1],), object)
     return array_of(column.branching, cells, np.int64), made[0][1]
+
+
+@_follows(np.histogram2d)
+def _histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """Cells over fixed edges of two columns of the same records."""
+    first, second = column_of(x), column_of(y)
+    if first is None or second is None or density or weights is not None:
+        return NotImplemented
+    if not first.has_records_of(second) or first.table.ndim > 1 or second.table.ndim > 1:
+        return NotImplemented
+    if any(issubclass(type(one), Symbolic) for one in (bins, range)) or second.is_off:
+        return NotImplemented
+    has_edges = range is not None or _are_edges(bins)
+    if first.is_off or not has_edges:
+        return first.refuse(
+            "numpy.histogram2d with edges that depend on the data", "give its edges, or range="
+        )
+    pairs = np.stack([first.table, second.table], axis=1)
+    different, places = np.unique(pairs, axis=0, return_inverse=True)
+    try:
+        made = [np.histogram2d([one], [other], bins, range) for one, other in different]
+    except Exception as error:
+        return first.refuse(f"numpy.histogram2d ({error})")
+    tables = np.array([counts for counts, _, _ in made])[places.reshape(-1)]
+    counts = [
+        first.sum_up(tables[:, i, j], np.float64, "numpy.histogram2d")
+        for i, j in np.ndindex(tables.shape[1:])
+    ]
+    cells = filled(counts, tables.shape[1:], object)
+    return array_of(first.branching, cells, np.float64), made[0][1], made[0][2]
+
+
+def _are_edges(bins: Any) -> bool:
+    """Whether bins are the edges of both axes, and not how many there are of them."""
+    if isinstance(bins, (list, tuple)) and len(bins) == 2:
+        return all(np.ndim(one) == 1 for one in bins)
+    return np.ndim(bins) == 1 and len(bins) > 2
 
 
 def _range(tables: Table) -> range:

@@ -100,6 +100,9 @@ class RecordList(Symbolic):
         mask = np.array([is_kept and bool(one == value) for one, is_kept in kept])
         return self.to_column(np.zeros(len(mask), np.int64), mask).tolist().length()
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.count(value) > 0)
+
     def __iter__(self) -> NoReturn:
         self.refuse("a loop that does more than to add up, or whose source is not known")
 
@@ -117,6 +120,6 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
 for _name in (
     *("add", "radd", "iadd", "mul", "rmul", "imul", "eq", "ne", "lt", "le", "gt", "ge"),
-    *("getitem", "setitem", "delitem", "contains", "reversed"),
+    *("getitem", "setitem", "delitem", "reversed"),
 ):
     setattr(RecordList, f"__{_name}__", _refusing(_name))
