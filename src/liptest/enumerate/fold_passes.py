@@ -350,10 +350,7 @@ class _MatchesAsTests(ast.NodeTransformer):
             both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
             made = [ast.If(both, body, made)]
         found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
-        for one in ast.walk(found):
-            if not hasattr(one, "lineno"):
-                ast.copy_location(one, node)
-        return found
+        return ast.fix_missing_locations(ast.copy_location(found, node))
 
 
 def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:

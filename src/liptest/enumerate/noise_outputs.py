@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from liptest.enumerate.outputs import Fields, Items, Typed
+from liptest.enumerate.outputs import Fields, Items, Typed, has_names
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
@@ -221,7 +221,7 @@ def _is_named_tuple(output: Output) -> bool:
     """Whether it compares as the tuple of its entries."""
     kind: Any = type(output)
     is_alike = issubclass(kind, tuple) and kind.__eq__ is tuple.__eq__
-    return bool(is_alike and kind.__hash__ is tuple.__hash__ and hasattr(kind, "_make"))
+    return bool(is_alike and kind.__hash__ is tuple.__hash__ and has_names(kind))
 
 
 def items_of(values: dict[Output, Any]) -> Any:

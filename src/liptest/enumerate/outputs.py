@@ -149,13 +149,18 @@ def raised(error: BaseException) -> Raised:
     return Raised(f"{module}.{kind.__qualname__}")
 
 
+def has_names(kind: Any) -> bool:
+    """Whether a type of tuples is one of named tuples."""
+    return hasattr(kind, "_make")
+
+
 def _container(output: Any, entry: Any) -> Output | None:
     """A container with its entries made canonical by ``entry``; None for anything else."""
     kind = type(output)
     if isinstance(output, tuple):
         entries = map(entry, output)
         # Named tuples have no class of their own.
-        return kind._make(entries) if hasattr(kind, "_make") else tuple(entries)
+        return kind._make(entries) if has_names(kind) else tuple(entries)
     if isinstance(output, (set, frozenset)):
         return frozenset(map(entry, output))
     if isinstance(output, list):

@@ -232,6 +232,8 @@ class _Compared:
 # Runs that show whether whole numbers are answered; what is enumerated of a function as it is
 # written, where its loops are summed up.
 _FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
+# Whole numbers of an output that is looked for value by value.
+_MOST_TRACED = 2
 
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
@@ -545,7 +547,14 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
     def trace(self, dataset: IntArray, *outputs: Output) -> Any:
         """Random choices that lead to one of the outputs, as ``PythonFunction.trace``."""
         spans = any(isinstance(part, WholeSpan) for one in outputs for part in _parts(one))
-        return None if spans else self.plain.trace(dataset, *outputs)
+        if spans or self._has_several_numbers(dataset):
+            return None
+        return self.plain.trace(dataset, *outputs)
+
+    def _has_several_numbers(self, dataset: IntArray) -> bool:
+        """Whether outputs are of so many values that one is hardly met by walking over them."""
+        skeletons = self.whole_law(dataset).leaves
+        return any(len(list(_places(one))) > _MOST_TRACED for one in skeletons)
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """Its values up to a tail."""
