@@ -229,6 +229,7 @@ class RealRows(RowsOfUsers):
         kinds = (
             *(self._pairs_of_numbers(), self._pairs_of_other_entries()),
             *(self._pairs_of_single_sums(), self._pairs_at_quantiles()),
+            self._pairs_of_one_number(),
         )
         # In turn: code that fails on small tables is still seen on large ones.
         for one in chain.from_iterable(zip_longest(*kinds)):
@@ -248,6 +249,20 @@ class RealRows(RowsOfUsers):
                 for own, other in kinds:
                     rest = [self.slot(1, row)] * (self.rows - few) if self.is_full else []
                     yield self.pair([(row, own)] * few, [(row, other)] * few, rest)
+
+    def _pairs_of_one_number(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Rows of which one number is at an end, the others in the middle, where code selects.
+
+        The rows of a user differ in their other entries.
+        """
+        few, top = self.most if self.has_users else 1, self.row_values - 1
+        mixed = [1 + (top - 1 - place) % top for place in range(few)]
+        middle = {name: kind.lower / 2 + kind.upper / 2 for name, kind in self.reals.items()}
+        for ends in self._ends(_PLAIN, -_PLAIN) if few > 1 or len(self.reals) > 1 else ():
+            for name in islice(self.reals, _MOST_SUMMED):
+                own = {**middle, name: ends[name]}
+                rest = [self.slot(1, 1)] * (self.rows - few) if self.is_full else []
+                yield self.pair([(row, own) for row in mixed], [(row, None) for row in mixed], rest)
 
     def _pairs_of_other_entries(self) -> Iterator[tuple[IntArray, IntArray]]:
         """A row whose entries in the other columns no other row has, or all have but one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ from liptest.values.frames import SymbolicFrame
 from liptest.values.polars_frames import PolarsFrame, PolarsSeries, PolarsUsers
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
+from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import RecordSeries
 
 # Of a float: half a step at 1.
@@ -34,7 +36,9 @@ def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
 
     To be called within the analysis that runs it.
     """
-    return fold_loops(function, Folds(rows_of, length_of=length_of), tail)
+    return fold_loops(
+        function, Folds(rows_of, length_of=length_of, rows_together=rows_together), tail
+    )
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:
@@ -45,6 +49,8 @@ def rows_of(value: Any) -> RowsOfColumn | None:
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
         return RowsOfColumn(column, value.values, value.kept, value.length)
+    if type(value) is RecordRows:
+        return _rows_of_frame(value)
     if type(value) is PolarsSeries:
         value = value.series
     if type(value) is RecordSeries:
@@ -70,6 +76,37 @@ def length_of(value: Any) -> Any:
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
     return value.count_rows() if type(value) in _FRAMES else len(value)
+
+
+def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:
+    column = rows.array.storage
+    if type(column) is RealColumn:
+        found: RowsOfColumn = RowsOfReals(column)
+        found.values = rows.values
+        return found
+    kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
+    return RowsOfColumn(column, rows.values, kept, column.count)
+
+
+def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
+    """``zip`` of columns of the same records; None of all else."""
+    found = [None if is_plain_kind(one) else rows_of(one) for one in iterables]
+    rows = [one for one in found if one is not None]
+    if not rows or len(rows) < len(found):
+        return None
+    first = rows[0]
+    if not all(first.column.has_records_of(one.column) and first.kept == one.kept for one in rows):
+        return None
+    leading = next((one for one in rows if type(one) is RowsOfReals), rows[0])
+    array = SymbolicArray(leading.reals if type(leading) is RowsOfReals else leading.column)
+    return RecordRows(
+        array, [RowByPlace((), one) for one in zip(*(one.values for one in rows), strict=True)]
+    )
+
+
+def is_plain_kind(value: Any) -> bool:
+    """Whether it is an iterable of Python itself."""
+    return type(value) in (list, tuple, range, dict, str)
 
 
 def _rows_of_series(series: RecordSeries) -> RowsOfColumn | None:
@@ -143,18 +180,18 @@ class RowsOfReals(RowsOfColumn):
         kept = [True] * len(column.low) if column.kept is None else column.kept.tolist()
         zeros = column.like_zeros(column.kept)
         super().__init__(zeros, column.each_record(), kept, column.count)
-        self._reals = column
+        self.reals = column
 
     def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
         if not any(type(one) is RealEntry for one in table):
             return super().answer(table, kind, largest, steps)
         records = self._column.answers.records
         if largest == math.inf:
-            self._reals.refuse("a sum of numbers without bounds", "clip them first")
+            self.reals.refuse("a sum of numbers without bounds", "clip them first")
         if largest * records > 1e300:
-            self._reals.refuse("a sum of floats that may overflow", "clip them first")
+            self.reals.refuse("a sum of floats that may overflow", "clip them first")
         every = np.ones(len(table), dtype=np.bool_)
-        column: Any = column_of_entries(self._reals, table, every).storage
+        column: Any = column_of_entries(self.reals, table, every).storage
         margin = _rounding([], largest, records, steps, is_exact=False)
         recipe = "sum", column.recipe, None
         answer = column.answers.of_recipe(recipe, column.low + 0.0, column.high + 0.0, margin)
@@ -162,7 +199,7 @@ class RowsOfReals(RowsOfColumn):
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
         those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
-        to_column = partial(column_of_entries, self._reals)
+        to_column = partial(column_of_entries, self.reals)
         return RecordList(self.branching, values, kept, to_column, those.count)
 
 

@@ -191,8 +191,51 @@ class _Folding(ast.NodeTransformer):
         for name, function in _OVER_COLUMNS.items():
             if self._is_free(node.func) and is_builtin(self.source, node.func, function):
                 return self._call_of_builtin(node, name, function)
+        applied = self._applied(node)
+        if applied is not None:
+            return applied
         self._replace_function(node)
         return self.generic_visit(node)
+
+    def _applied(self, node: ast.Call) -> ast.expr | None:
+        """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
+        method, options = node.func, {one.arg: one.value for one in node.keywords}
+        axis = options.pop("axis", None)
+        if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+            return None
+        if len(node.args) != 1 or options or self._is_free(method):
+            return None
+        by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+        if axis is not None and not by_rows:
+            return None
+        found = self._made_of_items(node.args[0])
+        if found is None:
+            return None
+        item, made = found
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        owner = self.visit(copy_tree(method.value))
+        written = copy_tree(node)
+        written.func = ast.Attribute(name_node(hidden), method.attr, ast.Load())
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
+        call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
+        return ast.copy_location(call, node)
+
+    def _made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+        """What a function that only calculates makes of an item, and the name of it."""
+        item = f"{OWN_NAMES}item"
+        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
+        if isinstance(function, ast.Lambda):
+            arguments = function.args
+            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+                return None
+            item, made = arguments.args[0].arg, copy_tree(function.body)
+        try:
+            check_expression(self.source, made, self._own | {item})
+        except NotPure:
+            return None
+        return item, Wrapping(self.source, self._own - {item}).visit(made)
 
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
         arguments = node.args
@@ -344,20 +387,12 @@ class _Folding(ast.NodeTransformer):
         if not names or not self._is_free(node.func) or len(node.args) != 2 or node.keywords:
             return node
         function, iterable = node.args
-        item = f"{OWN_NAMES}item"
-        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
-        if isinstance(function, ast.Lambda):
-            arguments = function.args
-            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
-                return node
-            item, made = arguments.args[0].arg, copy_tree(function.body)
-        try:
-            check_expression(self.source, made, self._own | {item})
-        except NotPure:
+        found = self._made_of_items(function)
+        if found is None:
             return node
+        item, made = found
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
-        made = Wrapping(self.source, self._own - {item}).visit(made)
         part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
         if names[0] is filter:
             part.ifs, made = [made], name_node(item)
@@ -456,12 +491,16 @@ class _Folding(ast.NodeTransformer):
             raise NotFolded
         index, record, iterable = self._parts_of(node)
         number = self._next()
+        parts = node.target.elts if isinstance(node.target, ast.Tuple) and not index else []
         hidden = f"{OWN_NAMES}iterable_{number}"
         if index and not record:
             body, fields, arrays = self._indexed(node.body, index, number)
             found = call_of_folds(
                 "indexed", name_node(hidden), lambda_node(None, tuple_node(arrays))
             )
+        elif parts:
+            body, fields = node.body, [one.id for one in parts if isinstance(one, ast.Name)]
+            found = call_of_folds("unpacked", name_node(hidden), ast.Constant(len(fields)))
         else:
             body, fields = node.body, [record]
             found = call_of_folds("loop", name_node(hidden))
@@ -493,6 +532,9 @@ class _Folding(ast.NodeTransformer):
                 raise NotFolded
         if isinstance(target, ast.Name):
             return "", target.id, iterable
+        names = target.elts if isinstance(target, ast.Tuple) else []
+        if len(names) > 1 and all(isinstance(one, ast.Name) for one in names):
+            return "", "", iterable
         raise NotFolded
 
     def _folded_while(self, node: ast.While) -> list[ast.stmt]:

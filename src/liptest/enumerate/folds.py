@@ -16,7 +16,7 @@ import operator
 import statistics
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from types import FunctionType, GeneratorType
@@ -35,6 +35,7 @@ from liptest.values.array import SymbolicArray, array_of
 from liptest.values.best_of_two import best_of_two
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
+from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
 from liptest.values.real_column import RealEntry
@@ -89,6 +90,8 @@ class Folds:
         What len() gives of all else.
     samplers
         Knows functions that only draw: then loops that start over are counted as one pass.
+    rows_together
+        What ``zip`` gives of columns of the same records; None of all else.
     """
 
     def __init__(
@@ -98,11 +101,13 @@ class Folds:
         length_of: Callable[[Any], Any] = len,
         *,
         samplers: Samplers | None = None,
+        rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
         self.summarised = summarised
         self.samplers = samplers
+        self._rows_together = rows_together
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -118,6 +123,24 @@ class Folds:
         """Of ``for record in iterable``."""
         rows = self.rows_of(iterable)
         return None if rows is None else Loop(self, rows, [(one,) for one in rows.values])
+
+    def unpacked(self, iterable: Any, count: int) -> Loop | None:
+        """Of ``for one, other in iterable``."""
+        rows = self.rows_of(iterable)
+        if rows is None:
+            return None
+        records = [tuple(one) for one in rows.values]
+        if any(len(one) != count for one in records):
+            return rows.refuse("a loop that takes apart what has another length")
+        return Loop(self, rows, records)
+
+    def applied(
+        self, value: Any, by_rows: bool, written: Callable[[Any], Any], checked: Any
+    ) -> Any:
+        """``value.apply(function)`` of a column, or of a frame by rows, which only calculates."""
+        if not issubclass(type(value), OfPandas):
+            return written(value)
+        return value.applied_by(lambda rows: self.comprehension(rows, checked, checked), by_rows)
 
     def indexed(self, count: Any, arrays: Callable[[], tuple[Any, ...]]) -> Loop | None:
         """Of ``for i in range(count)`` that reads only ``array[i]``."""
@@ -276,7 +299,8 @@ class Folds:
             values, counts = iterables
             if values.is_counted_by(counts):
                 return DistinctPairs(values)
-        return zip(*iterables, **named)  # noqa: B905
+        together = self._rows_together(iterables) if named.keys() <= {"strict"} else None
+        return zip(*iterables, **named) if together is None else together  # noqa: B905
 
     def dict(self, *pairs: Any, **named: Any) -> Any:
         """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""

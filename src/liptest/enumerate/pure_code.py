@@ -115,7 +115,8 @@ def check_expression(
         if node.id not in own and not _is_constant(constant_of(source, node)):
             raise NotPure(f"{node.id} is not constant data")
     elif isinstance(node, ast.Attribute):
-        if node.attr in PARTS and _root(node) in own:
+        # Of plain data, and of rows, attributes are only read.
+        if not node.attr.startswith("_") and _root(node) in own:
             check_expression(source, node.value, own, depth)
         elif not _is_constant(constant_of(source, node)):
             raise NotPure(f"{ast.unparse(node)} is not constant data")

@@ -243,8 +243,46 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
         yield from _of_class(value)
     elif str(type(value).__module__).partition(".")[0] in _RUNNERS:
         return
+    elif is_frame(value):
+        yield from _of_frame(value)
+        return
     if type(value) not in _WALKED and not isinstance(value, type):
         yield from _of_object(value)
+
+
+def is_frame(value: Any) -> bool:
+    """Whether it is a frame, a series or an index of pandas itself, of no subclass of them."""
+    kind = type(value)
+    return kind.__name__ in _FRAMES and kind.__module__ in ("pandas", *_FRAMES[kind.__name__])
+
+
+#: By the class of pandas the modules that may say that it is theirs.
+_FRAMES = {
+    "DataFrame": ("pandas.core.frame",),
+    "Series": ("pandas.core.series",),
+    "Index": ("pandas.core.indexes.base",),
+    "RangeIndex": ("pandas.core.indexes.range",),
+    "MultiIndex": ("pandas.core.indexes.multi",),
+}
+
+
+def _of_frame(frame: Any) -> Iterator[tuple[str, Any, Any]]:
+    """What it holds: columns of objects, and what was put into its attributes.
+
+    Not its classes, nor the compiled parts of others that keep its texts: they draw nothing.
+    """
+    kind = type(frame).__name__
+    series = [one for _, one in frame.items()] if kind == "DataFrame" else [frame]
+    for one in series:
+        dtype = one.dtype
+        if isinstance(dtype, np.dtype) and dtype.hasobject:
+            yield "", one.to_numpy(), None
+        elif not is_others(type(dtype).__module__):
+            yield "", one.array, None
+    own = {name: one for name, one in vars(frame).items() if not name.startswith("_")}
+    yield "", own, None
+    for name in ("attrs", "index", "columns", "levels"):
+        yield "", attribute_of(frame, name), None
 
 
 def _is_telling(values: Iterable[Any]) -> bool:

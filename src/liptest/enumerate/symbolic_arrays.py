@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from inspect import signature
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
@@ -22,7 +23,9 @@ import numpy as np
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.enumerate.replaceable_names import is_others
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
+from liptest.values.frames import SymbolicFrame
 from liptest.values.lines import line_in_words, place_of
+from liptest.values.of_pandas import OfPandas
 from liptest.values.polars_frames import OccurringKeys
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import RecordList
@@ -44,23 +47,44 @@ _ZEROS = "use numpy.zeros or numpy.array"
 
 def replacements() -> dict[int, Any]:
     """Stand-ins by the id of the original; of pandas, too, where it is loaded."""
-    pandas = sys.modules.get("pandas")
-    cut = None if pandas is None else vars(pandas).get("cut")
-    return _of_numpy() if cut is None else _of_numpy() | _of_pandas(cut)
+    names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
+    known = [(names[name], name) for name in _OF_FRAMES if name in names]
+    return _of_numpy() | _of_pandas(tuple(known))
+
+
+#: Functions of pandas: what their first parameter is called, and what follows them.
+_OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
+    "cut": ("x", RecordSeries, RecordSeries.cut_at),
+    "crosstab": ("index", RecordSeries, RecordSeries.crossed_with),
+    "get_dummies": ("data", RecordSeries, RecordSeries.dummies),
+    "merge": ("left", SymbolicFrame, SymbolicFrame.merge),
+    "pivot_table": ("data", SymbolicFrame, SymbolicFrame.pivot_table),
+}
 
 
 @lru_cache
-def _of_pandas(cut: Any) -> dict[int, Any]:
-    return {id(cut): follower(cut, _cutting(cut), draws=False)}
+def _of_pandas(known: tuple[tuple[Any, str], ...]) -> dict[int, Any]:
+    return {
+        id(one): follower(one, _of_symbolic_frames(one, *_OF_FRAMES[name]), draws=False)
+        for one, name in known
+    }
 
 
-def _cutting(original: Callable[..., Any]) -> Callable[..., Any]:
-    """``pandas.cut`` of a symbolic column."""
+def _of_symbolic_frames(
+    original: Callable[..., Any], first: str, kind: type[OfPandas], followed: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of pandas whose first argument may stand for a column or a frame."""
 
-    def make(session: Session, values: Any, *more: Any, **options: Any) -> Any:
-        if type(values) is RecordSeries:
-            return values.cut_at(*more, **options)
-        return original(values, *more, **options)
+    def make(session: Session, /, *arguments: Any, **options: Any) -> Any:
+        if not arguments and type(options.get(first)) is kind:
+            arguments = (options.pop(first),)
+        if not arguments or type(arguments[0]) is not kind:
+            return original(*arguments, **options)
+        try:
+            bound = signature(followed).bind(*arguments, **options)
+        except TypeError:
+            return arguments[0].refuse(f"pandas.{original.__name__} with these options")
+        return followed(*bound.args, **bound.kwargs)
 
     return make
 

@@ -73,6 +73,10 @@ def _user_pairs(domain: RowsOfUsers) -> Iterator[Pair]:
                 right = left.copy()
                 right[:few] = domain.slot(0, row)
                 yield left, right
+        # Rows of one user that are not alike.
+        mixed = [domain.slot(0, 1 + place % top) for place in range(few)]
+        none = np.zeros(room, dtype=np.int64)
+        yield none, np.concatenate([mixed, none[few:]])
 
 
 def _record_pairs(domain: Domain) -> Iterator[Pair]:

@@ -39,7 +39,7 @@ from liptest.runs.driver import Finding, Judgement, RunOutcome
 
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, of tables of real numbers, small instances, and pairs that are padded.
-_PLAIN, _OF_REALS, _SMALL, _PADDED = 24, 36, 3, 12
+_PLAIN, _OF_REALS, _SMALL, _PADDED = 24, 48, 3, 12
 # Pairs with the change of one record that is dearest to align.
 _DEAREST = 4
 # Runs for one law of a small instance, and of the requested size, where long data take longer.

@@ -1,24 +1,39 @@
 """Data frames as symbols: columns of records by name, as pandas hands them to a program.
 
 A ``SymbolicFrame`` is several series of the same records (``record_series``). ``drop_duplicates``
-and ``groupby(key).head(k)`` bound what one user contributes. Sums by group are answers by key.
+and ``groupby(key).head(k)`` bound what one user contributes (``frame_groups``). Conditions in
+words are read by ``frame_queries``.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
+from liptest.values.frame_groups import Grouped, InBins, OfUsers, answer_named, need_all_bins
+from liptest.values.frame_queries import find_rows
+from liptest.values.keyed_frame import Crossed
 from liptest.values.keyed_series import KeyedSeries
+from liptest.values.of_pandas import OfPandas
+from liptest.values.protocol import is_symbolic
 from liptest.values.real_matrix import join_columns
+from liptest.values.record_rows import (
+    PLACE,
+    RecordRows,
+    RowByPlace,
+    common_type,
+    rows_by_name,
+)
 from liptest.values.record_series import (
     BinSeries,
     ByKey,
     KeySeries,
     Located,
-    OfPandas,
     RecordSeries,
     bound_rows,
+    has_zero,
 )
 
 
@@ -71,6 +86,14 @@ class SymbolicFrame(OfPandas):
             return SymbolicFrame({name: one[key] for name, one in self._series.items()})
         return self.refuse("an index")
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """``frame["new"] = series``: the frame has another column from then on."""
+        if not isinstance(key, str):
+            self.refuse("an assignment", "name one column")
+        if isinstance(value, SymbolicArray):
+            value = RecordSeries(value)
+        self._series = {**self._series, key: self._column(key, value, "an assignment")}
+
     def __contains__(self, item: Any) -> bool:
         return item in self._series
 
@@ -99,16 +122,157 @@ class SymbolicFrame(OfPandas):
         made = dict(self._series)
         for name, value in columns.items():
             found = value(SymbolicFrame(made)) if callable(value) else value
-            if type(found) not in (RecordSeries, BinSeries):
-                return self.refuse(".assign of what is not made of its columns")
-            if not _are_alike(found, self._first):
-                return self.refuse(".assign of other rows than its own")
-            made[name] = (
-                BinSeries(found.masks, name)
-                if type(found) is BinSeries
-                else RecordSeries(found.array, name, found.names)
-            )
+            made[name] = self._column(name, found, ".assign")
         return SymbolicFrame(made)
+
+    def _column(self, name: str, value: Any, use: str) -> Any:
+        """A series of its records under another name."""
+        if type(value) not in (RecordSeries, BinSeries):
+            return self.refuse(f"{use} of what is not made of its columns")
+        if not _are_alike(value, self._first):
+            return self.refuse(f"{use} of other rows than its own")
+        if type(value) is BinSeries:
+            return BinSeries(value.masks, name)
+        return RecordSeries(value.array, name, value.names)
+
+    def drop(self, labels: Any = None, axis: Any = 0, columns: Any = None) -> Any:
+        """The frame without some columns."""
+        gone = labels if columns is None and axis in (1, "columns") else columns
+        names = [gone] if isinstance(gone, str) else gone
+        if not isinstance(names, list) or not all(one in self._series for one in names):
+            return self.refuse(".drop of anything but columns")
+        return SymbolicFrame({name: one for name, one in self._series.items() if name not in names})
+
+    def rename(self, columns: Any = None) -> Any:
+        """The frame with other names of columns."""
+        if type(columns) is not dict:
+            return self.refuse(".rename", ".rename(columns={..})")
+        names = [columns.get(name, name) for name in self._series]
+        if len(set(names)) < len(names) or not all(isinstance(one, str) for one in names):
+            return self.refuse(".rename that gives a name twice")
+        return SymbolicFrame(
+            {
+                name: type(one)(one.masks, name)
+                if type(one) is BinSeries
+                else KeySeries(one.array, name)
+                if type(one) is KeySeries
+                else RecordSeries(one.array, name, one.names)
+                for name, one in zip(names, self._series.values(), strict=True)
+            }
+        )
+
+    def pipe(self, function: Any, *arguments: Any, **named: Any) -> Any:
+        """What a function makes of it."""
+        if not callable(function):
+            return self.refuse(".pipe of a tuple")
+        return function(self, *arguments, **named)
+
+    def query(self, expr: Any) -> Any:
+        """The rows for which a condition holds, written as pandas has it."""
+        return self[find_rows(self, expr, sys._getframe(1))]
+
+    def merge(self, right: Any, how: Any = "inner", on: Any = None, **options: Any) -> Any:
+        """The frame with the columns of a public one, which has each key once."""
+        on = on[0] if isinstance(on, list) and len(on) == 1 else on
+        key = self._series.get(on) if isinstance(on, str) else None
+        if type(key) is not RecordSeries or how not in ("left", "inner") or options:
+            return self.refuse(".merge", "frame.merge(PUBLIC, on=column, how='left')")
+        if type(right).__name__ != "DataFrame" or is_symbolic(right) or on not in right.columns:
+            return self.refuse(".merge with what is not a public frame")
+        keys, added = right[on].tolist(), [name for name in right.columns if name != on]
+        if len(set(keys)) < len(keys) or set(added) & set(self._series):
+            return self.refuse(".merge with a key, or a name of a column, twice")
+        rows = self[key.isin(keys)] if how == "inner" else self
+        made, by = dict(rows._series), rows._series[on]
+        for name in added:
+            found = dict(zip(keys, right[name].tolist(), strict=True))
+            made[name] = rows._column(name, by.looked_up(found, ".merge"), ".merge")
+        return SymbolicFrame(made)
+
+    def itertuples(self, index: bool = True, name: Any = "Pandas") -> Any:
+        """The rows, for loops that only add up."""
+        names, columns = list(self._series), self._entries(".itertuples")
+        if index:
+            names, columns = ["Index", *names], [[PLACE] * len(columns[0]), *columns]
+        rows = [RowByPlace(names if name else (), one) for one in zip(*columns, strict=True)]
+        return RecordRows(self._leading, rows)
+
+    def iterrows(self) -> Any:
+        """As ``itertuples``, with the row as a series."""
+        rows = self.each_row(".iterrows")
+        return RecordRows(self._leading, [RowByPlace((), (PLACE, one)) for one in rows])
+
+    def each_row(self, use: str) -> list[Any]:
+        """By the value of a record its row, as a series of pandas."""
+        series = self._series.values()
+        is_plain = all(one.names is None for one in series if type(one) is RecordSeries)
+        kinds = [one.array.dtype for one in series]
+        return rows_by_name(
+            list(self._series), self._entries(use), common_type(kinds) if is_plain else None
+        )
+
+    def to_dict(self, orient: Any = "dict") -> Any:
+        """With "records" the rows as dicts, for loops that only add up."""
+        if orient != "records":
+            return self.refuse(".to_dict", "add up its columns")
+        columns = self._entries(".to_dict")
+        rows = [dict(zip(self._series, one, strict=True)) for one in zip(*columns, strict=True)]
+        return RecordRows(self._leading, rows)
+
+    def applied_by(self, function: Any, by_rows: bool) -> Any:
+        """``frame.apply(.., axis=1)``; ``function`` makes a list of numbers of the rows."""
+        if not by_rows:
+            return self.refuse(".apply to columns")
+        found = function(RecordRows(self._leading, self.each_row(".apply")))
+        return RecordSeries(found.column())
+
+    @property
+    def _leading(self) -> Any:
+        """A column of its records, of real numbers if there is one."""
+        arrays = [one.array for one in self._series.values()]
+        return next((one for one in arrays if one.storage.leads), arrays[0])
+
+    def _entries(self, use: str) -> list[list[Any]]:
+        """By column the entry of a record of each value."""
+        if not all(type(one) is RecordSeries for one in self._series.values()):
+            return self.refuse(f"{use} of users or bins", "name its columns: frame[['age']]")  # type: ignore[no-any-return]
+        return [one.each_entry(use) for one in self._series.values()]
+
+    def agg(self, func: Any = None) -> Any:
+        """Sums and counts of columns, as pandas names them."""
+        if isinstance(func, dict):
+            given = func
+        else:
+            given = dict.fromkeys(self._series, func)
+        if not all(name in self._series for name in given):
+            return self.refuse(".agg of a column that is not there")
+        found = {
+            name: answer_named(self, how)(self._series[name])
+            for name, how in given.items()
+            if how != "size" or self.refuse(".agg with 'size'")
+        }
+        return KeyedSeries.of(found)
+
+    def pivot_table(
+        self,
+        values: Any = None,
+        index: Any = None,
+        columns: Any = None,
+        aggfunc: Any = "mean",
+        fill_value: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Sums or counts by the entries of two columns."""
+        names = [
+            one[0] if isinstance(one, list) and len(one) == 1 else one
+            for one in (index, columns, values)
+        ]
+        if options or not all(isinstance(one, str) and one in self._series for one in names):
+            return self.refuse(".pivot_table", "name one column for index, columns and values")
+        by = tuple(self._series[one] for one in names[:2])
+        if any(type(one) is not RecordSeries for one in by) or not has_zero(fill_value):
+            return self.refuse(".pivot_table without fill_value=0, or by users or bins")
+        return Crossed(ByKey(by, self._series[names[2]], answer_named(self, aggfunc)))
 
     def copy(self, deep: bool = True) -> Any:
         """The frame; what it holds cannot be written."""
@@ -139,13 +303,18 @@ class SymbolicFrame(OfPandas):
         if isinstance(by, list) and len(by) == 1:
             by = by[0]
         if type(by) is BinSeries and _are_alike(by, self._first):
-            return InBins(self, by) if observed is False else _need_all_bins(by)
-        if not isinstance(by, str) or by not in self._series:
-            return self.refuse(".groupby", "group by the name of one column")
-        series = self._series[by]
-        if type(series) is BinSeries:
-            return InBins(self, series) if observed is False else _need_all_bins(series)
-        return OfUsers(self, series) if type(series) is KeySeries else Grouped(self, series)
+            return InBins(self, by) if observed is False else need_all_bins(by)
+        names = by if isinstance(by, list) else [by]
+        if not names or not all(isinstance(one, str) and one in self._series for one in names):
+            return self.refuse(".groupby", "group by the names of columns")
+        series = [self._series[one] for one in names]
+        if len(series) > 1 and not all(type(one) is RecordSeries for one in series):
+            return self.refuse(".groupby by users or bins and other columns")
+        if type(series[0]) is BinSeries:
+            return InBins(self, series[0]) if observed is False else need_all_bins(series[0])
+        if type(series[0]) is KeySeries:
+            return OfUsers(self, series[0])
+        return Grouped(self, tuple(series))
 
     def drop_duplicates(self, subset: Any = None, keep: Any = "first", **options: Any) -> Any:
         """The first row of each user."""
@@ -171,122 +340,20 @@ class SymbolicFrame(OfPandas):
         """The answers of all columns."""
         return KeyedSeries.of({name: one.sum() for name, one in self._series.items()})
 
+    def mean(self) -> Any:
+        """The means of all columns, where the number of rows is public."""
+        return KeyedSeries.of({name: one.mean() for name, one in self._series.items()})
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each entry of each column within two constants."""
+        if not all(type(one) is RecordSeries for one in self._series.values()):
+            return self.refuse(
+                ".clip of users or bins", "name its columns: frame[['age']].clip(..)"
+            )
+        return SymbolicFrame({name: one.clip(lower, upper) for name, one in self._series.items()})
+
 
 def _are_alike(left: Any, right: Any) -> bool:
     """Whether two series are of the same records."""
     one, other = left.array.storage, right.array.storage
     return bool(one.has_records_of(other))
-
-
-class OfUsers(OfPandas):
-    """A frame by users: what each contributes can be bounded."""
-
-    __slots__ = ("_by", "_frame")
-
-    kind = object
-    described = "the rows of each user, of which there may be any number,"
-    advice = KeySeries.advice
-
-    def __init__(self, frame: SymbolicFrame, by: KeySeries) -> None:
-        self._frame, self._by = frame, by
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
-
-    def head(self, n: Any = 5) -> Any:
-        """The first n rows of each user."""
-        if type(n) is not int or n < 1:
-            return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(n)
-
-
-def _need_all_bins(bins: BinSeries) -> Any:
-    return bins.refuse(".groupby by bins of which only those that occur are keys", "observed=False")
-
-
-class InBins(OfPandas):
-    """A frame, or one column of it, by bins, all of which are keys."""
-
-    __slots__ = ("_bins", "_frame", "_series")
-
-    kind = object
-    described = BinSeries.described
-
-    def __init__(
-        self, frame: SymbolicFrame, bins: BinSeries, series: RecordSeries | None = None
-    ) -> None:
-        self._frame, self._bins, self._series = frame, bins, series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._bins.branching
-
-    def __getitem__(self, key: Any) -> Any:
-        found = self._frame[key] if isinstance(key, str) else None
-        if type(found) is not RecordSeries:
-            return self.refuse("an index")
-        return InBins(self._frame, self._bins, found)
-
-    def size(self) -> Any:
-        """How many records each bin has."""
-        return self._bins.value_counts(sort=False)
-
-    def count(self) -> Any:
-        """As ``size``, of one column: nothing is missing."""
-        return self.size() if self._series is not None else self.refuse(".count of all columns")
-
-    def sum(self) -> Any:
-        """The sum of one column by bin."""
-        series = self._series
-        if series is None:
-            return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
-        masks = self._bins.masks.items()
-        return KeyedSeries.of({bin_: series[mask].sum() for bin_, mask in masks})
-
-
-class Grouped(OfPandas):
-    """A frame, or one column of it, by the entries of another."""
-
-    __slots__ = ("_by", "_frame", "_series")
-
-    kind = object
-
-    def __init__(
-        self, frame: SymbolicFrame, by: RecordSeries, series: RecordSeries | None = None
-    ) -> None:
-        self._frame, self._by, self._series = frame, by, series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
-
-    def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, str):
-            return self.refuse("an index")
-        return Grouped(self._frame, self._by, self._frame[key])
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and name in self._frame:
-            return self[name]
-        return super().__getattr__(name)
-
-    def size(self) -> Any:
-        """How many records each group has."""
-        return ByKey(self._by, self._by, lambda chosen: chosen.count())
-
-    def count(self) -> Any:
-        """As ``size``, of one column: nothing is missing."""
-        return self.size() if self._series is not None else self.refuse(".count of all columns")
-
-    def sum(self) -> Any:
-        """The sum of one column by group."""
-        if self._series is None:
-            return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
-        return ByKey(self._by, self._series, lambda chosen: chosen.sum())

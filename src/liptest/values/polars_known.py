@@ -12,9 +12,9 @@ import numpy as np
 
 from liptest.values.array import array_of, filled
 from liptest.values.branching import Branching
+from liptest.values.of_pandas import OfPandas
 from liptest.values.polars_parts import ADVICE, RowsTotal
 from liptest.values.protocol import is_symbolic
-from liptest.values.record_series import OfPandas
 
 
 class OfPolars(OfPandas):

@@ -12,71 +12,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.keyed_series import SERIES, KeyedSeries
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, is_symbolic
+from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
+from liptest.values.of_pandas import OfPandas
+from liptest.values.protocol import is_symbolic
 
-ADVICE = (
-    "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
-    "or count, by group with .reindex(KEYS, fill_value=0)"
-)
 _NO_NAME = -1
-
-
-class OfPandas(Symbolic):
-    """What stands for an object of pandas."""
-
-    __slots__ = ()
-
-    #: Whether it is a frame.
-    has_columns = False
-
-    described = "a data frame, of which only sums over all rows are followed,"
-    advice = ADVICE
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        self.refuse(f".{name}")
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        self.refuse(f"numpy.{ufunc.__name__}")
-
-    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        self.refuse(f"numpy.{function.__name__}")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        self.refuse("numpy.array()")
-
-    def __iter__(self) -> Any:
-        self.refuse("iter()")
-
-    def __bool__(self) -> bool:
-        return bool(self.refuse("bool()"))
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(self.refuse("in"))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.refuse("an assignment", "make another frame with .assign(), or a name of its own")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def refuse(self, use: str, advice: str = "") -> Any:
-        """End the analysis."""
-        return _Words(self.branching, advice or self.advice, self.described).refuse(use)
-
-
-class _Words(Symbolic):
-    def __init__(self, branching: Branching, advice: str, described: str) -> None:
-        self.branching = branching
-        self.advice = advice
-        self.described = described
 
 
 def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
@@ -221,18 +168,40 @@ class RecordSeries(_Series):
         return self.like(found)
 
     def map(self, values: Any) -> Any:
-        """Numbers by a dict that has every name."""
-        if self.names is None or type(values) is not dict or set(self.names) - set(values):
-            return self.refuse(".map", "give it a dict that has a number for every name")
-        numbers = np.array([values[one] for one in self.names])
-        # NumPy hands nothing on for the places of take.
-        return self.like(self.array.storage.answer_function(np.take, (numbers, self.array), {}))
+        """Numbers, or names, by a dict or a public series that has all entries."""
+        known = as_dict(values) if is_series(values) else values
+        if type(known) is not dict:
+            return self.refuse(".map", "give it a dict that has a number for every entry")
+        return self.looked_up(known, ".map")
 
-    def where(self, condition: Any, other: Any) -> Any:
+    def looked_up(self, values: dict[Any, Any], use: str) -> Any:
+        """By the entry of each record another one."""
+        column: Any = self.array.storage
+        if column.leads:
+            return self.refuse(f"{use} of real numbers", "compare them with constants")
+        entries = self.each_entry(use)
+        kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
+        own = [one for one, is_kept in zip(entries, kept, strict=True) if is_kept]
+        if not own or not set(own) <= values.keys():
+            return self.refuse(f"{use} without an entry for some of its", "name one for each")
+        made = [
+            values[one] if is_kept else values[own[0]]
+            for one, is_kept in zip(entries, kept, strict=True)
+        ]
+        kinds = {type(one) for one in made}
+        if kinds == {str}:
+            names = tuple(dict.fromkeys(made))
+            places = np.array([names.index(one) for one in made])
+            return RecordSeries(column.like(places), self.name, names)
+        if len(kinds) > 1 or not kinds <= {int, float, bool} or np.array(made).dtype == object:
+            return self.refuse(f"{use} with entries of several types, or not of numbers")
+        return self.like(column.like(np.array(made)))
+
+    def where(self, condition: Any, other: Any = None) -> Any:
         """Its entries where a condition holds, else others."""
         return self._chosen(condition, self, other, ".where")
 
-    def mask(self, condition: Any, other: Any) -> Any:
+    def mask(self, condition: Any, other: Any = None) -> Any:
         """Its entries where a condition does not hold, else others."""
         return self._chosen(condition, other, self, ".mask")
 
@@ -243,7 +212,14 @@ class RecordSeries(_Series):
         return self.like(np.where(condition.array, *pair))
 
     def astype(self, dtype: Any) -> Any:
-        """Numbers of another type."""
+        """Numbers of another type; bins of declared categories."""
+        if type(dtype).__name__ == "CategoricalDtype" and dtype.categories is not None:
+            return BinSeries({one: self == one for one in dtype.categories.tolist()}, self.name)
+        if str(dtype) == "category":
+            return self.refuse(
+                ".astype to categories that are those of the data",
+                "name them: .astype(pandas.CategoricalDtype(KEYS))",
+            )
         return self.like(self.numbers(".astype").astype(dtype))
 
     def round(self, decimals: int = 0) -> Any:
@@ -270,6 +246,22 @@ class RecordSeries(_Series):
     def tolist(self) -> Any:
         """The column as a list."""
         return self.numbers(".tolist").tolist()
+
+    def each_entry(self, use: str) -> list[Any]:
+        """By the value of a record its number or name, as Python's own."""
+        column: Any = self.array.storage
+        if column.leads:
+            return column.each_record()  # type: ignore[no-any-return]
+        if column.table.ndim > 1 or column.is_off:
+            return self.refuse(use)  # type: ignore[no-any-return]
+        entries: list[Any] = column.table.tolist()
+        return entries if self.names is None else [self.names[place] for place in entries]
+
+    def applied_by(self, function: Any, by_rows: bool) -> Any:
+        """``.apply`` and ``.map`` of a function, which makes a list of other numbers."""
+        if by_rows:
+            return self.refuse(".apply with an axis")
+        return self.like(function(self).column())
 
     def __iter__(self) -> Any:
         return iter(self.numbers("iter()").tolist())
@@ -315,8 +307,17 @@ class RecordSeries(_Series):
     ) -> Any:
         """How many records have each value."""
         if normalize is not False:
-            return self.refuse(".value_counts with normalize", "divide by the number of rows")
-        return ByKey(self, self, lambda chosen: chosen.count())
+            return ByKey((self,), self, lambda chosen: chosen.count() / self.count())
+        return ByKey((self,), self, lambda chosen: chosen.count())
+
+    def agg(self, func: Any = None) -> Any:
+        """What a name says: "sum", "mean", "count", "nunique", or several of them."""
+        names = [func] if isinstance(func, str) else func
+        known = ("sum", "mean", "count", "nunique")
+        if not isinstance(names, list) or not names or not all(one in known for one in names):
+            return self.refuse(".agg", "take .sum(), .mean() or .count()")
+        found = {one: getattr(self, one)() for one in names}
+        return found[func] if isinstance(func, str) else KeyedSeries.of(found)
 
     def cut_at(
         self,
@@ -346,6 +347,16 @@ class RecordSeries(_Series):
         if include_lowest and not right:
             masks[-1] |= self == edges[-1].item()
         return BinSeries(dict(zip(list(known.categories), masks, strict=True)), self.name)
+
+    def crossed_with(self, columns: Any) -> Any:
+        """``pandas.crosstab``: how many records have each pair of entries."""
+        if type(columns) is not RecordSeries:
+            return self.refuse("pandas.crosstab with what is not a column of the same frame")
+        return ByKey.crossed(ByKey((self, columns), self, lambda chosen: chosen.count()))
+
+    def dummies(self) -> Any:
+        """``pandas.get_dummies``."""
+        return Dummies(self)
 
     def dot(self, other: Any) -> Any:
         """The sum of products."""
@@ -416,19 +427,6 @@ def _is_of_pandas(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "pandas"
 
 
-def _refused(operation: Any) -> Any:
-    def operate(self: OfPandas, other: Any) -> Any:
-        return self.refuse(f"an operator ({operation.__name__})")
-
-    return operate
-
-
-for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
-    _name = _operation.__name__.rstrip("_")
-    for _method_name in (f"__{_name}__", f"__r{_name}__"):
-        setattr(OfPandas, _method_name, _refused(_operation))
-
-
 class BinSeries(_Series):
     """In which of some bins each record is, or in none: a condition for each bin."""
 
@@ -458,6 +456,12 @@ class BinSeries(_Series):
             for bin_, mask in self.masks.items()
         }
         return BinSeries(made, self.name)
+
+    def __eq__(self, other: object) -> Any:
+        """Whether each record is in a bin, by its name."""
+        if not isinstance(other, (str, int, float)) or other not in self.masks:
+            return self.refuse("a comparison with what is not one of the bins")
+        return self.masks[other]
 
     def value_counts(self, sort: bool = True) -> Any:
         """How many records are in each bin; in order only with ``sort=False``."""
@@ -493,6 +497,35 @@ class _Unordered(OfPandas):
         return KeyedSeries.of({key: self._answers[key] for key in keys})
 
 
+class Dummies(OfPandas):
+    """``pandas.get_dummies`` of a column: a column of truths for each entry that occurs."""
+
+    __slots__ = ("_of",)
+
+    kind = object
+    described = "a column for each entry that occurs, which depends on the data,"
+    advice = "name the entries: .sum().reindex(KEYS, fill_value=0)"
+
+    def __init__(self, of: RecordSeries) -> None:
+        self._of = of
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def sum(self) -> Any:
+        """How many records have each entry."""
+        return self._of.value_counts()
+
+    def mean(self) -> Any:
+        """Which share of the records has each entry."""
+        return self._of.value_counts(normalize=True)
+
+
 class Located(OfPandas):
     """``.loc`` of a frame or a series."""
 
@@ -519,40 +552,107 @@ class Located(OfPandas):
 
 
 class ByKey(_Series):
-    """Answers by key, of which it depends on the data which keys there are."""
+    """Answers by key, of which it depends on the data which keys there are.
+
+    Parameters
+    ----------
+    by
+        The columns whose entries are the keys; of several the keys are tuples.
+    series
+        What is summed up.
+    answer
+        Of the records of a group.
+    """
 
     __slots__ = ("_answer", "_by", "_series")
+
+    #: Makes a table of answers by two columns (``keyed_frame``).
+    crossed: ClassVar[Any]
 
     described = "answers for those groups that occur, which depends on the data,"
     advice = "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
 
     def __init__(
-        self, by: RecordSeries, series: RecordSeries, answer: Callable[[Any], Any]
+        self, by: tuple[RecordSeries, ...], series: Any, answer: Callable[[Any], Any]
     ) -> None:
         self._by, self._series, self._answer = by, series, answer
 
     @property
     def array(self) -> Any:
         """Of the same records."""
-        return self._by.array
+        return self._by[0].array
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
 
-    def _of(self, key: Any) -> Any:
-        return self._answer(self._series[self._by == key])
+    def answer_of(self, key: Any) -> Any:
+        """The answer of one group, 0 where it does not occur."""
+        keys = key if len(self._by) > 1 else (key,)
+        if type(keys) is not tuple or len(keys) != len(self._by):
+            return self.refuse("a key that is not one of its groups")
+        masks = [by == one for by, one in zip(self._by, keys, strict=True)]
+        return self._answer(self._series[reduce(operator.and_, masks)])
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The answer of one group; 0 where it does not occur."""
-        if type(default) not in (int, float) or default != 0:
+        if not has_zero(default):
             return self.refuse(".get without a 0 for groups that do not occur", ".get(key, 0)")
-        return self._of(key)
+        return self.answer_of(key)
+
+    def unstack(self, level: Any = -1, fill_value: Any = None) -> Any:
+        """Of two columns the first as rows, the second as columns."""
+        if level != -1 or not has_zero(fill_value) or len(self._by) != 2:
+            return self.refuse(".unstack without fill_value=0", ".unstack(fill_value=0)")
+        return self.crossed(self)
 
     def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
-        if type(fill_value) not in (int, float) or fill_value != 0:
+        keys = named_keys(self, index)
+        if fill_value is None:
+            return _Unfilled(self, keys)
+        if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        keys = list(index)
-        if len(set(keys)) < len(keys):
-            return self.refuse(".reindex with a key twice")
-        return KeyedSeries.of({key: self._of(key) for key in keys})
+        return KeyedSeries.of({key: self.answer_of(key) for key in keys})
+
+
+class _Unfilled(OfPandas):
+    """Answers of named groups, nan for those that do not occur."""
+
+    __slots__ = ("_keys", "_of")
+
+    kind = object
+    described = "answers that are nan for groups that do not occur,"
+    advice = ".reindex(KEYS, fill_value=0), or .reindex(KEYS).fillna(0)"
+
+    def __init__(self, of: ByKey, keys: list[Any]) -> None:
+        self._of, self._keys = of, keys
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("reindex without fill_value=0")
+
+    def fillna(self, value: Any) -> Any:
+        """0 for groups that do not occur; floats, as soon as one of them does not."""
+        if not has_zero(value):
+            return self.refuse(".fillna with another number than 0")
+        found = self._of.reindex(self._keys, fill_value=0)
+        return found.astype(float)
+
+
+def has_zero(value: Any) -> bool:
+    """Whether what stands for a missing answer is 0."""
+    return type(value) in (int, float) and value == 0
+
+
+def named_keys(of: OfPandas, index: Any) -> list[Any]:
+    """Keys that the program names, each once."""
+    if is_symbolic(index):
+        of.refuse(".reindex with keys that depend on the data")
+    keys = list(index)
+    if len(set(keys)) < len(keys):
+        of.refuse(".reindex with a key twice")
+    return keys

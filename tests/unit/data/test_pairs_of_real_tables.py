@@ -10,6 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.real_tables import RealRows
+from liptest.privacy.refutation import _OF_REALS
 
 COLUMNS: dict[str, Any] = {
     "age": lt.Real(18, 120),
@@ -31,7 +32,7 @@ def test_they_are_neighbours(columns: Any, options: Any, rows: int) -> None:
     domain = lt.Table(columns, rows=rows, **options)
     assert isinstance(domain, RealRows)
     pairs = list(domain.plain_pairs())
-    assert len(pairs) <= 36  # all of which are looked at
+    assert len(pairs) <= _OF_REALS  # all of which are looked at
     for left, right in pairs:
         domain.check_points(np.stack([left, right]))
         assert domain.distance([left], [right]).tolist() == [1]
@@ -166,3 +167,42 @@ def test_what_is_right_is_not() -> None:
     assert lt.check_privacy(right, PEOPLE, epsilon=1, floats="ideal").decision == "YES"
     searched = lt.check_privacy(right, PEOPLE, epsilon=1, floats="ideal", method="refutation")
     assert searched.decision == "INCONCLUSIVE"
+
+
+@lt.mechanism
+def incomes_that_are_clipped_above(frame: Any, rng: Any) -> Any:
+    adults = frame[frame["age"] > 20]
+    return adults["income"].clip(upper=1000).sum() + rng.laplace(scale=1000)
+
+
+@lt.mechanism
+def mean_of_some(frame: Any, rng: Any) -> Any:
+    some = frame[frame["age"].between(30, 90)]
+    return some["income"].clip(0, 1000).mean() + rng.laplace(scale=0.01)
+
+
+USERS = lt.Table({**COLUMNS, "user": lt.Key()}, rows=1_000, unit="user")
+SOME_USERS = lt.Table(
+    {"region": lt.Category(["north", "south"]), "user": lt.Key()}, rows=1_000, unit="user"
+)
+
+
+@lt.mechanism
+def once_in_each_region(frame: Any, rng: Any) -> Any:
+    return len(frame.drop_duplicates(["user", "region"])) + rng.laplace(scale=1)
+
+
+@pytest.mark.parametrize(
+    ("program", "domain"),
+    [
+        (incomes_that_are_clipped_above, OPEN),
+        (mean_of_some, OPEN),
+        (once_in_each_region, USERS),
+        (once_in_each_region, SOME_USERS),
+    ],
+)
+def test_rows_that_code_selects_are_among_them(program: Any, domain: Any) -> None:
+    verdict = lt.check_privacy(program, domain, epsilon=1, floats="ideal")
+    assert verdict.decision == "NO", str(verdict)
+    assert verdict.witness is not None
+    assert verdict.witness.verify(program.on_domain(domain))

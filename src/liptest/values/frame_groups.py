@@ -1,0 +1,199 @@
+"""Groups of a symbolic frame: by users, by bins, by the entries of one column or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liptest.values.branching import Branching
+from liptest.values.keyed_frame import AnswersByKey
+from liptest.values.keyed_series import KeyedSeries
+from liptest.values.of_pandas import OfPandas
+from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
+
+#: What a group is summed up by.
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda chosen: chosen.sum(),
+    "count": lambda chosen: chosen.count(),
+    "size": lambda chosen: chosen.count(),
+    "nunique": lambda chosen: chosen.nunique(),
+}
+_ADVICE = (
+    "sum and count each group, add noise to both, and divide these"
+    " (a mean by group divides by a private count)"
+)
+
+
+def answer_named(of: OfPandas, how: Any) -> Callable[[Any], Any]:
+    """What a column is summed up by: "sum", "count", "size" or "nunique"."""
+    how = {sum: "sum", len: "size"}.get(how, how) if callable(how) else how
+    if isinstance(how, str) and how in _ANSWERS:
+        return _ANSWERS[how]
+    return of.refuse(f".agg with {how!r}", _ADVICE)  # type: ignore[no-any-return]
+
+
+class OfUsers(OfPandas):
+    """A frame by users: what each contributes can be bounded."""
+
+    __slots__ = ("_by", "_frame")
+
+    kind = object
+    described = "the rows of each user, of which there may be any number,"
+    advice = KeySeries.advice
+
+    def __init__(self, frame: Any, by: KeySeries) -> None:
+        self._frame, self._by = frame, by
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def head(self, n: Any = 5) -> Any:
+        """The first n rows of each user."""
+        if type(n) is not int or n < 1:
+            return self.refuse(".head", "give it a whole number of at least 1")
+        return self._frame.bounded(n)
+
+
+def need_all_bins(bins: BinSeries) -> Any:
+    """Refuse keys that are those bins that occur."""
+    return bins.refuse(".groupby by bins of which only those that occur are keys", "observed=False")
+
+
+class InBins(OfPandas):
+    """A frame, or one column of it, by bins, all of which are keys."""
+
+    __slots__ = ("_bins", "_frame", "_series")
+
+    kind = object
+    described = BinSeries.described
+
+    def __init__(self, frame: Any, bins: BinSeries, series: RecordSeries | None = None) -> None:
+        self._frame, self._bins, self._series = frame, bins, series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._bins.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._frame[key] if isinstance(key, str) else None
+        if type(found) is not RecordSeries:
+            return self.refuse("an index")
+        return InBins(self._frame, self._bins, found)
+
+    def size(self) -> Any:
+        """How many records each bin has."""
+        return self._bins.value_counts(sort=False)
+
+    def count(self) -> Any:
+        """As ``size``, of one column: nothing is missing."""
+        return self.size() if self._series is not None else self.refuse(".count of all columns")
+
+    def sum(self) -> Any:
+        """The sum of one column by bin."""
+        series = self._series
+        if series is None:
+            return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
+        masks = self._bins.masks.items()
+        return KeyedSeries.of({bin_: series[mask].sum() for bin_, mask in masks})
+
+
+class Grouped(OfPandas):
+    """A frame, or one column of it, by the entries of others."""
+
+    __slots__ = ("_by", "_frame", "_names", "_series")
+
+    kind = object
+
+    def __init__(
+        self,
+        frame: Any,
+        by: tuple[RecordSeries, ...],
+        series: RecordSeries | KeySeries | None = None,
+        names: list[str] | None = None,
+    ) -> None:
+        self._frame, self._by, self._series, self._names = frame, by, series, names
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by[0].branching
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, list) and key and all(one in self._frame for one in key):
+            return Grouped(self._frame, self._by, None, list(key))
+        if not isinstance(key, str):
+            return self.refuse("an index")
+        return Grouped(self._frame, self._by, self._frame[key])
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._frame:
+            return self[name]
+        return super().__getattr__(name)
+
+    def size(self) -> Any:
+        """How many records each group has."""
+        return ByKey(self._by, self._by[0], _ANSWERS["count"])
+
+    def count(self) -> Any:
+        """As ``size``, of each column: nothing is missing."""
+        return self.agg("count")
+
+    def sum(self) -> Any:
+        """The sum of one column, or of each, by group."""
+        return self.agg("sum")
+
+    def nunique(self) -> Any:
+        """How many different entries each group has."""
+        return self.agg("nunique")
+
+    def agg(self, func: Any = None, **named: Any) -> Any:
+        """Sums and counts by group, as pandas names them."""
+        if self._series is not None:
+            return self._of_series(func, named)
+        if func is None and named:
+            given = {name: tuple(one) for name, one in named.items() if isinstance(one, tuple)}
+            if len(given) < len(named) or not all(len(one) == 2 for one in given.values()):
+                return self.refuse(".agg", 'name what is summed up: .agg(total=("income", "sum"))')
+            return self._of_columns(given)
+        if isinstance(func, dict) and not named:
+            if any(isinstance(one, (list, tuple)) for one in func.values()):
+                return self.refuse(".agg with a list for a column", "name one for each column")
+            return self._of_columns({name: (name, how) for name, how in func.items()})
+        if self._names is not None and isinstance(func, str) and not named:
+            return self._of_columns({name: (name, func) for name in self._names})
+        return self.refuse(
+            f".{func} of all columns" if isinstance(func, str) else ".agg",
+            f"name one: frame.groupby(..)['column'].{func if isinstance(func, str) else 'sum'}()",
+        )
+
+    aggregate = agg
+
+    def _of_series(self, func: Any, named: dict[str, Any]) -> Any:
+        if named and func is None:
+            return AnswersByKey(
+                {
+                    name: ByKey(self._by, self._series, answer_named(self, one))
+                    for name, one in named.items()
+                }
+            )
+        if isinstance(func, list) and func and not named:
+            return AnswersByKey(
+                {one: ByKey(self._by, self._series, answer_named(self, one)) for one in func}
+            )
+        return ByKey(self._by, self._series, answer_named(self, func))
+
+    def _of_columns(self, columns: dict[str, tuple[str, Any]]) -> Any:
+        if not all(name in self._frame for name, _ in columns.values()):
+            return self.refuse(".agg of a column that is not there")
+        return AnswersByKey(
+            {
+                name: ByKey(self._by, self._frame[column], answer_named(self, how))
+                for name, (column, how) in columns.items()
+            }
+        )

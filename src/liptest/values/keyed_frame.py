@@ -1,0 +1,287 @@
+"""Frames of answers: sums and counts by group in several columns, as pandas has them.
+
+``AnswersByKey`` and ``Crossed`` do not know which groups occur: their keys must be named. A
+``KeyedFrame`` has keys in both directions, and an answer or a number with noise for each of both.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.keyed_series import KeyedSeries
+from liptest.values.of_pandas import OfPandas
+from liptest.values.protocol import is_symbolic
+from liptest.values.record_series import ByKey, has_zero, named_keys
+
+
+class AnswersByKey(OfPandas):
+    """Columns of answers by key, of which it depends on the data which keys there are."""
+
+    __slots__ = ("_columns",)
+
+    has_columns = True
+    described, advice = ByKey.described, "name the groups: .reindex(KEYS, fill_value=0)"
+
+    def __init__(self, columns: dict[Any, ByKey]) -> None:
+        self._columns = columns
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.DataFrame
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return next(iter(self._columns.values())).branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._columns[key] if key in self._columns else self.refuse("an index")
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._columns:
+            return self._columns[name]
+        return super().__getattr__(name)
+
+    def reindex(self, index: Any, fill_value: Any = None) -> Any:
+        """Answers of named groups; 0 for those that do not occur."""
+        if not has_zero(fill_value):
+            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+        keys = named_keys(self, index)
+        found = {name: one.reindex(keys, fill_value=0) for name, one in self._columns.items()}
+        return KeyedFrame(keys, found)
+
+
+class Crossed(OfPandas):
+    """Answers by the entries of two columns, of which it depends on the data which there are."""
+
+    __slots__ = ("_answers", "_columns", "_index")
+
+    has_columns = True
+    described = ByKey.described
+    advice = "name the groups: .reindex(index=KEYS, columns=KEYS, fill_value=0)"
+
+    def __init__(
+        self,
+        answers: ByKey,
+        index: list[Any] | None = None,
+        columns: list[Any] | None = None,
+    ) -> None:
+        self._answers, self._index, self._columns = answers, index, columns
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.DataFrame
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._answers.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def reindex(self, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
+        """Answers of named rows and columns; 0 for those that do not occur."""
+        if not has_zero(fill_value) or (index is None and columns is None):
+            return self.refuse(".reindex without fill_value=0")
+        rows = self._index if index is None else named_keys(self, index)
+        cells = self._columns if columns is None else named_keys(self, columns)
+        if rows is None or cells is None:
+            return Crossed(self._answers, rows, cells)
+        made = {
+            one: KeyedSeries.of({row: self._answers.answer_of((row, one)) for row in rows})
+            for one in cells
+        }
+        return KeyedFrame(rows, made)
+
+
+def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+    def operate(self: KeyedFrame, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+class KeyedFrame(OfPandas):
+    """Columns of numbers by the same keys.
+
+    Parameters
+    ----------
+    keys
+        Of the rows, each once.
+    columns
+        By name the series of these keys.
+    """
+
+    __slots__ = ("_columns", "_keys")
+
+    described = "a frame of sums and noise"
+    advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
+    has_columns = True
+
+    def __init__(self, keys: Any, columns: dict[Any, KeyedSeries]) -> None:
+        self._keys, self._columns = tuple(keys), columns
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.DataFrame
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return next(iter(self._columns.values())).branching
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'DataFrame' object has no attribute {name!r}")
+        return self._columns[name] if name in self._columns else self.refuse(f".{name}")
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names."""
+        return list(self._columns)
+
+    @property
+    def index(self) -> list[Any]:
+        """The keys."""
+        return list(self._keys)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(keys, columns)."""
+        return len(self._keys), len(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.columns)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._columns
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, list) and all(one in self._columns for one in key):
+            return KeyedFrame(self._keys, {one: self._columns[one] for one in key})
+        if isinstance(key, list) or key not in self._columns:
+            return self.refuse("an index")
+        return self._columns[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:
+            self.refuse("an assignment of what is not a series of its keys")
+        self._columns = {**self._columns, key: value}
+
+    @property
+    def loc(self) -> Any:
+        """One answer by its keys."""
+        return _AnswerAt(self)
+
+    at = loc
+
+    def cell(self, key: Any, column: Any) -> Any:
+        """One answer."""
+        return self[column][key]
+
+    def to_numpy(self) -> Any:
+        """(keys, columns)."""
+        cells = [one[key] for key in self._keys for one in self._columns.values()]
+        kinds = [one.kind if is_symbolic(one) else type(one) for one in cells]
+        kind = np.result_type(*map(np.dtype, kinds))
+        return array_of(self.branching, filled(cells, self.shape, object), kind)
+
+    @property
+    def values(self) -> Any:
+        """(keys, columns)."""
+        return self.to_numpy()
+
+    def to_dict(self) -> dict[Any, Any]:
+        """By column the entries by key."""
+        return {name: one.to_dict() for name, one in self._columns.items()}
+
+    def items(self) -> Iterator[tuple[Any, KeyedSeries]]:
+        """(name, column) in order."""
+        return iter(self._columns.items())
+
+    def iterrows(self) -> Iterator[tuple[Any, KeyedSeries]]:
+        """(key, row) in order."""
+        for key in self._keys:
+            yield key, KeyedSeries.of({name: one[key] for name, one in self._columns.items()})
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each entry within two constants."""
+        return self._each(lambda one: one.clip(lower, upper))
+
+    def round(self, decimals: int = 0) -> Any:
+        """Each entry rounded."""
+        return self._each(lambda one: one.round(decimals))
+
+    def sum(self) -> Any:
+        """Of each column."""
+        return KeyedSeries.of({name: one.sum() for name, one in self._columns.items()})
+
+    def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
+        if type(other) is KeyedFrame:
+            if other.index != self.index or other.columns != self.columns:
+                self.refuse("an operator with a frame of other keys")
+            others: list[Any] = list(other._columns.values())
+        elif isinstance(other, (int, float, np.number)):
+            others = [other] * len(self._columns)
+        elif isinstance(other, np.ndarray) and other.shape == self.shape:
+            others = [other[:, place] for place in range(len(self._columns))]
+        else:
+            self.refuse("an operator with what has not its shape")
+        made = {
+            name: one.calculated(operation, partner, swapped=swapped)
+            for (name, one), partner in zip(self._columns.items(), others, strict=True)
+        }
+        return KeyedFrame(self._keys, made)
+
+    def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
+        return KeyedFrame(self._keys, {name: function(one) for name, one in self._columns.items()})
+
+    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
+    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
+    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
+    __truediv__ = _operator(operator.truediv)
+
+
+class _AnswerAt(OfPandas):
+    """``.loc`` of a frame of answers."""
+
+    __slots__ = ("_of",)
+
+    kind = object
+    described, advice = KeyedFrame.described, "frame.loc[key, column]"
+
+    def __init__(self, of: KeyedFrame) -> None:
+        self._of = of
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and key[0] in self._of.index:
+            return self._of.cell(*key)
+        return self.refuse(".loc")
+
+
+ByKey.crossed = Crossed

@@ -1,0 +1,81 @@
+"""What stands for an object of pandas: what it does not follow, it refuses, with the line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liptest.values.branching import Branching
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic
+
+ADVICE = (
+    "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
+    "or count, by group with .reindex(KEYS, fill_value=0)"
+)
+
+
+class OfPandas(Symbolic):
+    """What stands for an object of pandas."""
+
+    __slots__ = ()
+
+    #: Whether it is a frame.
+    has_columns = False
+
+    described = "a data frame, of which only sums over all rows are followed,"
+    advice = ADVICE
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
+        self.refuse(f".{name}")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        self.refuse(f"numpy.{ufunc.__name__}")
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        self.refuse(f"numpy.{function.__name__}")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        self.refuse("numpy.array()")
+
+    def __iter__(self) -> Any:
+        self.refuse("iter()")
+
+    def __bool__(self) -> bool:
+        return bool(self.refuse("bool()"))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(self.refuse("in"))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.refuse("an assignment", "make another frame with .assign(), or a name of its own")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def applied_by(self, function: Any, by_rows: bool) -> Any:
+        """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
+        return self.refuse(".apply")
+
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        return _Words(self.branching, advice or self.advice, self.described).refuse(use)
+
+
+class _Words(Symbolic):
+    def __init__(self, branching: Branching, advice: str, described: str) -> None:
+        self.branching = branching
+        self.advice = advice
+        self.described = described
+
+
+def _refused(operation: Any) -> Any:
+    def operate(self: OfPandas, other: Any) -> Any:
+        return self.refuse(f"an operator ({operation.__name__})")
+
+    return operate
+
+
+for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
+    _name = _operation.__name__.rstrip("_")
+    for _method_name in (f"__{_name}__", f"__r{_name}__"):
+        setattr(OfPandas, _method_name, _refused(_operation))

@@ -1,0 +1,357 @@
+"""What practitioners write with frames, against pandas: queries, aggregates, cross tables, joins.
+
+The oracle is that of ``test_frames``: the largest change by pandas over all neighbouring tables.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import liptest as lt
+from liptest.enumerate.symbolic_data import NoPaths
+from tests.shares import mostly_slow
+from tests.unit.values.frame_prices import change_of, price_of
+from tests.unit.values.test_frames import REGIONS, RELATIONS, TABLES
+
+LIMIT = 3
+PUBLIC = pd.DataFrame({"region": REGIONS, "weight": [1.0, 0.5], "code": ["a", "b"]})
+BY_AGE = pd.DataFrame({"age": [3, 9], "points": [2, 7]})
+BOTH = pd.MultiIndex.from_product([REGIONS, [0, 1]])
+OF_REGIONS = pd.CategoricalDtype(REGIONS)
+
+
+def with_column(frame: Any) -> Any:
+    frame = frame.copy()
+    frame["old"] = frame["age"] > 3
+    frame["age"] = frame["age"].clip(0, 5)
+    return frame
+
+
+def with_array(frame: Any) -> Any:
+    frame["half"] = np.minimum(frame["age"].to_numpy(), 4)
+    return frame
+
+
+def by_region(frame: Any) -> Any:
+    groups = frame.groupby("region").agg(n=("age", "size"), total=("age", "sum"))
+    return groups.reindex(REGIONS, fill_value=0)
+
+
+def crossed(frame: Any) -> Any:
+    found = pd.crosstab(frame["region"], frame["member"])
+    return found.reindex(index=REGIONS, columns=[0, 1], fill_value=0)
+
+
+def pivoted(frame: Any, how: Any = "sum") -> Any:
+    options = {"index": "region", "columns": "member", "values": "age"}
+    found = frame.pivot_table(**options, aggfunc=how, fill_value=0)
+    return found.reindex(index=REGIONS, fill_value=0).reindex(columns=[0, 1], fill_value=0)
+
+
+def in_two_columns(frame: Any) -> Any:
+    return frame.groupby(["region", "member"])["age"].sum()
+
+
+def local_limit(frame: Any) -> Any:
+    limit, names = 3, ["north"]  # noqa: F841 (a query reads them)
+    return len(frame.query("age > @limit and region in @names"))
+
+
+EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "query": lambda f: len(f.query("age >= 3 and region == 'north'")),
+    "query of signs": lambda f: f.query("(age > 3) | (member == 1)")["age"].sum(),
+    "query between": lambda f: len(f.query("3 <= age < 9")),
+    "query in": lambda f: len(f.query('region in ["south"] and not member == 1')),
+    "query not in": lambda f: len(f.query("age not in [3, 9]")),
+    "query of columns": lambda f: len(f.query("member < age")),
+    "query from the right": lambda f: len(f.query("3 < age")),
+    "query of a truth": lambda f: len(with_column(f).query("old & ~(member == 1)")),
+    "query of a name of the program": local_limit,
+    "query of a constant": lambda f: len(f.query("age > @LIMIT")),
+    "new column": lambda f: with_column(f)["age"].sum(),
+    "new truth": lambda f: with_column(f)["old"].sum(),
+    "group by a new column": lambda f: with_column(f).groupby("old").size().get(True, 0),
+    "new array": lambda f: with_array(f)["half"].sum(),
+    "drop and rename": lambda f: f.drop(columns=["member"]).rename(columns={"age": "x"})["x"].sum(),
+    "drop an axis": lambda f: f.drop("member", axis=1)["age"].sum(),
+    "pipe": lambda f: f.pipe(lambda g: g[g["age"] > 3])["age"].sum(),
+    "frame clip": lambda f: f[["age", "member"]].clip(0, 4).sum()["age"],
+    "agg by a dict": lambda f: (
+        f.groupby("region").agg({"age": "sum"}).reindex(REGIONS, fill_value=0)["age"]["south"]
+    ),
+    "named aggregation": lambda f: by_region(f)["total"]["north"],
+    "counts of a named aggregation": lambda f: by_region(f).loc["south", "n"],
+    "sums of columns of groups": lambda f: by_region(f).sum()["n"],
+    "array of groups": lambda f: by_region(f).to_numpy()[0, 1],
+    "agg of a column": lambda f: f.groupby("region")["age"].agg("sum").get("south", 0),
+    "agg of names": lambda f: (
+        f.groupby("region")["age"]
+        .agg(["sum", "count"])
+        .reindex(REGIONS, fill_value=0)["count"]["north"]
+    ),
+    "agg by a function": lambda f: f.groupby("region")["age"].agg(len).get("north", 0),
+    "sum of some columns": lambda f: (
+        f.groupby("region")[["age", "member"]]
+        .sum()
+        .reindex(REGIONS, fill_value=0)["member"]["north"]
+    ),
+    "agg of a series": lambda f: f["age"].agg("sum"),
+    "agg of a frame": lambda f: f[["age"]].agg("sum")["age"],
+    "two keys": lambda f: in_two_columns(f).get(("north", 1), 0),
+    "two keys by an index": lambda f: (
+        in_two_columns(f).reindex(BOTH, fill_value=0).to_dict()[("north", 1)]
+    ),
+    "unstacked": lambda f: (
+        in_two_columns(f)
+        .unstack(fill_value=0)
+        .reindex(index=REGIONS, columns=[0, 1], fill_value=0)
+        .loc["south", 1]
+    ),
+    "filled later": lambda f: f.groupby("region").size().reindex(REGIONS).fillna(0)["north"],
+    "crosstab": lambda f: crossed(f).to_numpy()[1, 1],
+    "crosstab of a column": lambda f: crossed(f)[1]["north"],
+    "pivot table": lambda f: pivoted(f).loc["north", 1],
+    "pivot table of counts": lambda f: pivoted(f, "count").loc["north", 0],
+    "dummies": lambda f: pd.get_dummies(f["region"]).sum().reindex(REGIONS, fill_value=0)["south"],
+    "merge": lambda f: f.merge(PUBLIC, on="region", how="left")["weight"].sum(),
+    "merge of names": lambda f: (f.merge(PUBLIC, on="region")["code"] == "b").sum(),
+    "inner merge": lambda f: f.merge(BY_AGE, on="age")["points"].sum(),
+    "rows of an inner merge": lambda f: len(pd.merge(f, BY_AGE, on=["age"])),
+    "map of numbers": lambda f: f["age"].map({0: 1, 3: 5, 6: 2, 9: 2}).sum(),
+    "map of a series": lambda f: f["region"].map(PUBLIC.set_index("region")["weight"]).sum(),
+    "categories": lambda f: f["region"].astype(OF_REGIONS).value_counts(sort=False)["south"],
+    "in a category": lambda f: (f["region"].astype(OF_REGIONS) == "south").sum(),
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
+def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
+    expression, table = EXPRESSIONS[name], TABLES[relation]
+    proved, true = price_of(expression, table), change_of(expression, table)
+    assert proved >= true - 1e-12
+    assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
+
+
+NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "query of arithmetic": (lambda f: len(f.query("age + 1 > 3")), r"\.query with 'age \+ 1'"),
+    "query of a method": (lambda f: len(f.query("region.isin(['north'])")), r"\.query with"),
+    "query of a sum": (lambda f: len(f.query("age > @f.age.sum()")), r"\.query with"),
+    "query of nothing": (lambda f: len(f.query("age >")), r"not an expression"),
+    "a constant column": (lambda f: f.__setitem__("x", [1]) or 0, r"an assignment"),
+    "a column of others": (
+        lambda f: f.__setitem__("x", f[f["age"] > 3]["age"]) or 0,
+        r"an assignment of other rows",
+    ),
+    "means by group": (
+        lambda f: f.groupby("region")["age"].agg("mean").get("north", 0),
+        r"\.agg with 'mean'",
+    ),
+    "keys of named aggregation": (
+        lambda f: f.groupby("region").agg(n=("age", "sum"))["n"].sum(),
+        r"groups that occur",
+    ),
+    "nan of a group": (
+        lambda f: f.groupby("region").size().reindex(REGIONS)["north"],
+        r"nan for groups",
+    ),
+    "keys of a crosstab": (
+        lambda f: pd.crosstab(f["region"], f["member"]).to_numpy().sum(),
+        r"groups that occur",
+    ),
+    "crosstab with margins": (
+        lambda f: pd.crosstab(f["region"], f["member"], margins=True).sum(),
+        r"crosstab",
+    ),
+    "pivot table without 0": (
+        lambda f: f.pivot_table(index="region", columns="member", values="age", aggfunc="sum"),
+        r"without fill_value=0",
+    ),
+    "columns that occur": (lambda f: pd.get_dummies(f["region"])["north"].sum(), r"occurs"),
+    "merge of a key twice": (
+        lambda f: len(f.merge(pd.concat([PUBLIC, PUBLIC]), on="region")),
+        r"a key, or a name",
+    ),
+    "merge without a key": (
+        lambda f: len(f.merge(BY_AGE, on="age", how="left")),
+        r"\.merge without an entry",
+    ),
+    "merge with itself": (lambda f: len(f.merge(f, on="age")), r"not a public frame"),
+    "map without a key": (lambda f: f["age"].map({0: 1}).sum(), r"\.map without an entry"),
+    "categories of the data": (
+        lambda f: f["region"].astype("category").value_counts()["north"],
+        r"those of the data",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_all_else_is_refused_with_the_line(name: str) -> None:
+    expression, words = NOT_FOLLOWED[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    table = TABLES["replace"]
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    assert re.search(words, found.reason), found.reason
+    assert "test_frame_idioms.py" in found.reason, found.reason
+
+
+def test_shares_of_a_public_number_of_rows() -> None:
+    def share(frame: Any) -> Any:
+        return frame["region"].value_counts(normalize=True).reindex(REGIONS, fill_value=0)["north"]
+
+    table = TABLES["replace"]
+    assert math.isclose(price_of(share, table), change_of(share, table), rel_tol=1e-9)
+
+
+def in_rows(frame: Any) -> Any:
+    total = 0
+    for row in frame.itertuples(index=False):
+        if row.region == "north" and row.age >= 3:
+            total += min(row.age, 5)
+    return total
+
+
+def in_rows_by_place(frame: Any) -> Any:
+    total = 0
+    for age, member in frame[["age", "member"]].itertuples(index=False, name=None):
+        total += age * member
+    return total
+
+
+def in_series(frame: Any) -> Any:
+    counts: dict[str, int] = {}
+    for _, row in frame.iterrows():
+        counts[row["region"]] = counts.get(row["region"], 0) + row["age"]
+    return counts.get("south", 0)
+
+
+def in_dicts(frame: Any) -> Any:
+    count = 0
+    for one in frame.to_dict("records"):
+        count += one["member"]
+    return count
+
+
+def in_pairs(frame: Any) -> Any:
+    total = 0
+    for age, region in zip(frame["age"], frame["region"], strict=True):
+        if region == "south":
+            total += age
+    return total
+
+
+def score(row: Any) -> int:
+    if row["age"] > 3:
+        return 2
+    return 1 if row["member"] == 1 else 0
+
+
+IN_ROWS: dict[str, Callable[[Any], Any]] = {
+    "rows": in_rows,
+    "rows by place": in_rows_by_place,
+    "rows as series": in_series,
+    "rows as dicts": in_dicts,
+    "columns together": in_pairs,
+    "rows of some": lambda f: in_dicts(f[f["age"] > 3]),
+    "a sum of rows": lambda f: sum(row.age for row in f.itertuples()),
+    "pairs of a sum": lambda f: sum(
+        a for a, b in zip(f["age"], f["member"], strict=True) if b == 1
+    ),
+    "apply by rows": lambda f: f.apply(lambda row: row["age"] * row["member"], axis=1).sum(),
+    "apply a function by rows": lambda f: f.apply(score, axis=1).sum(),
+    "apply": lambda f: f["age"].apply(lambda age: min(age, 5)).sum(),
+    "map of a function": lambda f: f["region"].map(lambda one: 1 if one == "south" else 3).sum(),
+    "a column by apply": lambda f: f.assign(x=f["age"].apply(lambda age: age // 2))["x"].sum(),
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", mostly_slow(IN_ROWS, 6))
+def test_rows_are_walked_as_pandas_walks_them(name: str, relation: str) -> None:
+    expression, table = IN_ROWS[name], TABLES[relation]
+    proved, true = price_of(expression, table), change_of(expression, table)
+    assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def by_number_of_row(frame: Any) -> Any:
+    total = 0
+    for number, row in frame.iterrows():
+        if number == 0:
+            total += row["age"]
+    return total
+
+
+def last_row(frame: Any) -> Any:
+    last = 0
+    for row in frame.itertuples():
+        last = row.age
+    return last
+
+
+def earlier_rows(frame: Any) -> Any:
+    total, before = 0, 0
+    for row in frame.itertuples():
+        total += before
+        before = row.age
+    return total
+
+
+def other_rows(frame: Any) -> Any:
+    return sum(a for a, b in zip(frame["age"][frame["age"] > 3], frame["member"], strict=False))
+
+
+NOT_IN_ROWS: dict[str, Callable[[Any], Any]] = {
+    "the number of a row": by_number_of_row,
+    "the last row": last_row,
+    "a row and the one before": earlier_rows,
+    "columns of different rows": other_rows,
+    "the index": lambda f: sum(1 for row in f.itertuples() if row.Index == 0),
+    "apply to columns": lambda f: f[["age"]].apply(lambda column: column.sum())["age"],
+    "apply what keeps": lambda f: f["age"].apply([].append).sum(),
+    "apply to groups": lambda f: f.groupby("region")["age"].apply(lambda age: age.sum()).sum(),
+    "apply two types": lambda f: f["age"].apply(lambda age: age if age else 0.5).sum(),
+}
+
+
+@pytest.mark.parametrize("name", NOT_IN_ROWS)
+def test_rows_that_are_not_walked_alike_are_refused(name: str) -> None:
+    expression = NOT_IN_ROWS[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    table = TABLES["replace"]
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    assert "test_frame_idioms.py" in found.reason, found.reason
+
+
+REAL = lt.Table({"income": lt.Real(), "age": lt.Real(0, 120), "member": lt.Bit()}, rows=1000)
+
+
+def real_rows(frame: Any) -> Any:
+    total = 0.0
+    for row in frame.itertuples(index=False):
+        if row.member == 1 and row.age >= 18:
+            total += min(max(row.income, 0.0), 50.0)
+    return total
+
+
+def real_apply(frame: Any) -> Any:
+    return frame["income"].apply(lambda x: min(max(x, 0.0), 50.0)).sum()
+
+
+@pytest.mark.parametrize("expression", [real_rows, real_apply])
+def test_rows_with_real_numbers(expression: Callable[[Any], Any]) -> None:
+    assert math.isclose(price_of(expression, REAL), 50, rel_tol=1e-6)
