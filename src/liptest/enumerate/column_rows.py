@@ -90,7 +90,7 @@ def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:
 
 def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     """``zip`` of columns of the same records; None of all else."""
-    found = [None if is_plain_kind(one) else rows_of(one) for one in iterables]
+    found = [None if _is_of_python(one) else rows_of(one) for one in iterables]
     rows = [one for one in found if one is not None]
     if not rows or len(rows) < len(found):
         return None
@@ -104,7 +104,7 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     )
 
 
-def is_plain_kind(value: Any) -> bool:
+def _is_of_python(value: Any) -> bool:
     """Whether it is an iterable of Python itself."""
     return type(value) in (list, tuple, range, dict, str)
 

@@ -238,7 +238,9 @@ class AnswerBook:
         found.places.setdefault(ball.place, number)
 
     def bounded(self, kept: Table, most: int) -> AnswerBook:
-        """The same book, for sums over the first rows of each user."""
+        """The same book, for sums over the first rows of each user; itself where all are left."""
+        if self.bound is not None and self.bound.rows <= most:
+            return self
         bound = RowBound(self.bound, kept.tobytes(), most)
         if bound not in self._bounded:
             made = self._bounded[bound] = copy(self)  # which shares the lists

@@ -77,7 +77,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "str", "repr", "format
 PLACE = PlaceOfRow()
 
 
-class Row:
+class RowOfFrame:
     """One row, by place or by name, to read."""
 
     __slots__ = ("_entries", "_names")
@@ -94,10 +94,10 @@ class Row:
 
 
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "str", "repr", "format"):
-    setattr(Row, f"__{_name}__", _unknown)
+    setattr(RowOfFrame, f"__{_name}__", _unknown)
 
 
-class RowByPlace(Row):
+class RowByPlace(RowOfFrame):
     """As ``itertuples`` gives it."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class RowByPlace(Row):
         return len(self._entries)
 
 
-class RowByName(Row):
+class RowByName(RowOfFrame):
     """As ``iterrows`` gives it."""
 
     __slots__ = ()

@@ -294,3 +294,16 @@ def test_units_that_are_none_are_refused() -> None:
     draws = lt.SampledDistribution(table, lambda n, rng: np.zeros((n, 3)))
     with pytest.raises(InputError, match="by method='neighbourhoods' only"):
         lt.check_privacy(lt.mechanism(counted), draws, epsilon=1, method="edges")
+
+
+def test_rows_that_are_all_left_are_not_bounded_anew() -> None:
+    regions = ["north", "south", "east"]
+
+    def users_by_region(frame: Any) -> Any:
+        once = frame.drop_duplicates("user")
+        counts = once.groupby("region")["user"].nunique().reindex(regions, fill_value=0)
+        return tuple(counts.tolist())
+
+    columns = {"user": lt.Key(), "region": lt.Category(regions)}
+    table = lt.Table(columns, rows=3, unit="user")
+    assert price_of(users_by_region, table) == 2  # of one region to another one
