@@ -223,6 +223,10 @@ class SymbolicFrame(OfPandas):
         """``frame.apply(.., axis=1)``; ``function`` makes a list of numbers of the rows."""
         if not by_rows:
             return self.refuse(".apply to columns")
+        count = self.count_rows()
+        if type(count) is not int or not count:
+            # Of no rows pandas makes another frame.
+            return self.refuse(".apply by rows of which there may be none", "use its columns")
         found = function(RecordRows(self._leading, self.each_row(".apply")))
         return RecordSeries(found.column())
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from liptest.values.array import array_of, filled
 from liptest.values.branching import Branching
-from liptest.values.keyed_series import KeyedSeries
+from liptest.values.keyed_series import SERIES, KeyedSeries, as_keyed
 from liptest.values.of_pandas import OfPandas
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import ARITHMETIC, is_symbolic
 from liptest.values.record_series import ByKey, has_zero, named_keys
 
 
@@ -246,12 +246,23 @@ class KeyedFrame(OfPandas):
         elif isinstance(other, np.ndarray) and other.shape == self.shape:
             others = [other[:, place] for place in range(len(self._columns))]
         else:
-            self.refuse("an operator with what has not its shape")
+            (other if is_symbolic(other) else self).refuse(
+                "an operator with what has not its shape"
+            )
         made = {
             name: one.calculated(operation, partner, swapped=swapped)
             for (name, one), partner in zip(self._columns.items(), others, strict=True)
         }
         return KeyedFrame(self._keys, made)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        operation = ARITHMETIC.get(ufunc)
+        if operation is None or method != "__call__" or options or len(inputs) != 2:
+            return super().__array_ufunc__(ufunc, method, *inputs, **options)
+        left, right = map(as_keyed, inputs)
+        if type(left) is KeyedFrame:
+            return left.calculated(operation, right, swapped=False)
+        return right.calculated(operation, left, swapped=True)
 
     def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
         return KeyedFrame(self._keys, {name: function(one) for name, one in self._columns.items()})
@@ -284,4 +295,11 @@ class _AnswerAt(OfPandas):
         return self.refuse(".loc")
 
 
+def _of_plain(frame: Any) -> KeyedFrame:
+    keys = frame.index.tolist()
+    return KeyedFrame(keys, {name: as_keyed(one) for name, one in frame.items()})
+
+
 ByKey.crossed = Crossed
+KeyedSeries.frame_of = _of_plain
+SERIES.add(KeyedFrame)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class KeyedSeries(Symbolic):
     """
 
     __slots__ = ("array", "keys_")
+
+    #: Makes such series of the columns of a plain frame (``keyed_frame``).
+    frame_of: ClassVar[Any]
 
     described = "a series of sums and noise"
     advice = ADVICE
@@ -211,20 +214,28 @@ def is_series(value: Any) -> bool:
     return kind.__name__ == "Series" and kind.__module__.partition(".")[0] == "pandas"
 
 
+def is_plain_frame(value: Any) -> bool:
+    """Whether it is a plain frame of pandas."""
+    kind = type(value)
+    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+
+
 def as_dict(series: Any) -> dict[Any, Any]:
     """The entries of a plain series by key; its keys and entries as Python's own."""
     return dict(zip(series.index.tolist(), series.tolist(), strict=True))
 
 
 def as_keyed(series: Any) -> Any:
-    """A plain series of pandas by its keys; what stands for one as it is."""
+    """A plain series of pandas by its keys, or a plain frame; what stands for one as it is."""
+    if is_plain_frame(series):
+        return KeyedSeries.frame_of(series)
     if not is_series(series):
         return series
     return KeyedSeries(series.index.tolist(), series.to_numpy())
 
 
 def _of_series(operation: Any, left: Any, right: Any) -> Any:
-    if not is_series(left) and not is_series(right):
+    if not any(is_series(one) or is_plain_frame(one) for one in (left, right)):
         return NotImplemented
     return operation(as_keyed(left), as_keyed(right))
 

@@ -17,7 +17,10 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _OURS = (
     *(f"{_PACKAGE / room}{os.sep}" for room in ("values", "enumerate")),
     os.path.dirname(os.path.abspath(np.__file__)) + os.sep,
-    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(np.__file__))), "polars") + os.sep,
+    *(
+        os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(np.__file__))), name) + os.sep
+        for name in ("pandas", "polars")
+    ),
     *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )
 

@@ -24,6 +24,7 @@ from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 
 _NO_NAME = -1
+_EARLIER = "make a column of it before the rows are selected: frame.assign(..)[condition]"
 
 
 def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
@@ -172,7 +173,17 @@ class RecordSeries(_Series):
         known = as_dict(values) if is_series(values) else values
         if type(known) is not dict:
             return self.refuse(".map", "give it a dict that has a number for every entry")
+        self._check_not_empty(".map")
         return self.looked_up(known, ".map")
+
+    def _check_not_empty(self, use: str) -> None:
+        """Refuse names of a selection: what pandas makes of none of them are texts, not numbers."""
+        column: Any = self.array.storage
+        book, kept = column.answers, column.kept
+        first = int(not book.has_positions) if book.cells is None else book.cells.first
+        is_selected = book.part is not None if kept is None else not bool(kept[first:].all())
+        if self.names is not None and is_selected:
+            self.refuse(f"{use} of names that are selected, of which there may be none", _EARLIER)
 
     def looked_up(self, values: dict[Any, Any], use: str) -> Any:
         """By the entry of each record another one."""
@@ -261,6 +272,7 @@ class RecordSeries(_Series):
         """``.apply`` and ``.map`` of a function, which makes a list of other numbers."""
         if by_rows:
             return self.refuse(".apply with an axis")
+        self._check_not_empty(".apply")
         return self.like(function(self).column())
 
     def __iter__(self) -> Any:

@@ -26,7 +26,7 @@ from liptest.values.array import (
 )
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
 from liptest.values.in_place import check_as_numpy, is_seen_once
-from liptest.values.keyed_series import SERIES, as_keyed, is_series
+from liptest.values.keyed_series import SERIES, as_keyed, is_plain_frame, is_series
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
@@ -56,7 +56,7 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         if found is not NotImplemented:
             return found
     for one in inputs:
-        if is_series(one) or type(one) in SERIES:
+        if is_series(one) or is_plain_frame(one) or type(one) in SERIES:
             return as_keyed(one).__array_ufunc__(ufunc, method, *inputs, **options)
     use = f"numpy.{ufunc.__name__}"
     out = options.pop("out", (None,))[0]

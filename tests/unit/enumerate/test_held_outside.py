@@ -12,13 +12,16 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from sys import argv as arguments
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import liptest as lt
 from liptest.enumerate.asked_of_machine import LiveArguments
+from liptest.enumerate.replaceable_names import reachable
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(1))
@@ -199,3 +202,27 @@ def test_arrays_that_are_filled_afterwards_are_let_pass() -> None:
 def test_addresses_and_the_locale_are_refused(asks: Callable[[], Any]) -> None:
     with pytest.raises(NonDeterministicError, match=r"address in memory|locale\.setlocale"):
         check(lambda data, rng: flipped(data[0], rng) + 0 * len(str(asks())))
+
+
+def _frames_with_a_generator() -> dict[str, Any]:
+    entries = np.array([np.random.default_rng(), 1], dtype=object)
+    attributed = pd.DataFrame({"age": [1]})
+    attributed.attrs["rng"] = [np.random.default_rng()]
+    return {
+        "a column": pd.DataFrame({"rng": entries}),
+        "a series": pd.Series(entries),
+        "an index": pd.Series([1, 2], index=pd.Index(entries)),
+        "attributes": attributed,
+    }
+
+
+@pytest.mark.parametrize(("name", "frame"), _frames_with_a_generator().items())
+def test_generators_in_frames_are_found(name: str, frame: Any) -> None:
+    sites = reachable(lambda data: frame, lambda one: isinstance(one, np.random.Generator))
+    assert len(sites) == 1, name
+
+
+def test_frames_of_texts_hold_no_code() -> None:
+    """Not even where another package keeps the texts."""
+    held = pd.DataFrame({"region": ["north", "south"], "weight": [1.0, 2.0]})
+    assert not reachable(held, lambda one: isinstance(one, FunctionType))
