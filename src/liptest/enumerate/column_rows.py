@@ -95,7 +95,8 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     if not rows or len(rows) < len(found):
         return None
     first = rows[0]
-    if not all(first.column.has_records_of(one.column) and first.kept == one.kept for one in rows):
+    book = first.column.answers
+    if not all(one.column.answers is book and one.kept == first.kept for one in rows):
         return None
     leading = next((one for one in rows if type(one) is RowsOfReals), rows[0])
     array = SymbolicArray(leading.reals if type(leading) is RowsOfReals else leading.column)
