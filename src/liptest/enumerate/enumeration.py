@@ -86,7 +86,9 @@ def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: Recor
 def _repeat_for_real(
     tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws
 ) -> None:
-    real = ChoiceTree(tree.name, max_choices=tree.max_choices)
+    # The same budgets: whether a whole number is chosen or compared depends on them.
+    budgets = {"max_leaves": tree.max_leaves, "max_choices": tree.max_choices}
+    real = ChoiceTree(tree.name, **budgets)
     # The same floats whenever the leaf is met again, other ones for other leaves.
     seed = crc32(repr([taken for _, taken in path]).encode())
     real.draw_log = replayed = ReplayedDraws(noted, _GENERATOR(_BITS(seed)))

@@ -92,3 +92,16 @@ def test_what_is_not_monotone_is_over_budget_or_aborts() -> None:
     for function in (lambda: random.getrandbits(64) % 2, lambda: random.getrandbits(64) & 1):
         with pytest.raises((BudgetError, UnsupportedRandomnessError)):
             law(function)
+
+
+@pytest.mark.parametrize("runs", [100, 799, 800, 10_000])
+def test_runs_are_repeated_with_the_budget_of_the_analysis(runs: int) -> None:
+    # A number of more values than runs is compared; where it was repeated it was chosen.
+    def function(data: Any, rng: Any) -> bool:
+        return bool(rng.integers(0, 800) < 81)
+
+    found = lt.output_law(lt.mechanism(function, max_leaves=runs), np.array([0]))
+    assert dict(zip(found.outputs, found.fractions or (), strict=True)) == {
+        True: Fraction(81, 800),
+        False: Fraction(719, 800),
+    }
