@@ -26,6 +26,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedValue
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
+from liptest.values.unfollowed import Unfollowed
 
 _COMPARISONS = {
     "Gt": operator.gt,
@@ -170,7 +171,7 @@ class NoisyCount:
     answer: int
 
 
-class NoisyCounts:
+class NoisyCounts(Unfollowed):
     """A dict of noisy counts of the keys that are there; only loops that tell some walk it."""
 
     def __init__(self, origin: Passing, entries: tuple[NoisyCount, ...]) -> None:
@@ -192,36 +193,21 @@ class NoisyCounts:
             self.refuse()
         return self.current.value
 
-    def refuse(self, *arguments: Any) -> NoReturn:
+    def refuse(self, use: str = "") -> NoReturn:
         """End the run."""
         self.origin._refuse("a dict of noisy counts of those values alone that are there")
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.refuse()
 
-    __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = __repr__ = refuse
-    __setitem__ = __delitem__ = __or__ = refuse
-
-
-class NoisyPairs:
+class NoisyPairs(Unfollowed):
     """The items or keys of noisy counts."""
 
     def __init__(self, counts: NoisyCounts, *, with_counts: bool) -> None:
         self.counts = counts
         self.with_counts = with_counts
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.counts.refuse()
-
-    def _refused(self, *arguments: Any) -> NoReturn:
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
         self.counts.refuse()
-
-    __iter__ = __next__ = __len__ = __contains__ = __eq__ = __bool__ = _refused
-    __hash__ = __repr__ = _refused
 
 
 class PassingAgain(Passing):

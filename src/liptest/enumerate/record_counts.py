@@ -17,6 +17,7 @@ import numpy as np
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.values.branching import Branching
 from liptest.values.record_list import EntryOfRecord
+from liptest.values.unfollowed import Unfollowed
 
 _Number = int | float | Fraction
 # Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
@@ -115,11 +116,13 @@ class RecordTable:
         return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
 
 
-class Counts:
+class Counts(Unfollowed):
     """A ``collections.Counter`` of a column: the number of each constant key is an answer.
 
     Which keys it has depends on the records, so nothing else can be asked of it.
     """
+
+    described = "a Counter of the records, which depends on which there are"
 
     def __init__(
         self,
@@ -209,29 +212,16 @@ class Counts:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._rows.refuse(f"Counter.{name}, which depends on which records there are")
-
-    def _refused(self, *arguments: Any) -> NoReturn:
-        self._rows.refuse("a Counter of the records, except for its entries by constant keys")
-
-    __iter__ = __len__ = __contains__ = __eq__ = __bool__ = __hash__ = _refused
-    __setitem__ = __delitem__ = __add__ = __sub__ = __or__ = __and__ = __repr__ = _refused
+        return self.refuse(f"Counter.{name}, which depends on which records there are")
 
 
-class CountedKeys:
+class CountedKeys(Unfollowed):
     """The keys of counts, or these with their counts; nothing but such a loop walks them."""
 
     def __init__(self, counts: Counts, *, with_counts: bool) -> None:
         self.counts = counts
         self.with_counts = with_counts
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.counts.refuse(_OF_ITEMS)
-
-    def _refused(self, *arguments: Any) -> NoReturn:
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
         self.counts.refuse(_OF_ITEMS)
-
-    __iter__ = __next__ = __len__ = __contains__ = __eq__ = __bool__ = _refused
-    __hash__ = __repr__ = _refused

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from liptest.values.array import CellStorage, OpaqueLine
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.protocol import is_symbolic
+from liptest.values.unfollowed import Unfollowed
 
 _ADVICE = (
     "count over a range that is fixed before: np.bincount(data, minlength=k), or write the counts "
@@ -86,21 +87,17 @@ class Distinct(OpaqueLine):
         return True
 
 
-class DistinctPairs:
+class DistinctPairs(Unfollowed):
     """``zip(values, counts)`` of distinct values: how many there are depends on the data."""
+
+    described = "zip()"
 
     def __init__(self, values: Distinct) -> None:
         self.values = values
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.values.refuse(f".{name}")
-
-    def _refused(self, *arguments: Any) -> NoReturn:
-        self.values.refuse("zip()")
-
-    __iter__ = __next__ = __eq__ = __hash__ = __repr__ = _refused
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        self.values.refuse(use)
 
 
 def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) -> Any:

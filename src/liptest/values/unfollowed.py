@@ -1,0 +1,63 @@
+"""Objects that programs get beside numbers and arrays: counts, pairs, the entries of an array.
+
+A program may do with them what their classes write out, and all else ends the analysis: operators,
+comparisons and copies too, which Python would answer otherwise with a default of its own, or with a
+TypeError that a program can catch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from liptest.values.faults import STANDING_FOR_NUMBERS
+
+_OPERATORS = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "xor", "or"),
+)
+_OTHERS = (
+    *("lt", "le", "eq", "ne", "gt", "ge", "hash", "bool", "len", "length_hint", "contains"),
+    *("iter", "next", "reversed", "getitem", "setitem", "delitem", "missing"),
+    *("neg", "pos", "abs", "invert", "int", "float", "complex", "index"),
+    *("round", "trunc", "floor", "ceil", "repr", "str", "format", "bytes"),
+    *("copy", "deepcopy", "reduce_ex", "call", "enter", "exit"),
+)
+_METHODS = (
+    *(f"__{before}{name}__" for name in _OPERATORS for before in ("", "r", "i")),
+    *(f"__{name}__" for name in _OTHERS),
+)
+
+
+class Unfollowed:
+    """See the module; ``refuse`` ends the analysis, ``described`` is what it says."""
+
+    __slots__ = ()
+
+    described = ""
+
+    def __init_subclass__(cls) -> None:
+        STANDING_FOR_NUMBERS.add(cls.__name__)
+        written = {name for kind in cls.__mro__[:-1] for name in vars(kind)}
+        for name in _METHODS:
+            if name not in written:
+                setattr(cls, name, _refusing(name))
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.refuse(f".{name} of {self.described}")
+
+
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    use = f"{name.strip('_')}()"
+
+    def method(self: Any, *arguments: Any, **options: Any) -> NoReturn:
+        raise AssertionError(self.refuse(f"{use} of {self.described}"))
+
+    method.__name__ = name
+    return method
