@@ -18,6 +18,7 @@ import numpy as np
 
 from liptest.values.grid import GRID
 from liptest.values.images import Image, Step
+from liptest.values.rounding import is_exact_factor
 from liptest.values.transforms import MATH, UNARY
 
 ABSOLUTES = ("abs", "absolute", "fabs")
@@ -42,6 +43,15 @@ def linear_in_base(line: Any) -> Line | None:
     if inner is None or step is None:
         return None
     return _after(step, inner)
+
+
+def roundings_from_grid(line: Any) -> int:
+    """How many operations lead from the grid to a line that floats may have rounded."""
+    if not isinstance(line, Image):
+        return 0
+    slope, shift = line.step.linear or (_ZERO, _ZERO)
+    is_exact = line.step.name in ABSOLUTES or (not shift and is_exact_factor(slope))
+    return roundings_from_grid(line.inner) + (not is_exact)
 
 
 def _after(step: Line, inner: Line) -> Line:

@@ -32,6 +32,7 @@ from liptest.values.noise_run import (
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
 from liptest.values.questions import Cells, Known, Span
+from liptest.values.rounding import is_exact_factor
 from liptest.values.tails import drawn_by_weight
 
 ADVICE = (
@@ -51,6 +52,10 @@ _MOST_STEPS = 64
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
+# Continuous noise exceeds so many times its scale with probability below 2**-64.
+_REACH = 64
+_LAST_DIGIT = Fraction(1, 1 << 52)
+_ROUNDING = "differ only by how floats are rounded"
 Step = Callable[[Any], Any]
 
 
@@ -63,6 +68,8 @@ class AnyNoise(NoisyNumber):
     described_in_arrays = "an array with continuous noise"
     advice = ADVICE
     form: Form
+    #: How often floats have rounded what the program calculated from its draws.
+    roundings: int = 0
 
     @property
     def is_precise(self) -> bool:
@@ -90,10 +97,14 @@ class AnyNoise(NoisyNumber):
         return self.with_constant(operation, other, kind, swapped=swapped)
 
     def _with_noise(self, operation: Operation, other: AnyNoise) -> Any:
-        forms = self.linear(), other.linear()
-        if operation in (operator.add, operator.sub) and None not in forms:
+        left, right = self._forms_with(other)
+        if operation in (operator.add, operator.sub) and left is not None and right is not None:
             kind = self._kind_of(operation, self.kind, other.kind)
-            return value_of(self.run, operation(*forms), kind)
+            form = operation(left, right)
+            is_rounded = not form.terms or self._is_near(form, other)
+            if is_rounded and not _is_one_float(self, other):
+                self.refuse(f"{operation.__name__} of two numbers that {_ROUNDING}")
+            return value_of(self.run, form, kind, self.roundings + other.roundings + 1)
         use = f"{operation.__name__} with another number with noise"
         return operation(self.concretise(use), other)
 
@@ -114,13 +125,30 @@ class AnyNoise(NoisyNumber):
             if not isfinite(other):
                 return bool(comparison(0.0, other))
             return self.compared(comparison, other)
-        forms = self.linear(), other.linear()
-        if forms[0] is not None and forms[1] is not None:
-            return bool(self.run.holds(comparison, forms[0] - forms[1]))
+        left, right = self._forms_with(other)
+        if left is not None and right is not None:
+            form = left - right
+            if self._is_near(form, other) and not _is_one_float(self, other):
+                self.refuse(f"a comparison of two numbers that {_ROUNDING}")
+            return bool(self.run.holds(comparison, form))
         use = "a comparison with another number with noise"
-        if forms[1] is None:
+        if right is None:
             return bool(self.compare(comparison, other.concretise(use)))
         return bool(other.compare(REFLECTED[comparison], self.concretise(use)))
+
+    def _forms_with(self, other: AnyNoise) -> tuple[Form | None, Form | None]:
+        """Both as sums of noise; None where one is rounded, which has to be asked for its value."""
+        if self.is_discrete and other.is_discrete and not (self.is_precise and other.is_precise):
+            return self.linear(), None
+        return self.linear(), other.linear()
+
+    def _is_near(self, made: Form, other: AnyNoise) -> bool:
+        """Whether what is left of two numbers is no more than the rounding of floats."""
+        if self.is_discrete or other.is_discrete:
+            return False
+        times = self.roundings + other.roundings + 1
+        size = _size(self.run, self.form) + _size(self.run, other.form)
+        return _size(self.run, made) <= size * times * _LAST_DIGIT
 
     def compared(self, comparison: Operation, bound: Any) -> bool:
         """With a finite number."""
@@ -136,15 +164,16 @@ class AnyNoise(NoisyNumber):
 class NoiseValue(AnyNoise):
     """A sum of noise, some of it continuous, and a number."""
 
-    __slots__ = ()
+    __slots__ = ("roundings",)
     stays_symbolic = True
 
     __hash__ = SymbolicValue.__hash__
 
-    def __init__(self, run: NoiseRun, form: Form, kind: Any = float) -> None:
+    def __init__(self, run: NoiseRun, form: Form, kind: Any = float, roundings: int = 0) -> None:
         self.run = run
         self.form = form
         self.kind = kind
+        self.roundings = roundings
 
     def linear(self) -> Form | None:
         return self.form
@@ -156,7 +185,7 @@ class NoiseValue(AnyNoise):
         if kind is self.kind:
             return self
         if issubclass(kind, float):
-            return NoiseValue(self.run, self.form, kind)
+            return NoiseValue(self.run, self.form, kind, self.roundings)
         if kind in KINDS:
             return self.rounded("trunc", kind)
         return kind(self.concretise(f"{kind.__name__}()"))
@@ -174,15 +203,17 @@ class NoiseValue(AnyNoise):
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
-        form, number = self.form, exact_number(constant)
+        form, number, times = self.form, exact_number(constant), self.roundings + 1
         if operation is operator.add:
-            return NoiseValue(self.run, form + number, kind)
+            return NoiseValue(self.run, form + number, kind, times)
         if operation is operator.sub:
-            return NoiseValue(self.run, -form + number if swapped else form - number, kind)
+            return NoiseValue(self.run, -form + number if swapped else form - number, kind, times)
         if operation is operator.mul:
-            return value_of(self.run, form * number, kind)
+            times -= is_exact_factor(Fraction(number))
+            return value_of(self.run, form * number, kind, times)
         if not swapped and operation is operator.truediv:
-            return NoiseValue(self.run, form * (1 / Fraction(number)), kind)
+            times -= is_exact_factor(Fraction(number))
+            return NoiseValue(self.run, form * (1 / Fraction(number)), kind, times)
         if not swapped and operation is operator.floordiv:
             return NoiseValue(self.run, form * (1 / Fraction(number)), kind).rounded("floor", kind)
         if not swapped and operation is operator.pow and constant == 1:
@@ -424,14 +455,33 @@ class RoundedValue(AnyNoise):
         return self.is_whole or bool(self.concretise("is_integer").is_integer())
 
 
-def value_of(run: NoiseRun, form: Form, kind: Any) -> Any:
+def value_of(run: NoiseRun, form: Form, kind: Any, roundings: int = 0) -> Any:
     """A sum as what stands for it: a plain number where no noise is left in it."""
     if not form.terms:
         return kind(form.constant) if issubclass(kind, float) else kind(int(form.constant))
     own = run.own_value(form, kind)
     if own is not None:
         return own
-    return _discrete(run, form, kind) if run.is_discrete(form) else NoiseValue(run, form, kind)
+    if run.is_discrete(form):
+        return _discrete(run, form, kind)
+    return NoiseValue(run, form, kind, roundings)
+
+
+def _is_one_float(left: AnyNoise, right: AnyNoise) -> bool:
+    """Whether two numbers that are one sum are one float: it is rounded once at most."""
+    if left is right:
+        return True
+    return left.form == right.form and max(left.roundings, right.roundings) <= 1
+
+
+def _size(run: NoiseRun, form: Form) -> Fraction:
+    """Which size a sum hardly exceeds."""
+    size = abs(Fraction(form.constant))
+    for variable, factor in form.terms:
+        noise = run.noises[variable]
+        is_between = noise.family == "uniform"
+        size += abs(Fraction(factor)) * (1 if is_between else _REACH * noise.parameter)
+    return size
 
 
 @as_noise.register

@@ -8,6 +8,8 @@ from typing import Any
 
 # Floats of the code differ from exact values by their rounding; more is another number.
 _ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
+# Far from the ends of what floats hold.
+_MOST = 1 << 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,3 +37,9 @@ class Near:
         except (OverflowError, ValueError):
             return str(other) == str(self.value)
         return gap <= _ROUNDING * max(self.size, _ONE)
+
+
+def is_exact_factor(factor: Fraction) -> bool:
+    """Whether floats that a program has are multiplied by it without rounding: a power of two."""
+    top, bottom = abs(factor.numerator), factor.denominator
+    return 0 < top < _MOST and bottom < _MOST and not (top & (top - 1) or bottom & (bottom - 1))

@@ -37,6 +37,7 @@ from liptest.values.inverse_cdf import (
     ideal_ends,
     linear_in_base,
     log_in_base,
+    roundings_from_grid,
 )
 from liptest.values.noise import NoiseValue, value_of
 from liptest.values.noise_run import NoiseRun
@@ -339,7 +340,8 @@ class UniformValue(SymbolicValue):
         if linear is None or noise is None:
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
-        return value_of(noise.run, noise.form * slope + shift, self.kind)
+        form = noise.form * slope + shift
+        return value_of(noise.run, form, self.kind, roundings_from_grid(self.line))
 
     def _linear(self) -> tuple[Fraction, Fraction] | None:
         """(slope, shift) of what it is of the noise of its base; None where it is not a line."""
