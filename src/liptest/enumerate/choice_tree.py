@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 
 from flint import arb
 
+from liptest.enumerate.caught_faults import is_noting
 from liptest.enumerate.noise_outputs import density_leaf
 from liptest.enumerate.repeated_leaves import KeptLeaves
 from liptest.enumerate.sums import LawSum, multiply_all
@@ -100,7 +101,7 @@ def raise_soon(give_up: Callable[[], None], frame: FrameType | None, inside: Cod
     That holds for the frame and those that called it, up to the function with code ``inside``;
     nothing is done where the code is traced already, as under a debugger. ``forget`` undoes it.
     """
-    if sys.gettrace() is not None:
+    if sys.gettrace() is not None and not is_noting(sys.gettrace()):
         return
 
     def trace(here: FrameType, event: str, argument: Any) -> Any:

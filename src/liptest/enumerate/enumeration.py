@@ -77,10 +77,12 @@ def repeat(
 def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws) -> None:
     noted.begin()
     tree.draw_log = noted
+    run.is_repeated = True
     try:
         tree.repeat(run, path, output)
     finally:
         tree.draw_log = None
+        run.is_repeated = False
 
 
 def _repeat_for_real(

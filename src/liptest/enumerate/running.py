@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from liptest.enumerate.analysis_session import Session
+from liptest.enumerate.caught_faults import CaughtFaults
 from liptest.enumerate.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.outputs import EndlessOutput, raised, walked
 from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
@@ -28,7 +29,10 @@ class Run:
     ``data()`` is what the function is given in this run.
     """
 
-    __slots__ = ("_canonical", "_function", "_name", "_rng", "_session", "data", "exception")
+    __slots__ = (
+        *("_canonical", "_function", "_name", "_rng", "_session", "data", "exception"),
+        "is_repeated",
+    )
 
     def __init__(
         self,
@@ -46,6 +50,8 @@ class Run:
         self._rng = rng
         self._name = name
         self.exception: str | None = None
+        #: Whether a leaf is run again as it was.
+        self.is_repeated = False
 
     def follow(self, tree: ChoiceTree) -> None:
         """Ask this tree from now on."""
@@ -63,8 +69,11 @@ class Run:
     def __call__(self) -> Output:
         if self._session.touched:
             self._session.begin()
+        caught = self._new_caught()
         try:
-            output = walked(self._function(self.data(), self._rng), self._name)
+            with caught or nullcontext():
+                output = walked(self._function(self.data(), self._rng), self._name)
+            self._check_caught(caught)
         except (Abort, EndlessOutput, KeyboardInterrupt):
             raise
         except (RecursionError, MemoryError) as error:
@@ -72,6 +81,7 @@ class Run:
         except Exception as error:
             if self._session.has_read_clock:
                 self._session.look_at_clock()
+            self._check_caught(caught)
             fault = fault_in(error, exported=bool(self._rng._tree.exported))
             if fault is not None:
                 self._rng._tree.fail(_not_followed(self._name, fault))
@@ -86,6 +96,18 @@ class Run:
             f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
             f"return an output or raise an Exception"
         )
+
+    def _new_caught(self) -> CaughtFaults | None:
+        surroundings = self._session.surroundings
+        if not surroundings.catches or not (self.is_repeated or surroundings.seen_catching):
+            return None
+        if not self.is_repeated:
+            surroundings.seen_catching -= 1
+        return CaughtFaults()
+
+    def _check_caught(self, caught: CaughtFaults | None) -> None:
+        if caught is not None and caught.fault is not None:
+            self._rng._tree.fail(_not_followed(self._name, caught.fault))
 
 
 def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:

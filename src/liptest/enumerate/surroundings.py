@@ -19,6 +19,7 @@ from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
 
+from liptest.enumerate.caught_faults import SEEN_CATCHING, may_catch
 from liptest.enumerate.compiled_code import (
     POLARS,
     CompiledCode,
@@ -114,6 +115,9 @@ class Surroundings:
         self._files: dict[int, tuple[Any, str]] = {}
         self.compiled = compiled
         self.sees_all = False
+        #: Whether the program may catch exceptions, and how many more runs are traced for that.
+        self.catches = False
+        self.seen_catching = SEEN_CATCHING
         self._has_telling_code = False
         self._has_lazy_frames = False
 
@@ -130,6 +134,8 @@ class Surroundings:
     def reach(self, value: Any) -> None:
         """Note what the program reaches."""
         self._has_lazy_frames |= is_made_before(value)
+        if type(value) is FunctionType and not is_foreign(value.__globals__.get("__name__")):
+            self.catches |= may_catch(value.__code__)
         if self.sees_all:
             return
         if is_of_polars(value):

@@ -126,7 +126,7 @@ def _fault_of(error: BaseException, exported: bool) -> Fault | None:
         return None
     if not named and frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
         return None
-    own = [(code.co_filename, line) for code, line in frames if _is_program(code)]
+    own = [(code.co_filename, line) for code, line in frames if is_program(code)]
     code, line = frames[-1]
     raised_at = f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
     return Fault(error, *(own[-1] if own else ("", 0)), raised_at)
@@ -156,7 +156,8 @@ def _was_read_only(error: BaseException) -> bool:
     return isinstance(error, ValueError) and "read-only" in str(error)
 
 
-def _is_program(code: CodeType) -> bool:
+def is_program(code: CodeType) -> bool:
+    """Whether code is neither liptest's nor that of a library below it."""
     return not code.co_filename.startswith(_ROOT + os.sep) and not _is_library(code)
 
 

@@ -1,0 +1,67 @@
+"""A program that catches what only a stand-in cannot do is not followed."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.errors import LiptestError
+
+DATA = np.array([0, 1])
+
+
+def mechanism(text: str) -> Any:
+    """A function of ``(data, rng)`` with lines that errors can name."""
+    lines = "".join(f"    {line}\n" for line in text.split("\n"))
+    source = f"def mech(data, rng):\n{lines}"
+    name = f"<caught {text}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    space: dict[str, Any] = {"np": np, "contextlib": contextlib}
+    exec(compile(source, name, "exec"), space)
+    return lt.mechanism(space["mech"])
+
+
+# Each is 5 with a stand-in, and a number with chance 1/2 below what is compared with.
+USES = (
+    "x = rng.random(2)[0]\ntry: c = x[()]\nexcept TypeError: c = 5\nreturn bool(c > 0.5)",
+    "x = rng.random(2)[0]\ntry: c = x[()]\nexcept Exception: c = 5\nreturn bool(c > 0.5)",
+    "x = rng.random(2)[0]\ntry: c = x[()]\nexcept: c = 5\nreturn bool(c > 0.5)",
+    "x = rng.laplace(size=2)[0]\nc = 5\ntry: c = x[()]\nfinally: return bool(c > 0)",
+    "x = rng.random(2)[0]\nc = 5\nwith contextlib.suppress(TypeError): c = x[()]\n"
+    "return bool(c > 0.5)",
+    "def f(x):\n    try: return x[()]\n    except TypeError: return 5\n"
+    "return bool(f(rng.random(2)[0]) > 0.5)",
+)
+
+
+@pytest.mark.parametrize("text", USES)
+def test_a_caught_fault_ends_the_analysis(text: str) -> None:
+    with pytest.raises(LiptestError, match=r"TypeError|subscript"):
+        lt.output_law(mechanism(text), DATA)
+    assert sys.gettrace() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        (
+            "x = int(rng.integers(0, 2))\ntry: return 1 // x\nexcept ZeroDivisionError: return 9",
+            {1: 0.5, 9: 0.5},
+        ),
+        ("x = rng.random()\ntry: return x.nonsense\nexcept AttributeError: return 9", {9: 1.0}),
+        ("x = rng.random() < 0.5\ntry: return {True: 3}[x]\nexcept KeyError: return 9",
+         {3: 0.5, 9: 0.5}),
+        ("x = rng.random(2) < 0.5\ntry: return x[5]\nexcept IndexError: return 9", {9: 1.0}),
+        ("x = rng.random()\ntry: return x + 'a'\nexcept TypeError: return 9", {9: 1.0}),
+        ("x = iter([rng.integers(0, 2)])\nnext(x)\ntry: next(x)\nexcept StopIteration: return 9",
+         {9: 1.0}),
+    ],
+)  # fmt: skip
+def test_what_the_program_raises_itself_is_caught_by_it(text: str, law: dict[Any, float]) -> None:
+    assert dict(lt.output_law(mechanism(text), DATA)) == law
