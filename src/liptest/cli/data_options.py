@@ -228,8 +228,9 @@ class DomainOptions:
             return self._of_equal_sizes(kind, self.values)
         if self.fields is not None:
             raise ConfigError("domain.fields are those of kind='table'", key="domain.fields")
-        if self.frame is not None:
-            raise ConfigError("domain.frame is said of kind='table'", key="domain.frame")
+        for name in ("frame", "at_most"):
+            if getattr(self, name) is not None:
+                raise ConfigError(f"domain.{name} is said of kind='table'", key=f"domain.{name}")
         if self.relation in _OF_ROWS or (self.relation is None) == (kind in _ANSWERS):
             raise ConfigError(
                 f"domain.relation={self.relation!r}: say 'all' or 'one' of answers (do all of "
@@ -292,6 +293,13 @@ class DomainOptions:
         keys = [name for name, kind in kinds.items() if isinstance(kind, Key)]
         unit = keys[0] if keys else "row"
         return Table(kinds, rows=self.dimension, relation=relation, unit=unit, at_most=self.at_most)
+
+
+# What DistributionOptions say of a table that is read.
+_OF_A_TABLE = (
+    *("column", "columns", "group", "rows", "records", "record_rows", "sql_table", "sql_schema"),
+    *("query", "histogram_of"),
+)
 
 
 @dataclass(frozen=True)
@@ -357,6 +365,7 @@ class DistributionOptions:
 
     def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         """The distribution; raises ConfigError when nothing or too much is said."""
+        self.check_has_table()
         given = self.given
         if len(given) != 1:
             raise ConfigError(
@@ -377,6 +386,7 @@ class DistributionOptions:
 
     def build_if_given(self, domain: Domain | None, folder: Path) -> Distribution:
         """The distribution, or the domain alone: enough for a proof and for a refutation."""
+        self.check_has_table()
         if not self.given:
             if domain is None:
                 raise ConfigError(
@@ -387,6 +397,24 @@ class DistributionOptions:
                 )
             return DomainAlone(domain)
         return self.build(domain, folder)
+
+    def check_has_table(self) -> None:
+        """ConfigError where something is said of a table, and none is given."""
+        if self.table is not None or self.sql is not None:
+            return
+        said = next((name for name in _OF_A_TABLE if getattr(self, name) is not None), None)
+        if said == "columns":
+            raise _wrong(
+                said,
+                "names alone are columns of a public table, and none is given; give --table "
+                "people.csv, or say what columns of a data frame hold: --columns age:0..120",
+            )
+        if said is not None:
+            raise _wrong(
+                said,
+                f"it is said of a public table, and none is given; give --table people.csv (in a "
+                f"file: table), or leave {said} out",
+            )
 
     def _bits(self, domain: Domain | None) -> ProductDistribution:
         if isinstance(self.probabilities, list):

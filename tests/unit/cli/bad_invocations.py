@@ -227,6 +227,12 @@ COMMANDS: dict[str, tuple[list[str], dict[str, tuple[str, ...]]]] = {
     "verify": (["verify", "list.json"], {"--config": INPUT, "--dimension": ("x", "1.5")}),
     "ledger": (["ledger", "show", "no.db"], {"--vendor": ("x",)}),
 }
+#: What is said of a table, where there is none.
+OF_A_TABLE = {
+    **{"--column": "click", "--columns": "click", "--group": "item", "--rows": "0:5"},
+    **{"--record-table": "clicks.csv", "--record-rows": "0:5", "--histogram-of": "5"},
+    **{"--sql-table": "clicks", "--query": "select 1", "--at-most": "3", "--frame": "polars"},
+}
 #: Whole command lines.
 OTHERS = [
     *(["check", name, "--epsilon", "2", *CUBE] for name in MECHANISMS),
@@ -263,6 +269,11 @@ OTHERS = [
     ["check", *RR, "--epsilon", "2", "--dimension", "2", "--table", "latin.csv"],
     ["check", *RR, "--epsilon", "2", "--dimension", "2", "--table", "empty.csv"],
     ["check", *RR, "--epsilon", "2", "--dimension", "2", "--table", "clicks.csv"],
+    *(
+        ["check", *RR, "--epsilon", "2", "--dimension", "2", *law, option, value]
+        for law in ([], ["--uniform"])
+        for option, value in OF_A_TABLE.items()
+    ),
     ["check", "--config", "one.toml", "--epsilon", "3"],
     ["check", "--config", "one.toml", "--seed", "3"],
     ["check", "--config", "one.toml", "--dimension", "3"],
