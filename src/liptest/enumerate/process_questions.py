@@ -58,11 +58,18 @@ def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Q
     if not may_ask(code):
         return
     is_of_contexts = not _CONTEXTS.isdisjoint(code.co_names)
+    imported, own = None, dict[str, Any]()  # by code itself
     before: CodeStep | None = None
     for step in steps_of(code):
-        owner = space.get(before.value) if before and isinstance(before.value, str) else None
+        if step.name == "IMPORT_NAME":
+            imported = sys.modules.get(step.value)
+        elif before and before.name == "IMPORT_NAME" and step.name.startswith("STORE_"):
+            own[step.value] = imported
+        named = before.value if before and isinstance(before.value, str) else ""
+        owner = own.get(named, space.get(named))
+        owner = imported if step.name == "IMPORT_FROM" else owner
         for module, names in _OF_MODULES.items():
-            is_attribute = step.name in _LOADS and owner is module
+            is_attribute = step.name in (*_LOADS, "IMPORT_FROM") and owner is module
             is_global = step.name == "LOAD_GLOBAL" and step.value in vars(module)
             is_global = is_global and space.get(step.value) is vars(module)[step.value]
             if step.value in names and (is_attribute or is_global):

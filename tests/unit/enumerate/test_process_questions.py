@@ -39,7 +39,28 @@ def by_prec(data: Any) -> int:
         return len(str(decimal.Decimal(1) / 3))
 
 
+def imports_modules(data: Any) -> bool:
+    import sys as system
+
+    return "liptest" in system.modules
+
+
+def imports_its_name(data: Any) -> bool:
+    from sys import modules as loaded
+
+    return "liptest" in loaded
+
+
+def imports_filters(data: Any) -> int:
+    import warnings
+
+    return len(warnings.filters)
+
+
 ASKED: list[tuple[Any, str]] = [
+    (imports_modules, r"sys\.modules"),
+    (imports_its_name, r"sys\.modules"),
+    (imports_filters, r"warnings\.filters"),
     (lambda data: "liptest" in sys.modules, r"sys\.modules"),
     (lambda data: "liptest" in modules, r"sys\.modules"),
     (lambda data: len(sys.path), r"sys\.path"),
