@@ -91,11 +91,20 @@ class Run:
         except BaseException as error:
             ended = raised(error)
         else:
-            return self._canonical(output)
+            return self._as_output(output)
         raise MechanismError(
             f"{self._name}: it raised {ended.exception}, which ends the program; a mechanism must "
             f"return an output or raise an Exception"
         )
+
+    def _as_output(self, output: Any) -> Output:
+        try:
+            return self._canonical(output)
+        except RecursionError:
+            raise MechanismError(
+                f"{self._name}: its output holds lists or the like in each other, too deep to be "
+                f"compared, or itself; return a flat list"
+            ) from None
 
     def _new_caught(self) -> CaughtFaults | None:
         surroundings = self._session.surroundings

@@ -162,3 +162,20 @@ def test_nan_is_one_output_whether_types_count_or_not() -> None:
             typed_outputs=typed,
         ).law(np.array([0]))
         assert list(law.values()) == [1.0]
+
+
+def test_lists_in_lists_without_an_end_are_refused_in_words() -> None:
+    def holds_itself(data: Any) -> Any:
+        found: list[Any] = []
+        found.append(found)
+        return found
+
+    def is_deep(data: Any) -> Any:
+        found: list[Any] = []
+        for _ in range(100_000):
+            found = [found]
+        return found
+
+    for function in (holds_itself, is_deep):
+        with pytest.raises(MechanismError, match="in each other, too deep"):
+            lt.output_law(lt.mechanism(function), np.array([0]))
