@@ -183,8 +183,8 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain JSON values."""
         written = _adapter(type(self)).dump_python(self, warnings=False)
-        found: dict[str, Any] = jsonable(written)
-        return found
+        document: dict[str, Any] = jsonable(written)
+        return document
 
     def to_json(self) -> str:
         """The fields as one JSON object."""
@@ -222,7 +222,9 @@ class Record:
         try:
             made: Self = _adapter(cls).validate_python(data)
         except ValidationError as error:
-            wrong = list(dict.fromkeys(_sentence(one, data, where) for one in error.errors()))
+            wrong = list(
+                dict.fromkeys(_sentence(problem, data, where) for problem in error.errors())
+            )
             raise InputError(wrong[0], value=wrong) from None
         return made
 
@@ -248,8 +250,8 @@ class Record:
                 return {key: value for key, value in made.items() if key != "description"}
 
         written = _adapter(cls).json_schema(mode="serialization", schema_generator=Plain)
-        found: dict[str, Any] = written
-        return found
+        document: dict[str, Any] = written
+        return document
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -110,22 +110,22 @@ def diffprivlib(
     InputError
         No mechanism, a mechanism without an exact law (with the reason), or a missing argument.
     """
-    known = library("diffprivlib", "diffprivlib.mechanisms")
-    if isinstance(mechanism, type) or not isinstance(mechanism, known.base.DPMechanism):
+    package = library("diffprivlib", "diffprivlib.mechanisms")
+    if isinstance(mechanism, type) or not isinstance(mechanism, package.base.DPMechanism):
         raise InputError(
             f"mechanism={shown(mechanism)} is not a diffprivlib mechanism; give an instance, such "
             f"as Binary(epsilon=1.0, value0='0', value1='1')",
             name="mechanism",
         )
     _refuse_lawless(mechanism)
-    selection = isinstance(mechanism, known.Exponential)
+    selection = isinstance(mechanism, package.Exponential)
     if selection is not (utility is not None):
         raise InputError(
             f"utility={shown(utility)}: Exponential is built with the scores of the data, so give "
             f"utility=, dataset -> scores; other mechanisms take none",
             name="utility",
         )
-    chosen, read = (domain, value) if selection else _inputs(known, mechanism, domain, value)
+    chosen, read = (domain, value) if selection else _inputs(package, mechanism, domain, value)
     if chosen is None:
         raise InputError(
             f"domain=None: {type(mechanism).__name__} takes values without bounds; give domain=, "

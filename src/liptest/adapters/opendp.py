@@ -179,8 +179,8 @@ def terms_of(
     if str(measurement.output_measure) == "ZeroConcentratedDivergence" and delta is None:
         rho = float(measurement.map(distance))
         return Terms(domain, math.inf, 0.0, notes, rho)
-    epsilon, found = claim(measurement, distance, delta)
-    return Terms(domain, epsilon, found, notes)
+    epsilon, claimed_delta = claim(measurement, distance, delta)
+    return Terms(domain, epsilon, claimed_delta, notes)
 
 
 def no_category(categories: Sequence[Any]) -> Any:

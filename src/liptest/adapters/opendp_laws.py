@@ -52,17 +52,17 @@ def number_bounds(inner: str) -> tuple[int, Domain | None]:
 
 def domain_bounds(inner: str) -> tuple[int, int] | None:
     """Least and largest whole number of a domain as OpenDP prints it, where it has bounds."""
-    found = re.search(r"bounds=\[(-?\d+), (-?\d+)\]", inner)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"bounds=\[(-?\d+), (-?\d+)\]", inner)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def ends_of_type(inner: str) -> tuple[int, int] | None:
     """The ends at which the whole-number type of a domain clips; None for other types."""
-    found = _TYPE.search(inner)
-    if found is None:
+    match = _TYPE.search(inner)
+    if match is None:
         return None
-    bits = 64 if found[2] == "size" else int(found[2])
-    return (0, 2**bits - 1) if found[1] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    bits = 64 if match[2] == "size" else int(match[2])
+    return (0, 2**bits - 1) if match[1] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def answers(inner: str, given: Domain | None) -> Domain:
@@ -86,17 +86,17 @@ def answers(inner: str, given: Domain | None) -> Domain:
 def choose_domain(given: Domain | None, inner: str, kind: type[Domain]) -> Domain:
     """The domain that was given, or the smallest that shows all pairs of the noise."""
     default = number_bounds(inner)[1]
-    found = given or default
-    if found is None:
+    chosen = given or default
+    if chosen is None:
         raise InputError(
             "domain=None: the measurement takes vectors of any length; give domain=, such as "
             "Hypergrid([10, 10, 10])",
             name="domain",
         )
-    if not isinstance(found, kind):
-        raise misfit(found, f"its metric needs a {kind.__name__}")
-    _fits(found, default, inner)
-    return found
+    if not isinstance(chosen, kind):
+        raise misfit(chosen, f"its metric needs a {kind.__name__}")
+    _fits(chosen, default, inner)
+    return chosen
 
 
 def _fits(domain: Domain, default: Domain | None, inner: str) -> None:

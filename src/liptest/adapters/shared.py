@@ -114,10 +114,10 @@ def check_draws(
     radius = math.sqrt(math.log(2 * comparisons / RADIUS_FAILURE) / (2 * draws))
     for dataset in datasets:
         law = mechanism.law(dataset)
-        found = [answer(dataset) for _ in range(draws)]
+        answers = [answer(dataset) for _ in range(draws)]
         for part in _parts(mechanism, dataset):
             masses = _marginal(law, part, seen)
-            counts = Counter(_part(one, part) for one in found)
+            counts = Counter(_part(drawn, part) for drawn in answers)
             off = _distance(masses, counts, draws)
             surprise = _surprise(masses, counts, draws)
             if (
@@ -160,11 +160,11 @@ def _part(output: Any, part: int | None) -> Any:
 def _marginal(
     law: Mapping[Any, float], part: int | None, seen: Callable[[Any], Any]
 ) -> dict[Any, float]:
-    found: dict[Any, float] = {}
+    marginal: dict[Any, float] = {}
     for output, mass in law.items():
         key = seen(_part(output, part))
-        found[key] = found.get(key, 0.0) + mass
-    return found
+        marginal[key] = marginal.get(key, 0.0) + mass
+    return marginal
 
 
 def _distance(law: Mapping[Any, float], found: Counter[Any], draws: int) -> float:

@@ -62,8 +62,8 @@ def task_of(
     """The pairs are chosen, the seed is drawn where none is given; raises InputError."""
     budget = check_count("samples", samples, least=LEAST_SAMPLES)
     given = check_seed(seed)
-    known = secrets.randbits(128) if given is None else given
-    source = Source(check_sampler(sampler), known, executor)
+    chosen_seed = secrets.randbits(128) if given is None else given
+    source = Source(check_sampler(sampler), chosen_seed, executor)
     pairs = choose_pairs(data, budget // (5 * LEAST_DRAWS), source.rng(_PAIRING))
     if not pairs.pairs:
         raise InputError(
@@ -406,7 +406,7 @@ def _guarantee(
     condition = "the samples of one dataset are independent and of one law"
     if pairs.is_declared:
         condition = f"the pairs listed are neighbours, and {condition}"
-    known = Guarantee(
+    guarantee = Guarantee(
         "",
         "none",
         _SOURCE,
@@ -418,7 +418,7 @@ def _guarantee(
     )
     if decision is Decision.NO:
         sentence = no_sentence(claim, failure, condition)
-        return replace(known, sentence=sentence, kind="statistical refutation")
+        return replace(guarantee, sentence=sentence, kind="statistical refutation")
     if decision is Decision.YES:
         sentence = yes_sentence(
             claim,
@@ -430,6 +430,6 @@ def _guarantee(
             is_finite=look.is_finite,
         )
         return replace(
-            known, sentence=sentence, kind="statistical comparison", delta=claim.delta + reached
+            guarantee, sentence=sentence, kind="statistical comparison", delta=claim.delta + reached
         )
-    return replace(known, sentence=open_sentence())
+    return replace(guarantee, sentence=open_sentence())

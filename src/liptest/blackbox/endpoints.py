@@ -44,10 +44,10 @@ class HttpEndpoint:
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
-            known = parts.scheme in ("http", "https") and bool(parts.hostname)
+            is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
         except ValueError:
-            known = False
-        if not known:
+            is_http = False
+        if not is_http:
             raise InputError(f"endpoint={shown(self.url)} is not an http or https address")
         if parts.username or parts.password:
             raise InputError("endpoint: an address with a password would stand in certificates")
@@ -179,8 +179,8 @@ class _DuckDb:
         self._connection.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", rows)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._connection.execute(query).fetchmany(2)
-        return found
+        rows: list[tuple[Any, ...]] = self._connection.execute(query).fetchmany(2)
+        return rows
 
     def close(self) -> None:
         self._connection.close()
@@ -200,8 +200,8 @@ class _Database:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         # A colon is the start of a parameter in SQLAlchemy's text, not in the user's query.
         asked = self._sa.text(query.replace(":", r"\:"))
-        found = self._connection.execute(asked).fetchmany(2)
-        return [tuple(row) for row in found]
+        rows = self._connection.execute(asked).fetchmany(2)
+        return [tuple(row) for row in rows]
 
     def close(self) -> None:
         self._connection.close()

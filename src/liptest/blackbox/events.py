@@ -236,14 +236,14 @@ class CellTree(Record):
 
     @cached_property
     def _leaves(self) -> list[int]:
-        found, open_nodes = [], [0]
+        leaves, open_nodes = [], [0]
         while open_nodes:
             node = open_nodes.pop()
             if node >= len(self.features) or not self.features[node]:
-                found.append(node)
+                leaves.append(node)
             else:
                 open_nodes += [2 * node + 2, 2 * node + 1]
-        return found
+        return leaves
 
     def codes(self, outputs: Outputs) -> Codes:
         place = {leaf: k for k, leaf in enumerate(self._leaves)}
@@ -277,8 +277,8 @@ def view_from_dict(data: dict[str, Any]) -> View:
     kind = _VIEWS.get(str(data.get("view")))
     if kind is None:
         raise InputError(f"event: {shown(data)} was not written by liptest")
-    found: View = kind.from_dict(data)
-    return found
+    view: View = kind.from_dict(data)
+    return view
 
 
 _VIEWS: dict[str, Any] = {kind.view: kind for kind in (Values, Bins, CellTree)}
@@ -334,7 +334,7 @@ def _best_split(
     columns: list[Codes], edges: list[NDArray[np.float64]], side: NDArray[np.bool_], rows: Codes
 ) -> tuple[int, int] | None:
     total, right = len(rows), int(side[rows].sum())
-    best, found = 1e-9, None
+    best, split = 1e-9, None
     if total < 2 * _LEAST_LEAF:
         return None
     for which, (column, cuts) in enumerate(zip(columns, edges, strict=True)):
@@ -349,8 +349,8 @@ def _best_split(
             gain = ones**2 / every + (right - ones) ** 2 / rest - right**2 / total
         gain = np.where(fits, gain, 0.0)
         if gain.max() > best:
-            best, found = float(gain.max()), (which, int(gain.argmax()))
-    return found
+            best, split = float(gain.max()), (which, int(gain.argmax()))
+    return split
 
 
 def _listed(parts: list[str], between: str = ", ", *, braces: bool = True, most: int = 6) -> str:
@@ -401,8 +401,8 @@ class Outputs:
     @property
     def has_fractions(self) -> bool:
         """Whether any number is not whole."""
-        known = self.numbers[np.isfinite(self.numbers)]
-        return bool((known != np.rint(known)).any())
+        finite = self.numbers[np.isfinite(self.numbers)]
+        return bool((finite != np.rint(finite)).any())
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -412,8 +412,8 @@ class Outputs:
         rows = [_numbers(output) for output in self.array]
         width = max(1, min(_MOST_COORDINATES, max(map(len, rows), default=1)))
         table = np.full((len(rows), width), np.nan)
-        for row, found in zip(table, rows, strict=True):
-            row[: len(found)] = found[:width]
+        for row, numbers in zip(table, rows, strict=True):
+            row[: len(numbers)] = numbers[:width]
         return table
 
     @cached_property
@@ -447,9 +447,9 @@ def _distinct_rows(array: NDArray[Any]) -> tuple[list[Output], NDArray[np.int64]
 
 
 def _distinct_keys(keys: Iterable[Output]) -> tuple[list[Output], NDArray[np.int64]]:
-    known: dict[Output, int] = {}
-    rows = [known.setdefault(key, len(known)) for key in keys]
-    return list(known), np.array(rows, dtype=np.int64)
+    places: dict[Output, int] = {}
+    rows = [places.setdefault(key, len(places)) for key in keys]
+    return list(places), np.array(rows, dtype=np.int64)
 
 
 def canonical_key(output: Any) -> Output:

@@ -360,12 +360,12 @@ def best_cells(
     ``order`` and ``judged`` are (cells,) counts of left and right: the first sorts the cells by
     ratio, the second (the same or other samples) says where to cut.
     """
-    found = []
+    events = []
     for forward in (True, False):
         choice = best_prefix(*((order, judged) if forward else (order[::-1], judged[::-1])), aim)
         if choice is not None:
-            found.append(ScoredEvent(*choice, forward))
-    return max(found, key=lambda choice: choice.score, default=None)
+            events.append(ScoredEvent(*choice, forward))
+    return max(events, key=lambda choice: choice.score, default=None)
 
 
 def best_prefix(

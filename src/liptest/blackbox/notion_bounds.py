@@ -107,7 +107,7 @@ def _bound(
     assert tested is not None
     low = least_probability(tested.hits[0], tested.draws[0], failure / 2)
     high = 1 - least_probability(tested.draws[1] - tested.hits[1], tested.draws[1], failure / 2)
-    found = measure(LikelihoodPair.of_masses([(low, high), (1 - low, 1 - high)]))
+    bound = measure(LikelihoodPair.of_masses([(low, high), (1 - low, 1 - high)]))
     left, right = (task.pairs.datasets[end].tolist() for end in tested.pair)
     return NotionBound(
         notion,
@@ -116,7 +116,7 @@ def _bound(
         tested.event,
         tested.draws,
         tested.hits,
-        max(0.0, found * (1 - 1e-12)) if low > high else 0.0,
+        max(0.0, bound * (1 - 1e-12)) if low > high else 0.0,
         failure,
     )
 

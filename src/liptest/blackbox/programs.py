@@ -92,8 +92,8 @@ class ExternalProgram:
         readable: tuple[Path | str, ...] = (),
     ) -> None:
         words = _split(command)
-        found = shutil.which(words[0])
-        if found is None:
+        program = shutil.which(words[0])
+        if program is None:
             raise InputError(f"command: there is no program {shown(words[0])}", name="command")
         if not 0 < seconds < float("inf"):
             raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
@@ -107,7 +107,7 @@ class ExternalProgram:
             "readable": tuple(Path(place).resolve() for place in readable),
             "files": tuple((file.name, _hash_of(file)) for file in files),
             "_lines": any("{n}" in word for word in words),
-            "_path": os.path.abspath(found),
+            "_path": os.path.abspath(program),
         }.items():
             object.__setattr__(self, name, value)
 
@@ -130,8 +130,8 @@ class ExternalProgram:
         while len(outputs) < n:
             count = min(self.batch, n - len(outputs))
             seed = int(rng.integers(1 << 53))
-            found = self._asked([int(value) for value in dataset], count, seed)
-            outputs += [ENDED] if found is None else found
+            answers = self._asked([int(value) for value in dataset], count, seed)
+            outputs += [ENDED] if answers is None else answers
         return outputs
 
     def close(self) -> None:
@@ -369,15 +369,15 @@ def _value_of(line: str) -> Any:
 def read_answer(line: bytes, count: int) -> list[Any]:
     """The outputs of an answer in JSON; MechanismError when there are not so many."""
     try:
-        found = json.loads(line)
+        answer = json.loads(line)
     except (ValueError, RecursionError):
         raise MechanismError(f"the program answered {shown(line)}, which is not JSON") from None
-    if isinstance(found, dict) and "error" in found:
-        raise MechanismError(f"the program reports an error: {shown(found['error'], 200)}")
-    outputs = found.get("outputs") if isinstance(found, dict) else None
+    if isinstance(answer, dict) and "error" in answer:
+        raise MechanismError(f"the program reports an error: {shown(answer['error'], 200)}")
+    outputs = answer.get("outputs") if isinstance(answer, dict) else None
     if not isinstance(outputs, list) or len(outputs) != count:
         raise MechanismError(
-            f'the program answered {shown(found)}; the answer is {{"outputs": [..]}} with {count} '
+            f'the program answered {shown(answer)}; the answer is {{"outputs": [..]}} with {count} '
             f"outputs"
         )
     return [_output(value) for value in outputs]

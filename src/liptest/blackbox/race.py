@@ -93,12 +93,12 @@ def _drawn(distribution: Distribution, limit: int, rng: np.random.Generator) -> 
     most = np.asarray(domain.size_array - 1, dtype=domain.dtype)
     wanted = max(1, (limit - 2 * (1 + _NEIGHBOURS)) // (1 + _NEIGHBOURS))
     centres = np.concatenate([[np.zeros_like(most), most], distribution.sample(rng, wanted)])
-    known: dict[bytes, int] = {}
+    places: dict[bytes, int] = {}
     datasets: list[IntArray] = []
     pairs: dict[tuple[int, int], None] = {}
 
     def position(point: IntArray) -> int:
-        place = known.setdefault(point.tobytes(), len(datasets))
+        place = places.setdefault(point.tobytes(), len(datasets))
         if place == len(datasets):
             datasets.append(_frozen(point))
         return place
@@ -119,12 +119,12 @@ def _some_neighbours(domain: Domain, centre: IntArray, rng: np.random.Generator)
     if isinstance(domain, AllAnswers):
         return _moved(domain, centre, rng)
     free = np.flatnonzero(domain.size_array > 1)
-    found = []
+    neighbours = []
     for r in rng.permutation(free)[:_NEIGHBOURS].tolist():
         neighbour = centre.copy()
         neighbour[r] = rng.choice(domain.other_values(r, int(centre[r])))
-        found.append(neighbour)
-    return found
+        neighbours.append(neighbour)
+    return neighbours
 
 
 def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
@@ -133,8 +133,8 @@ def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> li
     moves = np.concatenate([np.array([[1], [-1]]).repeat(domain.dimension, axis=1), drawn])
     inside = np.clip(centre.astype(np.int64) + moves, 0, domain.size_array - 1)
     apart = inside[(inside != centre).any(axis=1)].astype(domain.dtype)
-    found = {point.tobytes(): point for point in apart}
-    return list(found.values())[:_NEIGHBOURS]
+    neighbours = {point.tobytes(): point for point in apart}
+    return list(neighbours.values())[:_NEIGHBOURS]
 
 
 def _declared(listed: Sequence[Any] | NDArray[Any]) -> Pairs:
@@ -300,8 +300,8 @@ class Round:
         return [pairs[k] for k in np.argsort(-np.array(scores), kind="stable").tolist()]
 
     def _score(self, counts: list[tuple[Counts, Counts]]) -> float:
-        found = [best_cells(both, both, self.aim) for both in counts]
-        return max((choice.score for choice in found if choice is not None), default=-math.inf)
+        choices = [best_cells(both, both, self.aim) for both in counts]
+        return max((choice.score for choice in choices if choice is not None), default=-math.inf)
 
     def _race(self, suspects: list[tuple[int, int]], seen: Look) -> None:
         """More draws for the suspects, added to what was seen of them."""
@@ -315,14 +315,14 @@ class Round:
     def _learn(self, finalists: list[tuple[int, int]], seen: Look) -> Candidate | None:
         """The pair and event to test, the best of many on draws that chose none of them."""
         draws = min(_MOST_LEARNT, int(_THIRD * self.samples) // (2 * len(finalists)))
-        found = [
+        candidates = [
             candidate
             for number, pair in enumerate(finalists)
             for candidate in self._candidates(pair, seen, draws, number)
         ]
-        best = sorted(found, key=lambda candidate: -candidate.score)[:_CANDIDATES]
+        best = sorted(candidates, key=lambda candidate: -candidate.score)[:_CANDIDATES]
         # In the order found, so that the readable ones come first among equals.
-        return self._judged([candidate for candidate in found if candidate in best])
+        return self._judged([candidate for candidate in candidates if candidate in best])
 
     def _candidates(
         self, pair: tuple[int, int], seen: Look, draws: int, number: int
@@ -344,19 +344,19 @@ class Round:
             for table, view in zip(tables, views, strict=True):
                 table[row - 2] = table[row - 2] + count_cells(view, outputs)
         sides = [joined(side) for side in kept]
-        found = []
+        candidates = []
         for view, cut in zip(views, tables, strict=True):
             order = [count_cells(view, side) for side in sides]
             if view in seen.views:
-                known = seen.tables[seen.views.index(view)]
-                order = [known[end] + counts for end, counts in zip(pair, order, strict=True)]
+                earlier = seen.tables[seen.views.index(view)]
+                order = [earlier[end] + counts for end, counts in zip(pair, order, strict=True)]
                 if view.size <= _FEW_CELLS:
                     cut = [a + b for a, b in zip(order, cut, strict=True)]
             choice = best_cells((order[0], order[1]), (cut[0], cut[1]), self.aim)
             if choice is not None:
                 ends = pair if choice.forward else pair[::-1]
-                found.append(Candidate(choice.score, ends, Event(view, choice.cells)))
-        return found
+                candidates.append(Candidate(choice.score, ends, Event(view, choice.cells)))
+        return candidates
 
     def _judged(self, candidates: list[Candidate]) -> Candidate | None:
         """The best candidate on fresh draws of each pair; a readable one among equals."""

@@ -204,14 +204,14 @@ class Play:
         """Pairs that look worst after the first draws."""
         if len(self.pairs.pairs) <= 1:
             return list(self.pairs.pairs)
-        sides = [joined(known) for known in self._known]
+        sides = [joined(outputs) for outputs in self._known]
         views = self._views(joined(sides))
         tables = [[count_cells(view, side) for side in sides] for view in views]
         scores = []
         for a, b in self.pairs.pairs:
             both = [(table[a], table[b]) for table in tables]
-            found = [best_cells(counts, counts, self._aim) for counts in both]
-            scores.append(max((one.score for one in found if one), default=-math.inf))
+            events = [best_cells(counts, counts, self._aim) for counts in both]
+            scores.append(max((event.score for event in events if event), default=-math.inf))
         order = np.argsort(-np.array(scores), kind="stable")[:_SUSPECTS]
         return [self.pairs.pairs[k] for k in order.tolist()]
 
@@ -235,11 +235,11 @@ class Play:
         left, right = (joined(self._known[end]) for end in pair)
         folds = [(_half(left, k), _half(right, k)) for k in (0, 1)]
         both = joined([left, right])
-        found = [self._judged(pair, view, folds, both=True) for view in self._views(both)]
+        judged = [self._judged(pair, view, folds, both=True) for view in self._views(both)]
         if both.numbers.shape[1] > 1:
             # A tree is fitted on one half and judged on the other.
-            found.append(self._judged(pair, fit_tree(*folds[0]), folds, both=False))
-        stakes = [stake for stake in found if stake is not None]
+            judged.append(self._judged(pair, fit_tree(*folds[0]), folds, both=False))
+        stakes = [stake for stake in judged if stake is not None]
         return max(stakes, key=lambda stake: stake.growth, default=None)
 
     def _judged(
@@ -265,8 +265,10 @@ class Play:
 
     def _sets(self, counts: tuple[Counts, Counts]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Cells that speak for the left and for the right, beyond the claim."""
-        found = [best_prefix(both, both, self._aim) for both in (counts, counts[::-1])]
-        left, right = (one[1] if one is not None and one[0] > 0 else () for one in found)
+        prefixes = [best_prefix(both, both, self._aim) for both in (counts, counts[::-1])]
+        left, right = (
+            prefix[1] if prefix is not None and prefix[0] > 0 else () for prefix in prefixes
+        )
         return left, tuple(cell for cell in right if cell not in set(left))
 
     def _growth(

@@ -401,11 +401,11 @@ def open_sentence() -> str:
 
 def open_reason(reached: float, asked: float, needed: int) -> str:
     """Why a verdict is INCONCLUSIVE, and what to do."""
-    known = f"resolution {reached:.3g}" if reached < 1 else "no resolution below 1"
+    words = f"resolution {reached:.3g}" if reached < 1 else "no resolution below 1"
     takes = f"about {needed:,} samples, or fewer pairs"
     if needed > _MOST:
         takes = "more samples than can be drawn"
-    return f"the samples reach {known}, requested was {asked:g}; that takes {takes}"
+    return f"the samples reach {words}, requested was {asked:g}; that takes {takes}"
 
 
 def unrefuted_reason(samples: int) -> str:

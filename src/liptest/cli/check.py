@@ -348,7 +348,7 @@ def _tested_in_jail(
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
     _begin_unseen(recorder, model, where, law, settings)
     with begun_late(lambda: screen.progress(label_of(where))) as progress:
-        found = check_elsewhere(
+        checked = check_elsewhere(
             model,
             task.folder,
             law,
@@ -360,23 +360,23 @@ def _tested_in_jail(
             hidden=() if task.ledger is None else (task.ledger,),
             progress=progress,
         )
-    made = _written_down(screen, model, recorder, found.certificate)
+    made = _written_down(screen, model, recorder, checked.certificate)
     outcome = replace(
-        outcome, certificate=made, file=found.file, line=found.line, findings=found.findings
+        outcome, certificate=made, file=checked.file, line=checked.line, findings=checked.findings
     )
-    return outcome, found.words
+    return outcome, checked.words
 
 
 def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
     """The same of all laws that another process had from the code, which is not imported here."""
     law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    found = _sealed_elsewhere(model, task, law, settings, recorder)
-    with screen.progress(found.label) as progress, pool(task.workers) as executor:
+    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder)
+    with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         run = replace(settings, executor=executor, progress=progress)
-        verdict = check_with_settings(found.sealed.mechanism, law, run)
-    verdict = replace(in_plain_values(verdict), law_source=found.source)
-    made = certify(verdict, found.code, law, own_seed=model.seed is None)
+        verdict = check_with_settings(sealed_code.sealed.mechanism, law, run)
+    verdict = replace(in_plain_values(verdict), law_source=sealed_code.source)
+    made = certify(verdict, sealed_code.code, law, own_seed=model.seed is None)
     return _written_down(screen, model, recorder, made)
 
 
@@ -505,18 +505,20 @@ def _gate_on_sealed(
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
     step = options["grid_step"]
-    found = _sealed_elsewhere(model, task, law, settings, recorder, options["private"], step=step)
-    with screen.progress(found.label) as progress, pool(task.workers) as executor:
+    sealed_code = _sealed_elsewhere(
+        model, task, law, settings, recorder, options["private"], step=step
+    )
+    with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
-            found.sealed,
+            sealed_code.sealed,
             law,
             replace(settings, executor=executor, progress=progress),
-            code=found.code,
-            law_source=found.source,
+            code=sealed_code.code,
+            law_source=sealed_code.source,
             recorder=recorder,
             releases=model.releases,
         )
-    return gate, found.label, law, None
+    return gate, sealed_code.label, law, None
 
 
 def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
@@ -560,8 +562,8 @@ def _numbered(file: Path, number: int) -> Path:
 
 def was_interrupted(outcome: Outcome) -> bool:
     """Whether a check was cut off, also by a KeyboardInterrupt of the code under test."""
-    found = outcome.certificate
-    return found is not None and found.verdict.was_cut_off
+    certificate = outcome.certificate
+    return certificate is not None and certificate.verdict.was_cut_off
 
 
 def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str]) -> None:
@@ -612,7 +614,9 @@ def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> b
 
 
 def _certificates(outcomes: Sequence[Outcome]) -> str:
-    whole = [one.certificate.to_dict() for one in outcomes if one.certificate is not None]
+    whole = [
+        outcome.certificate.to_dict() for outcome in outcomes if outcome.certificate is not None
+    ]
     if not whole:
         return ""
     return json.dumps(whole[0] if len(whole) == 1 else whole, indent=1)

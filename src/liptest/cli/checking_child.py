@@ -134,17 +134,17 @@ def run_checking_child() -> None:
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         tell({"ready": True})
-        found = check_as_asked(request, tell)
+        answer = check_as_asked(request, tell)
     except LiptestError as error:
-        found = {"error": type(error).__name__, "text": str(error)}
+        answer = {"error": type(error).__name__, "text": str(error)}
     except KeyboardInterrupt:
-        found = {"interrupted": True}
+        answer = {"interrupted": True}
     except BaseException as error:
         if request["debug"]:
             sys.excepthook(type(error), error, error.__traceback__)
-        found = {"internal": type(error).__name__, "text": as_line(error)}
+        answer = {"internal": type(error).__name__, "text": as_line(error)}
     sys.stderr.flush()
-    tell(found, is_last=True)
+    tell(answer, is_last=True)
     os._exit(0)
 
 

@@ -41,19 +41,19 @@ def read_pairs(name: str, text: str) -> list[tuple[str, str]]:
 
 def from_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """The claims that arguments of a command state, as keys of a check."""
-    found: dict[str, Any] = {key: options.get(key) for key in NOTIONS}
+    claims: dict[str, Any] = {key: options.get(key) for key in NOTIONS}
     for key in ("renyi", "curve"):
-        if found[key] is not None:
-            found[key] = read_pairs(key, found[key])
-    return found
+        if claims[key] is not None:
+            claims[key] = read_pairs(key, claims[key])
+    return claims
 
 
 def to_arguments(model: Any) -> dict[str, Any]:
     """The claims of a check as keyword arguments of ``check_privacy``, those that are stated."""
-    found: dict[str, Any] = {key: getattr(model, key) for key in NOTIONS}
-    pairs = found["curve"]
+    claims: dict[str, Any] = {key: getattr(model, key) for key in NOTIONS}
+    pairs = claims["curve"]
     if pairs is not None:
         if len({epsilon for epsilon, _ in pairs}) < len(pairs):
             raise InputError("curve: an epsilon is stated twice", name="curve")
-        found["curve"] = dict(pairs)
-    return {key: value for key, value in found.items() if value is not None}
+        claims["curve"] = dict(pairs)
+    return {key: value for key, value in claims.items() if value is not None}

@@ -143,14 +143,16 @@ def config_beside(folder: Path) -> Path | None:
 
 def _tool_of(data: dict[str, Any], path: Path) -> dict[str, Any]:
     tools = data.get("tool")
-    found = tools.get("liptest") if isinstance(tools, dict) else None
-    if not isinstance(found, dict):
+    table = tools.get("liptest") if isinstance(tools, dict) else None
+    if not isinstance(table, dict):
         raise ConfigError(f"{path}: it has no table [tool.liptest]; write [[tool.liptest.check]]")
-    return found
+    return table
 
 
 def _tables(checks: Any) -> list[dict[str, Any]]:
-    return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
+    return (
+        [table for table in checks if isinstance(table, dict)] if isinstance(checks, list) else []
+    )
 
 
 def rename_records(domain: Any, path: Path) -> None:
@@ -175,18 +177,18 @@ def validated(model: type[Model], data: dict[str, Any], where: str) -> Model:
         return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
         # A key that is misspelt is the reason why another is missing.
-        first = min(error.errors(), key=lambda one: one["type"] == "missing")
+        first = min(error.errors(), key=lambda problem: problem["type"] == "missing")
         raise _config_error(first, where) from None
 
 
 def _config_error(first: Any, where: str) -> ConfigError:
     key = ".".join(str(part) for part in first["loc"] if not _is_type_name(part))
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        known = sorted(_known_keys())
-        if str(first["loc"][-1]) in known:
+        keys = sorted(_known_keys())
+        if str(first["loc"][-1]) in keys:
             return ConfigError(f"{where}: {key}: {_at_home(first['loc'][-1])}", key=key)
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-        fix = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(known)}"
+        near = difflib.get_close_matches(str(first["loc"][-1]), keys, n=1)
+        fix = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(keys)}"
         return ConfigError(f"{where}: {key}: unknown key{fix}", key=key)
     if first["type"] == "missing":
         return ConfigError(f"{where}: {key}: field required; give it a value", key=key)
@@ -208,7 +210,7 @@ _TABLES_OF_KEYS = {
 def _at_home(key: str) -> str:
     """Where a key that is known stands, when it is not here."""
     for home, model in (("domain", DomainOptions), ("distribution", DistributionOptions)):
-        if key in {"records" if home == "domain" else "", *(one.name for one in fields(model))}:
+        if key in {"records" if home == "domain" else "", *(field.name for field in fields(model))}:
             return f"not here, but in {home} = {{{key} = ..}}, or below [{home}]"
     of_file = key in FileModel.model_fields and key not in CheckModel.model_fields
     return "not here, but above the first table" if of_file else "not here, but below [[check]]"

@@ -139,11 +139,11 @@ def begun_late(begin: Callable[[], AbstractContextManager[Told | None]]) -> Iter
 def _readable(model: CheckModel, folder: Path, where: str) -> list[Path]:
     """The code, and the public tables that the request names."""
     file = Path(where.rpartition(":")[0])
-    found = [file, *code_files(file.resolve().parent)] if file.suffix == ".py" else []
-    found += [] if file.suffix == ".py" else code_files(Path.cwd())
+    files = [file, *code_files(file.resolve().parent)] if file.suffix == ".py" else []
+    files += [] if file.suffix == ".py" else code_files(Path.cwd())
     law = model.distribution
     tables = [] if law is None else [law.table, law.records]
-    return [*found, *(folder / one for one in tables if one is not None)]
+    return [*files, *(folder / table for table in tables if table is not None)]
 
 
 def _kept(checkpoint: Path | None) -> str | None:
@@ -161,13 +161,13 @@ class _Heard:
 
     def message(self, content: bytes) -> None:
         with suppress(ValueError, TypeError, LookupError, RecursionError):
-            found = json.loads(content)
-            if "progress" in found and self.progress is not None:
-                done, planned = found["progress"]
+            message = json.loads(content)
+            if "progress" in message and self.progress is not None:
+                done, planned = message["progress"]
                 if type(done) is int and type(planned) is int:
                     self.progress(done, planned)
-            if "checkpoint" in found and self.checkpoint is not None:
-                self.checkpoint.write_text(found["checkpoint"], encoding="utf-8")
+            if "checkpoint" in message and self.checkpoint is not None:
+                self.checkpoint.write_text(message["checkpoint"], encoding="utf-8")
 
 
 def _print_line(line: str) -> None:
@@ -212,12 +212,12 @@ class _Asked:
 
 
 def _read(content: bytes, confined: str, asked: _Asked) -> CheckedElsewhere:
-    found = _answer(content)
+    answer = _answer(content)
     try:
-        _check_printable(found)
-        certificate = Certificate.from_json(json.dumps(found["certificate"]))
-        pictures = None if found["findings"] is None else Findings.from_dict(found["findings"])
-        file, line = _place(found, asked)
+        _check_printable(answer)
+        certificate = Certificate.from_json(json.dumps(answer["certificate"]))
+        pictures = None if answer["findings"] is None else Findings.from_dict(answer["findings"])
+        file, line = _place(answer, asked)
         other = asked.departs(certificate)
     except _NOT_READ as error:
         raise _unreadable(str(error)) from None
@@ -235,9 +235,9 @@ _NOT_READ = (ValueError, TypeError, LookupError, RecursionError, AttributeError,
 def _answer(content: bytes) -> dict[str, Any]:
     """What the child says it found; raises what it says that it raised."""
     try:
-        found: dict[str, Any] = json.loads(content)
-        said = {key: plain_line(found[key]) for key in _FAULTS if key in found}
-        interrupted = "interrupted" in found
+        answer: dict[str, Any] = json.loads(content)
+        said = {key: plain_line(answer[key]) for key in _FAULTS if key in answer}
+        interrupted = "interrupted" in answer
     except _NOT_READ as error:
         raise _unreadable(str(error)) from None
     if interrupted:
@@ -247,7 +247,7 @@ def _answer(content: bytes) -> dict[str, Any]:
         raise InternalError(f"in the process that ran the code: {words}")
     if "error" in said:
         raise _reported(said["error"], said.get("text", ""))
-    return found
+    return answer
 
 
 _FAULTS = ("error", "internal", "text")

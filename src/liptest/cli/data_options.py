@@ -119,15 +119,15 @@ NAMES: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _names}
 
 
 def _fields(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in tokens[0].value.split(","):
         name, sign, said = part.partition("=")
-        if not sign or not name or name in found:
+        if not sign or not name or name in columns:
             raise InputError(
                 f"{shown(part)} must be a column and what it holds, each once, as age=0..120"
             )
-        found[name] = said
-    return found
+        columns[name] = said
+    return columns
 
 
 FIELDS: dict[str, Any] = {**WHOLE_NUMBERS, "converter": _fields}
@@ -150,7 +150,7 @@ def named_kind(said: Any) -> Any:
 
 
 def _kind(type_: Any, tokens: Sequence[Token]) -> Any:
-    return convert(type_, [one.evolve(value=named_kind(one.value)) for one in tokens])
+    return convert(type_, [token.evolve(value=named_kind(token.value)) for token in tokens])
 
 
 #: What kinds were called before, in files of settings and on the command line.
@@ -360,8 +360,8 @@ class DistributionOptions:
     def given(self) -> list[str]:
         """What is said of the distribution; one of it is enough."""
         named = ("probabilities", "marginals", "table", "sql")
-        found = [name for name in named if getattr(self, name) is not None]
-        return found + (["uniform"] if self.uniform else [])
+        given = [name for name in named if getattr(self, name) is not None]
+        return given + (["uniform"] if self.uniform else [])
 
     def build(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         """The distribution; raises ConfigError when nothing or too much is said."""
@@ -379,10 +379,10 @@ class DistributionOptions:
             return self._fitted(domain, folder)
         if self.probabilities is not None:
             return self._bits(domain)
-        known = _needed(domain)
+        space = _needed(domain)
         if self.uniform:
-            return ProductDistribution.uniform(known)
-        return ProductDistribution(known, self.marginals or [])
+            return ProductDistribution.uniform(space)
+        return ProductDistribution(space, self.marginals or [])
 
     def build_if_given(self, domain: Domain | None, folder: Path) -> Distribution:
         """The distribution, or the domain alone: enough for a proof and for a refutation."""
@@ -437,12 +437,12 @@ class DistributionOptions:
         rows = f"public rows {self.rows}" if self.rows else "all rows"
         source = f"the distribution fitted on {rows} of {self.table.name}"
         if self.group is None:
-            known = _needed(domain)
+            space = _needed(domain)
             return ProductDistribution.fit(
                 values,
-                domain=known,
+                domain=space,
                 groups=np.zeros(len(values)),
-                record_groups=np.zeros(known.dimension),
+                record_groups=np.zeros(space.dimension),
                 shrinkage=self.shrinkage,
                 smoothing=self.smoothing,
                 source=source,
@@ -450,10 +450,10 @@ class DistributionOptions:
         groups = read_column(path, self.group, self.rows).astype(str)
         records = folder / (self.records or self.table)
         targets = read_column(records, self.group, self.record_rows).astype(str)
-        known = Hypercube(len(targets)) if domain is None else domain
+        space = Hypercube(len(targets)) if domain is None else domain
         return ProductDistribution.fit(
             values,
-            domain=known,
+            domain=space,
             groups=groups,
             record_groups=targets,
             shrinkage=self.shrinkage,
@@ -495,16 +495,16 @@ def as_frame(
     Columns are those of a frame where one of them says what it holds, or the kind is "table".
     """
     columns = law.columns
-    for one in columns or ():
-        if is_meant_to_say(one.partition(":")[2]):
-            column_kind(*one.split(":", 1))
+    for column in columns or ():
+        if is_meant_to_say(column.partition(":")[2]):
+            column_kind(*column.split(":", 1))
     if columns is None or domain.fields is not None or domain.sizes is not None:
         return domain, law
     if domain.kind != "table" and not any(map(says_what_it_holds, columns)):
         return domain, law
     if domain.kind not in (None, "table"):
         raise _wrong("columns", f"columns with ranges are a table's, not of kind={domain.kind!r}")
-    kinds = [one.partition(":") for one in columns]
+    kinds = [column.partition(":") for column in columns]
     names = [name for name, _, _ in kinds]
     if len(set(names)) < len(names) or "" in names:
         raise _wrong("columns", f"{shown(columns)}: each column has one name, and is said once")

@@ -88,9 +88,9 @@ def run_clicks(
     distribution = public_distribution()
     expected = float(distribution.probabilities.sum())
     print_line(_INTRODUCTION.format(expected=expected))
-    verdicts = [_check(one, distribution, show, progress) for one in checks]
-    found = [v.exception_mass_found for v in verdicts if v.exception_mass_found is not None]
-    print_line(_DIFFERENCE.format(mass=min(found, default=0.0)))
+    verdicts = [_check(check, distribution, show, progress) for check in checks]
+    masses = [v.exception_mass_found for v in verdicts if v.exception_mass_found is not None]
+    print_line(_DIFFERENCE.format(mass=min(masses, default=0.0)))
     print_line("The gate: each vendor asks for one release on the private table.")
     released = [_gate(vendor, distribution, print_line) for vendor in ("a", "b", "c")]
     as_expected = [v.decision is c.decision for v, c in zip(verdicts, checks, strict=True)]

@@ -70,8 +70,8 @@ def _packages(*, extras: bool, problems: list[str]) -> Iterator[str]:
     except metadata.PackageNotFoundError:
         yield "unknown: liptest runs from its source and is not installed"
         return
-    found = [match for text in declared if (match := _REQUIREMENT.match(text))]
-    chosen = [match.groups() for match in found if bool(match[3]) is extras]
+    matches = [match for text in declared if (match := _REQUIREMENT.match(text))]
+    chosen = [match.groups() for match in matches if bool(match[3]) is extras]
     for name, bounds, extra in chosen:
         yield _package(name, bounds.strip(" ()"), extra, problems)
     if not chosen:
@@ -175,7 +175,7 @@ def _processes(problems: list[str]) -> Iterator[str]:
             assert executor is not None
             answers = [executor.submit(abs, -n).result(_SECONDS) for n in range(8)]
             alone, shared = (
-                _checked(1.0, method="edges", executor=one)[0] for one in (None, executor)
+                _checked(1.0, method="edges", executor=workers)[0] for workers in (None, executor)
             )
     except (LiptestError, OSError, RuntimeError, ValueError) as error:
         problems.append("worker processes cannot be used; --workers 1 needs none")

@@ -33,9 +33,9 @@ def next_commands(folder: Path) -> list[tuple[str, str]]:
     if config:
         check = (f"test the claims of this {config}", "liptest check")
         return [check, ("what can be said about a claim", "liptest check --help"), demo]
-    found = next(mechanisms_in(folder), None)
-    if found is not None:
-        init = (f"write a {CONFIG} for this mechanism", f"liptest init {found}")
+    mechanism = next(mechanisms_in(folder), None)
+    if mechanism is not None:
+        init = (f"write a {CONFIG} for this mechanism", f"liptest init {mechanism}")
         return [init, ("then test what it says", "liptest check"), demo]
     return [
         demo,

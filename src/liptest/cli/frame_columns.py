@@ -47,8 +47,8 @@ def column_kind(name: str, said: str | list[str]) -> ColumnKind:
 def says_what_it_holds(column: str) -> bool:
     """Whether it is a name with a range or with names behind it."""
     said = column.partition(":")[2]
-    known = said in ("key", "real") or _REAL.fullmatch(said) or _RANGE.fullmatch(said)
-    return "|" in said or bool(known)
+    is_kind = said in ("key", "real") or _REAL.fullmatch(said) or _RANGE.fullmatch(said)
+    return "|" in said or bool(is_kind)
 
 
 def is_meant_to_say(said: str) -> bool:
@@ -95,14 +95,14 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
     cells = read_cells(path, name)
     if isinstance(kind, Real):
         numbers = [float(cell) if _is_number(cell) else math.nan for cell in cells]
-        outside = sum(not kind.lower <= one <= kind.upper for one in numbers)
+        outside = sum(not kind.lower <= number <= kind.upper for number in numbers)
         if outside:
             raise _wrong(f"{name}:{said}: {path} has {_rows(outside)} with something else")
         return
     if not kind.is_named:
         cells = read_whole_numbers(np.array(cells, dtype=object), path).tolist()
-    known = set(kind.values.tolist())
-    outside = sum(cell not in known for cell in cells)
+    allowed = set(kind.values.tolist())
+    outside = sum(cell not in allowed for cell in cells)
     if outside:
         raise _wrong(
             f"{name}:{said}: {path} has {_rows(outside)} with something else; say all that may "

@@ -83,7 +83,7 @@ def init(
     Example: liptest init vendor.py:count --epsilon 1 --records 1000
     """
 
-    known = Known(
+    facts = Known(
         epsilon=epsilon,
         delta=delta,
         domain=domain,
@@ -95,7 +95,7 @@ def init(
         column=column,
         group=group,
     )
-    return run_init(mechanism, known, output, force=force)
+    return run_init(mechanism, facts, output, force=force)
 
 
 _MARK = "FILL IN"

@@ -79,8 +79,8 @@ def read_task(options: dict[str, Any]) -> CommandJob:
         "vendor": options["vendor"],
     }
     models = [
-        one.model_copy(update={k: v for k, v in defaults.items() if getattr(one, k) is None})
-        for one in whole.check
+        check.model_copy(update={k: v for k, v in defaults.items() if getattr(check, k) is None})
+        for check in whole.check
     ]
     if ledger is None and whole.ledger is not None:
         ledger = path.parent / whole.ledger

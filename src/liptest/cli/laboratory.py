@@ -313,23 +313,23 @@ def _distance(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
     law = read_law(options["points"], function)
     with muted():
-        found = distance_to_lipschitz(
+        measured = distance_to_lipschitz(
             function,
             law,
             lipschitz_constant=options["lipschitz_constant"],
             tolerance=options["tolerance"],
         )
-    lines = [f"{label}   on {law.domain}, {law.source}", str(found)]
-    if found.value is not None:
-        lines.append(f"exactly {found.value}" if len(str(found.value)) <= 60 else "")
-    if found.violated_pairs is not None:
-        lines.append(f"{found.violated_pairs:,} violated pairs of points")
+    lines = [f"{label}   on {law.domain}, {law.source}", str(measured)]
+    if measured.value is not None:
+        lines.append(f"exactly {measured.value}" if len(str(measured.value)) <= 60 else "")
+    if measured.violated_pairs is not None:
+        lines.append(f"{measured.violated_pairs:,} violated pairs of points")
     lines.append(
-        f"Outside {len(found.cover):,} of {law.domain.size:,} points the function is "
+        f"Outside {len(measured.cover):,} of {law.domain.size:,} points the function is "
         f"{options['lipschitz_constant']:g}-Lipschitz (tolerance {options['tolerance']:g})."
     )
     screen.paragraph("\n".join(line for line in lines if line))
-    _write(options["json"], found.to_dict())
+    _write(options["json"], measured.to_dict())
     return 0
 
 
@@ -341,8 +341,8 @@ def _repair(screen: Screen, options: Options) -> int:
         raise InputError(f"output={str(path)!r} must end in .npy", name="output")
     with muted():
         before = exact_table(function, law.domain)
-        found = distance_to_lipschitz(before, law)
-        after = _repaired(before, law, options, found)
+        measured = distance_to_lipschitz(before, law)
+        after = _repaired(before, law, options, measured)
     floats = after.astype(np.float64)
     _save(path, floats)
     broken = len(violated_edges(ExactTable.of(floats, law.domain, Fraction(1))))
@@ -351,7 +351,7 @@ def _repair(screen: Screen, options: Options) -> int:
     screen.paragraph(
         f"{label}   on {law.domain}, {law.source}\n"
         f"Changed {len(changed):,} of {law.domain.size:,} points, total probability "
-        f"{float(mass):.6g}. No repair changes less than the {found}.\n"
+        f"{float(mass):.6g}. No repair changes less than the {measured}.\n"
         f"Written to {path}: the table of a 1-Lipschitz function, each value rounded to the "
         f"nearest float{_BROKEN_TIES.format(broken) if broken else ''}."
     )
@@ -455,8 +455,8 @@ def load_function(where: str) -> tuple[Any, str]:
     if where.endswith(".npy"):
         return _table(Path(where)), Path(where).stem
     with muted():
-        found, label = load_object(where)
-    return (NamedFunction(found, label) if callable(found) else found), label
+        loaded, label = load_object(where)
+    return (NamedFunction(loaded, label) if callable(loaded) else loaded), label
 
 
 def _table(path: Path) -> NDArray[Any]:

@@ -57,13 +57,13 @@ def run_law(
         with muted():
             mechanism, label = load_mechanism(where)
             law = with_formula(mechanism, mechanism.law(data), data)
-            found = None if trace is None else _trace(mechanism, law, data, trace)
+            traced = None if trace is None else _trace(mechanism, law, data, trace)
     except LiptestError as error:
         return screen.error(error, code_of(error))
-    if found is None:
+    if traced is None:
         screen.law(label, law)
     else:
-        screen.paragraph(_words(f"{label}: {trace}", law, *found))
+        screen.paragraph(_words(f"{label}: {trace}", law, *traced))
     return 0
 
 
@@ -79,10 +79,10 @@ def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> tuple[Output
     if not wanted:
         near = ", ".join(repr(output) for output in law.outputs[:12])
         raise InputError(f"trace={shown(text)} is not an output on this dataset; it has: {near}")
-    found: list[Any] | None = mechanism.trace(data, wanted[0])
-    if found is None:
+    choices: list[Any] | None = mechanism.trace(data, wanted[0])
+    if choices is None:
         raise BudgetError(f"trace={shown(text)}: not found in {MAX_RUNS:,} runs; it is too rare")
-    return wanted[0], found
+    return wanted[0], choices
 
 
 def _words(title: str, law: OutputLaw, output: Output, choices: list[Any]) -> str:

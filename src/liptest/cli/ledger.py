@@ -133,11 +133,11 @@ def run_show(file: str, vendor: str | None, as_json: bool) -> int:
 
 
 def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> None:
-    found = ledger.attempts(vendor) if vendor is not None else []
-    if vendor is not None and not found:
+    entries = ledger.attempts(vendor) if vendor is not None else []
+    if vendor is not None and not entries:
         raise InputError(_unknown(ledger, vendor), name="vendor")
     if as_json:
-        print(_json(ledger, found))
+        print(_json(ledger, entries))
     elif vendor is None:
         screen.paragraph(str(ledger.summary()))
         for table, capped in sorted(ledger.caps().items()):
@@ -146,8 +146,8 @@ def _show(screen: Screen, ledger: Ledger, vendor: str | None, as_json: bool) -> 
         for _, shared in sorted(ledger.people().items()):
             screen.paragraph(f"{shared.cost(attempts)}\n  {shared}")
     else:
-        lines = [attempt_text(one) for one in found]
-        screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(found)), *lines]))
+        lines = [attempt_text(attempt) for attempt in entries]
+        screen.paragraph("\n".join([vendor_text(f"vendor {vendor}", Totals.of(entries)), *lines]))
 
 
 def run_ledger_verify(file: str, head: str | None) -> int:
@@ -190,7 +190,7 @@ def run_cost(file: str, private_table: str, delta: float | None, as_json: bool) 
             )
         at = float(capped.delta) if delta is None and capped is not None else delta
         assert at is not None
-        found = book.cost(private_table, delta=at)
+        spent = book.cost(private_table, delta=at)
         within = capped is None or book.cost(private_table, delta=float(capped.delta)).is_within(
             float(capped.epsilon)
         )
@@ -199,16 +199,16 @@ def run_cost(file: str, private_table: str, delta: float | None, as_json: bool) 
     if as_json:
         data = {
             "private_table": private_table,
-            "releases": found.releases,
-            "epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
-            "delta": found.delta,
-            "exception_mass": decimal_text(found.exception_mass),
+            "releases": spent.releases,
+            "epsilon": spent.epsilon if math.isfinite(spent.epsilon) else None,
+            "delta": spent.delta,
+            "exception_mass": decimal_text(spent.exception_mass),
             "cap": None if capped is None else capped.fields(),
             "within_cap": within,
         }
         print(json.dumps(data, indent=1))
     else:
-        screen.paragraph("\n".join([str(found), *([f"  {capped}"] if capped is not None else [])]))
+        screen.paragraph("\n".join([str(spent), *([f"  {capped}"] if capped is not None else [])]))
     return 0 if within else 1
 
 
@@ -218,10 +218,10 @@ def run_cap(file: str, private_table: str, epsilon: float, delta: float) -> int:
     try:
         book = Ledger(file, create=False)
         set_cap = book.set_cap(private_table, epsilon=epsilon, delta=delta)
-        found = book.cost(private_table, delta=delta)
+        spent = book.cost(private_table, delta=delta)
     except (LedgerError, InputError) as error:
         return screen.error(error, 2)
-    screen.paragraph(f"{found}\n  {set_cap}")
+    screen.paragraph(f"{spent}\n  {set_cap}")
     return 0
 
 
@@ -231,16 +231,16 @@ def run_people(file: str, name: str, tables: list[str], epsilon: float, delta: f
     try:
         book = Ledger(file, create=False)
         made = book.set_people(name, tables, epsilon=epsilon, delta=delta)
-        found = made.cost(book.attempts())
+        spent = made.cost(book.attempts())
     except (LedgerError, InputError) as error:
         return screen.error(error, 2)
-    screen.paragraph(f"{found}\n  {made}")
+    screen.paragraph(f"{spent}\n  {made}")
     return 0
 
 
 def _unknown(ledger: Ledger, vendor: str) -> str:
-    known = ", ".join(sorted({one.vendor for one in ledger.attempts()})) or "none"
-    return f"vendor={vendor!r} is not in the ledger; known: {known}"
+    vendors = ", ".join(sorted({attempt.vendor for attempt in ledger.attempts()})) or "none"
+    return f"vendor={vendor!r} is not in the ledger; known: {vendors}"
 
 
 def _json(ledger: Ledger, attempts: list[Attempt]) -> str:
@@ -249,7 +249,7 @@ def _json(ledger: Ledger, attempts: list[Attempt]) -> str:
     data = {
         "vendor": attempts[0].vendor,
         "totals": Totals.of(attempts).to_dict(),
-        "attempts": [_plain(one) for one in attempts],
+        "attempts": [_plain(attempt) for attempt in attempts],
     }
     return json.dumps(data, indent=1)
 

@@ -40,8 +40,8 @@ def load_object(where: str) -> tuple[Any, str]:
     module = _module(source)
     first, *inner = name.split(".")
     if inner and hasattr(module, first):
-        found = _attribute(getattr(module, first), first, inner)
-        return found, label_of(where)
+        loaded = _attribute(getattr(module, first), first, inner)
+        return loaded, label_of(where)
     if not hasattr(module, name):
         names = sorted(n for n in vars(module) if not n.startswith("_"))
         near = get_close_matches(name, names, 1)
@@ -92,7 +92,7 @@ def _attribute(found: Any, said: str, names: list[str]) -> Any:
         try:
             found = getattr(found, name)
         except AttributeError:
-            there = sorted(one for one in dir(found) if not one.startswith("_"))
+            there = sorted(attribute for attribute in dir(found) if not attribute.startswith("_"))
             near = get_close_matches(name, there, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
             raise InputError(
@@ -111,18 +111,18 @@ def load_mechanism(
     With the name of a statistic a function gets this of a dataset, and not the dataset; ``frame``
     says whose frames it gets of a table, "pandas" or "polars".
     """
-    found, label = load_object(where)
+    loaded, label = load_object(where)
     if statistic is not None:
-        return _of_statistic(found, label, statistic), label
-    if _is_sampler(found):
+        return _of_statistic(loaded, label, statistic), label
+    if _is_sampler(loaded):
         raise InputError(
             f"mechanism={label} draws samples (dataset, n, rng), and has no output law; test it "
             f"with liptest samples {where}, or lt.check_samples",
             name="mechanism",
-            value=found,
+            value=loaded,
         )
-    _warn_of_no_answer(found, label)
-    checked = check_mechanism(found)
+    _warn_of_no_answer(loaded, label)
+    checked = check_mechanism(loaded)
     if frame is not None and isinstance(checked, PythonFunction):
         checked = replace(checked, frame=frame)
     return checked, label
@@ -144,8 +144,8 @@ def _warn_of_no_answer(found: Any, label: str) -> None:
 def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
     """The sampler of that name, or the function of that name as one; and a label for it."""
     with muted():
-        found, label = load_object(where)
-    return found if isinstance(found, Sampler) else Sampler(found, vectorised=not scalar), label
+        loaded, label = load_object(where)
+    return loaded if isinstance(loaded, Sampler) else Sampler(loaded, vectorised=not scalar), label
 
 
 def _of_statistic(found: Any, label: str, statistic: str) -> Mechanism:
@@ -328,11 +328,11 @@ def _put_away(folder: Path) -> None:
 
 
 def _taken(chosen: Callable[[str, ModuleType], bool]) -> Modules:
-    known = [item for item in sys.modules.items() if not item[0].startswith("_liptest_")]
-    found = {name: module for name, module in known if chosen(name, module)}
-    for name in found:
+    loaded = [item for item in sys.modules.items() if not item[0].startswith("_liptest_")]
+    taken = {name: module for name, module in loaded if chosen(name, module)}
+    for name in taken:
         del sys.modules[name]
-    return found
+    return taken
 
 
 def _clashes(name: str, module: ModuleType, folder: Path) -> bool:

@@ -74,8 +74,8 @@ def files_of(options: Mapping[str, Any]) -> list[Path | None]:
     law = data.get("distribution", {}) if isinstance(data, dict) else {}
     where = options.get("mechanism") or options.get("sampler") or options.get("function") or ""
     code = where.rpartition(":")[0] if ".py:" in where else where
-    found = [law.get("table"), law.get("records"), options.get("config"), options.get("private")]
-    return [*found, Path(code) if code.endswith((".py", ".npy")) else None]
+    files = [law.get("table"), law.get("records"), options.get("config"), options.get("private")]
+    return [*files, Path(code) if code.endswith((".py", ".npy")) else None]
 
 
 def _resolved(path: Path, option: str) -> Path:

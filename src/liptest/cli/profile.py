@@ -138,7 +138,7 @@ def _profile(
     limits = ("exception_mass", "failure_probability", "draws", "budget", "seed")
     given = {key: options[key] for key in ("delta", "method", "curves", *limits)}
     with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
-        found = privacy_profile(
+        measured = privacy_profile(
             job.mechanism,
             job.distribution,
             epsilons=None if options["epsilon"] is None else read_numbers(options["epsilon"]),
@@ -147,7 +147,7 @@ def _profile(
             progress=progress,
             **given,
         )
-    return replace(found, mechanism=job.label)
+    return replace(measured, mechanism=job.label)
 
 
 def _print(screen: Screen, profile: PrivacyProfile, answer: GdpAnswer | None) -> None:

@@ -183,5 +183,5 @@ def _verdict(
     asked = make_request(sampler, data, **given)
     with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
         recorder.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
-        found = check_samples(sampler, data, executor=executor, progress=progress, **given)
-    return replace(found, mechanism=label)
+        verdict = check_samples(sampler, data, executor=executor, progress=progress, **given)
+    return replace(verdict, mechanism=label)

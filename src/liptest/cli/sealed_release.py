@@ -91,21 +91,21 @@ def seal_elsewhere(
         folder=folder,
         seconds=seconds,
     )
-    found = _read(answer.content, answer.confinement, domain)
-    if step is not None and found.sealed.grid_step != step:
+    sealed_code = _read(answer.content, answer.confinement, domain)
+    if step is not None and sealed_code.sealed.grid_step != step:
         raise MechanismError("the analysis sealed its sums on another grid")
-    return found
+    return sealed_code
 
 
 def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
     try:
-        found = json.loads(content)
-        if "error" in found:
-            raise _error_of(found)
-        label = plain_line(found["label"])
-        sealed = read_sealed(found["sealed"], label, domain)
-        code = _Code.read(found["code"], "code")
-        source = plain_line(found["source"])
+        answer = json.loads(content)
+        if "error" in answer:
+            raise _error_of(answer)
+        label = plain_line(answer["label"])
+        sealed = read_sealed(answer["sealed"], label, domain)
+        code = _Code.read(answer["code"], "code")
+        source = plain_line(answer["source"])
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         if isinstance(error, LiptestError) and not isinstance(error, InputError):
             raise
@@ -129,8 +129,8 @@ def _error_of(found: dict[str, Any]) -> LiptestError:
     """The error that the other process reports, by name; its words are the code's, perhaps."""
     text = plain_line(found["text"])
     kind = getattr(errors, str(found["error"]), MechanismError)
-    known = isinstance(kind, type) and issubclass(kind, LiptestError)
-    if not known or kind is MechanismError:
+    is_ours = isinstance(kind, type) and issubclass(kind, LiptestError)
+    if not is_ours or kind is MechanismError:
         return MechanismError(text)
     if issubclass(kind, InputError):
         return _Reported(text)

@@ -34,12 +34,12 @@ def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
             sealed = seal(mechanism, domain)
         else:
             sealed = seal_on_grid(mechanism, domain, Fraction(step))
-    found = {"hash": code.code, "files": code.files, "packages": code.packages}
+    hashes = {"hash": code.code, "files": code.files, "packages": code.packages}
     return {
         "sealed": sealed.to_dict(),
         "label": label,
         "source": mechanism.law_source,
-        "code": found | {"parameters": code.parameters},
+        "code": hashes | {"parameters": code.parameters},
     }
 
 
@@ -52,12 +52,12 @@ def run_child() -> None:
         os.dup2(nowhere, stream)
     limit_this_process()
     try:
-        found = seal_as_asked(request)
+        answer = seal_as_asked(request)
     except LiptestError as error:
-        found = {"error": type(error).__name__, "text": str(error)}
+        answer = {"error": type(error).__name__, "text": str(error)}
     except BaseException as error:
-        found = {"error": "MechanismError", "text": f"the analysis raised {type(error).__name__}"}
-    answer_with(descriptor, json.dumps(found).encode())
+        answer = {"error": "MechanismError", "text": f"the analysis raised {type(error).__name__}"}
+    answer_with(descriptor, json.dumps(answer).encode())
     os._exit(0)
 
 

@@ -52,10 +52,10 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     options = _options(typed[1:])
     if command == "check" and "--config" in options:
         return "liptest check --config liptest.toml"
-    found = _known(_mechanism(typed if typed[:1] != [command] else typed[1:]))
-    if command in ("check", "release") and found is not None and _draws_samples(found):
-        return f"liptest samples {shlex.quote(found)} --epsilon 1 --records 10 --probabilities 0.5"
-    mechanism = shlex.quote(found or _NAMED)
+    named = _known(_mechanism(typed if typed[:1] != [command] else typed[1:]))
+    if command in ("check", "release") and named is not None and _draws_samples(named):
+        return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
+    mechanism = shlex.quote(named or _NAMED)
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
         return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
@@ -70,18 +70,18 @@ def functions_of_file(file: Path) -> list[str]:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         return []
-    found = [one.name for one in body if isinstance(one, ast.FunctionDef)]
-    return [name for name in found if not name.startswith("_")]
+    names = [statement.name for statement in body if isinstance(statement, ast.FunctionDef)]
+    return [name for name in names if not name.startswith("_")]
 
 
 def _options(typed: Sequence[str]) -> dict[str, str]:
     """What was typed for each option, as far as it can be told."""
-    found = {}
+    options = {}
     for word, following in zip(typed, [*typed[1:], ""], strict=False):
         name, sign, value = word.partition("=")
         if name.startswith("--"):
-            found[name] = value if sign else following
-    return found
+            options[name] = value if sign else following
+    return options
 
 
 def _mechanism(typed: Sequence[str]) -> str | None:
@@ -110,7 +110,7 @@ def _known(mechanism: str | None) -> str | None:
 def _is_one(bound: ast.stmt, mechanism: str) -> bool:
     """Whether a definition may be a mechanism: no class, and nothing that waits or yields."""
     if isinstance(bound, ast.ClassDef):
-        methods = {one.name: one for one in bound.body if isinstance(one, ast.FunctionDef)}
+        methods = {inner.name: inner for inner in bound.body if isinstance(inner, ast.FunctionDef)}
         method = methods.get(mechanism.rpartition(".")[2])
         return method is not None and bool(method.decorator_list)
     if not isinstance(bound, ast.FunctionDef) and "." in mechanism.rpartition(":")[2]:
@@ -119,11 +119,13 @@ def _is_one(bound: ast.stmt, mechanism: str) -> bool:
         return False
     if not isinstance(bound, ast.FunctionDef):
         return True
-    names = [one.arg for one in (*bound.args.posonlyargs, *bound.args.args)]
+    names = [parameter.arg for parameter in (*bound.args.posonlyargs, *bound.args.args)]
     needed = len(names) - len(bound.args.defaults)
     is_called = bool(names) and (needed <= 2 or names[1:] == ["n", "rng"])
     is_plain = None not in bound.args.kw_defaults and "rng" not in names[:1]
-    return is_called and is_plain and not any(isinstance(one, ast.Yield) for one in ast.walk(bound))
+    return (
+        is_called and is_plain and not any(isinstance(node, ast.Yield) for node in ast.walk(bound))
+    )
 
 
 def _has_method(mechanism: str) -> bool:
@@ -145,11 +147,11 @@ def _bound(mechanism: str) -> ast.stmt | None:
         body = ast.parse(Path(file).read_bytes()).body
     except (OSError, ValueError, SyntaxError):
         return None
-    found = None
-    for one in body:
-        if name.partition(".")[0] in _names_of(one):
-            found = one
-    return found
+    bound = None
+    for statement in body:
+        if name.partition(".")[0] in _names_of(statement):
+            bound = statement
+    return bound
 
 
 def _names_of(statement: ast.stmt) -> list[str]:
@@ -160,7 +162,7 @@ def _names_of(statement: ast.stmt) -> list[str]:
         targets = statement.targets
     elif isinstance(statement, ast.AnnAssign):
         targets = [statement.target]
-    return [one.id for one in targets if isinstance(one, ast.Name)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _draws_samples(mechanism: str) -> bool:
@@ -168,7 +170,7 @@ def _draws_samples(mechanism: str) -> bool:
     bound = _bound(mechanism) if ".py:" in mechanism else None
     if not isinstance(bound, ast.FunctionDef) or "." in mechanism.rpartition(":")[2]:
         return False
-    return [one.arg for one in bound.args.args][1:] == ["n", "rng"]
+    return [parameter.arg for parameter in bound.args.args][1:] == ["n", "rng"]
 
 
 def _claim(options: dict[str, str]) -> str:
@@ -189,5 +191,5 @@ def _printed(module: str, command: str, part: str) -> str:
     room = importlib.import_module(module if "." in module else f"liptest.cli.{module}")
     names = (part, _PARTS[command]) if command in _PARTS else (command,)
     texts = [getattr(getattr(room, name, None), "__doc__", None) or "" for name in names]
-    found = next((match for match in map(_EXAMPLE.search, texts) if match), None)
-    return f"liptest {command} --help" if found is None else " ".join(found[1].split())
+    example = next((match for match in map(_EXAMPLE.search, texts) if match), None)
+    return f"liptest {command} --help" if example is None else " ".join(example[1].split())

@@ -190,8 +190,8 @@ class Against:
             frame: str | None = self._data.domain.frame
             frame = frame or (checks[0].library if checks else None)
             place = str(folder / where) if ".py:" in where else where
-            found, _ = load_mechanism(place, statistic, frame)
-        return found, self._distribution(document, checks)
+            mechanism, _ = load_mechanism(place, statistic, frame)
+        return mechanism, self._distribution(document, checks)
 
     def _of_samples(self) -> tuple[Any, Distribution | None]:
         if self._program is not None:
@@ -207,7 +207,7 @@ class Against:
         if self._whole is None:
             return []
         name = _name(document) if self._mechanism is None else _label(self._mechanism)
-        return [one for one in self._whole.check if _label(one.mechanism) == name]
+        return [check for check in self._whole.check if _label(check.mechanism) == name]
 
     def _distribution(
         self, document: dict[str, Any], checks: list[CheckModel]
@@ -216,7 +216,7 @@ class Against:
             return build_data(replace(self._data, domain=self._domain(document)))
         if self._whole is None:
             return self._of_certificate(document)
-        pairs = [(one.domain, one.distribution) for one in checks] or [(None, None)]
+        pairs = [(check.domain, check.distribution) for check in checks] or [(None, None)]
         built = [self._built(*pair) for pair in pairs]
         wanted = document["distribution"]["hash"]
         return next((law for law in built if distribution_hash(law) == wanted), built[0])
@@ -238,8 +238,8 @@ class Against:
         named = where or _place(document)
         command = shlex.join(["liptest", "verify", str(file), named])
         if where is None:
-            found = _files_here(document)
-            return f"{found}To hold it against the code, which is then run:", command
+            words = _files_here(document)
+            return f"{words}To hold it against the code, which is then run:", command
         source = printable(
             str(document.get("distribution", {}).get("source", "the data of the check"))
         )
@@ -252,8 +252,8 @@ class Against:
     def _built(self, domain: DomainOptions | None, law: DistributionOptions | None) -> Distribution:
         assert self._whole is not None
         space = domain or self._whole.domain or DomainOptions()
-        known = law or self._whole.distribution or DistributionOptions()
-        return DataOptions(space, known).build(self._folder, alone=True)
+        options = law or self._whole.distribution or DistributionOptions()
+        return DataOptions(space, options).build(self._folder, alone=True)
 
     def _domain(self, document: dict[str, Any]) -> DomainOptions:
         if replace(self._data.domain, frame=None) != NOTHING.domain:
@@ -270,18 +270,18 @@ def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
     if told["kind"].startswith(("table", "real table")):
         relation = "replace" if "replaced" in told["kind"] else "add_remove"
         fields = dict(map(_field, told["columns"]))
-        reals = sum(one.get("real") is not None for one in told["columns"])
+        reals = sum(column.get("real") is not None for column in told["columns"])
         own = {"kind": "table", "relation": relation, "fields": fields}
         own |= {"at_most": told["at_most"]} if told.get("at_most") is not None else {}
         return own | {"dimension": told["dimension"] // (1 + 2 * reals)}
     sizes = told["sizes"]
-    found = {
+    domain = {
         "kind": kind.partition(",")[0],
         "sizes": [sizes] * told["dimension"] if isinstance(sizes, int) else sizes,
     }
     if kind.startswith("answer"):
-        found |= {"relation": "all" if "all" in kind else "one"}
-    return found
+        domain |= {"relation": "all" if "all" in kind else "one"}
+    return domain
 
 
 def _field(column: dict[str, Any]) -> tuple[str, Any]:
@@ -311,10 +311,10 @@ def _files_here(document: dict[str, Any]) -> str:
     named = document.get("code", {}).get("files") or {}
     here: list[str] = []
     other: list[str] = []
-    for name, known in named.items():
+    for name, digest in named.items():
         file = Path(name)
         if not file.is_absolute() and ".." not in file.parts and file.is_file():
-            is_tested = hashlib.sha256(file.read_bytes()).hexdigest() == known
+            is_tested = hashlib.sha256(file.read_bytes()).hexdigest() == digest
             (here if is_tested else other).append(name)
     if other:
         return f"Not what was tested, by its hash: {', '.join(sorted(other))} in this folder. "
@@ -354,13 +354,13 @@ def _verified(
     try:
         mechanism, distribution = against.of(document)
         with muted():
-            found = examine(text, mechanism, distribution)
+            report = examine(text, mechanism, distribution)
     except LiptestError as error:
         return screen.error(error, code_of(error), _name(document))
-    signature.note(found)
+    signature.note(report)
     verdict = document["verdict"]
-    code = _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", found)
-    if code == _OPEN and found.unchecked:
+    code = _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", report)
+    if code == _OPEN and report.unchecked:
         words, command = against.next_words(document, file)
         screen.paragraph(words)
         screen.command(printable(command))

@@ -119,8 +119,8 @@ class Answers(MovesTogether):
         be a neighbour.
         """
         if self.kind == "moves":
-            found = {move for move in self.moves if all(step.denominator == 1 for step in move)}
-            whole = [tuple(int(step) for step in move) for move in sorted(found)]
+            moves = {move for move in self.moves if all(step.denominator == 1 for step in move)}
+            whole = [tuple(int(step) for step in move) for move in sorted(moves)]
             return whole + [tuple(-step for step in move) for move in whole]
         step = int(self.sensitivity)
         if step < 1:

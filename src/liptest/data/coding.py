@@ -114,25 +114,25 @@ def categories_of(
         are not whole, categories that repeat.
     """
     if name in declared:
-        found = _listed(name, declared[name])
-        if not found or len(set(found)) < len(found):
+        values = _listed(name, declared[name])
+        if not values or len(set(values)) < len(values):
             raise InputError(
                 f"categories[{name!r}]={shown(declared[name])} must hold every value once",
                 name="categories",
             )
     else:
         _no_missing(name, seen)
-        found = tuple(range(size)) if size is not None else _as_seen(name, seen)
-    outside = [value for value in seen if value not in set(found)]
+        values = tuple(range(size)) if size is not None else _as_seen(name, seen)
+    outside = [value for value in seen if value not in set(values)]
     if outside:
         raise InputError(
             f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not "
-            f"one of {shown(list(found))}; name all values in categories={{{name!r}: [..]}}, or "
+            f"one of {shown(list(values))}; name all values in categories={{{name!r}: [..]}}, or "
             f"choose a larger domain",
             name="table",
             value=outside[0],
         )
-    return found
+    return values
 
 
 def _listed(name: str, values: Any) -> Categories:
@@ -174,9 +174,9 @@ def coded(counts: Mapping[Value, int], categories: Categories) -> NDArray[np.flo
 
 def codes(name: str, values: Sequence[Value], categories: Categories) -> NDArray[np.int64]:
     """The code of each value; InputError that quotes no value (they may be private)."""
-    known = {value: code for code, value in enumerate(categories)}
+    code_of = {value: code for code, value in enumerate(categories)}
     try:
-        return np.array([known[value] for value in values], dtype=np.int64)
+        return np.array([code_of[value] for value in values], dtype=np.int64)
     except KeyError:
         raise InputError(
             f"column {name!r} holds something that is not one of its {len(categories)} categories; "
@@ -205,21 +205,23 @@ def coordinates(
         )
     only_known(columns, declared)
     sizes = [None] * len(columns) if domain is None else domain.sizes
-    known = tuple(
+    categories = tuple(
         categories_of(name, seen, declared, size)
         for name, seen, size in zip(columns, found, sizes, strict=True)
     )
     if domain is None:
-        bits = all(values == BITS for values in known)
-        return Hypercube(len(known)) if bits else RecordGrid([len(v) for v in known]), known
-    for name, values, size in zip(columns, known, domain.sizes, strict=True):
+        bits = all(values == BITS for values in categories)
+        return Hypercube(len(categories)) if bits else RecordGrid(
+            [len(v) for v in categories]
+        ), categories
+    for name, values, size in zip(columns, categories, domain.sizes, strict=True):
         if len(values) != size:
             raise InputError(
                 f"categories[{name!r}] holds {len(values)} values, but its coordinate of {domain} "
                 f"takes {size}",
                 name="categories",
             )
-    return domain, known
+    return domain, categories
 
 
 def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
@@ -239,7 +241,7 @@ def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
 
 def of_column(cells: Cells, place: int) -> dict[Value, int]:
     """How often each value of one column occurs, from joint counts."""
-    found: dict[Value, int] = {}
+    counts: dict[Value, int] = {}
     for key, count in cells.items():
-        found[key[place]] = found.get(key[place], 0) + count
-    return found
+        counts[key[place]] = counts.get(key[place], 0) + count
+    return counts

@@ -131,11 +131,11 @@ class Dependence:
     def matrix(self) -> NDArray[np.float64]:
         """(d, d) total variation of each pair, 0 on the diagonal."""
         place = {name: i for i, name in enumerate(self.columns)}
-        found = np.zeros((len(place), len(place)))
+        matrix = np.zeros((len(place), len(place)))
         for pair in self.pairs:
             i, j = place[pair.first], place[pair.second]
-            found[i, j] = found[j, i] = pair.total_variation
-        return found
+            matrix[i, j] = matrix[j, i] = pair.total_variation
+        return matrix
 
 
 _KAPPA = (
@@ -240,22 +240,28 @@ def column_dependence(
     declared = categories or {}
     only_known(names, declared)
     law = distribution or ProductDistribution.fit(source, columns=names, categories=declared)
-    found = source.marginals(names, _MAX_JOINT)
-    if not sum(found[0].values()):
+    marginals = source.marginals(names, _MAX_JOINT)
+    if not sum(marginals[0].values()):
         raise empty(source.words)
-    _, known = coordinates(names, found, {**_declared(law.fitted), **declared}, law.domain)
+    _, listed = coordinates(names, marginals, {**_declared(law.fitted), **declared}, law.domain)
     # What was read off these rows was not fixed before them, so it proves nothing.
-    cells = {(name, v): n for name, one in zip(names, found, strict=True) for v, n in one.items()}
+    cells = {
+        (name, v): n
+        for name, counts in zip(names, marginals, strict=True)
+        for v, n in counts.items()
+    }
     same = law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
-    fixed = [not same or k == BITS or n in declared for n, k in zip(names, known, strict=True)]
+    fixed = [not same or k == BITS or n in declared for n, k in zip(names, listed, strict=True)]
     # A third of the failure probability for tau below, for kappa, and for tau above.
     share = failure / 3
-    pairs = _compared(source, names, known, law.marginals(), [share / count * one for one in fixed])
-    if {pair.rows for pair in pairs} != {sum(found[0].values())}:
+    pairs = _compared(
+        source, names, listed, law.marginals(), [share / count * is_fixed for is_fixed in fixed]
+    )
+    if {pair.rows for pair in pairs} != {sum(marginals[0].values())}:
         raise changed(source.words)
     judged = [_pair(pair) for pair in pairs]
     ratios = [_ratios(pair) for pair in pairs]
-    upper = _tau_upper(source, names, known, law, share * all(fixed), pairs[0].rows)
+    upper = _tau_upper(source, names, listed, law, share * all(fixed), pairs[0].rows)
     return Dependence(
         rows=pairs[0].rows,
         columns=tuple(names),
@@ -301,15 +307,15 @@ def _compared(
     laws: list[NDArray[np.float64]],
     failures: list[float],
 ) -> list[_Compared]:
-    found = []
+    compared = []
     for i, j in combinations(range(len(names)), 2):
         counts = _joint(source, (names[i], names[j]), (known[i], known[j]))
         failure = min(failures[i], failures[j])
         product = np.outer(laws[i], laws[j])
-        found.append(
+        compared.append(
             _Compared((names[i], names[j]), (known[i], known[j]), counts, product, failure)
         )
-    return found
+    return compared
 
 
 def _joint(

@@ -554,11 +554,11 @@ class AllAnswers(MovesTogether, AnswerGrid):
 
     def distances(self, points: IntArray, others: IntArray) -> NDArray[np.signedinteger[Any]]:
         wide = np.min_scalar_type(-self.diameter - 1)
-        found = np.zeros((len(points), len(others)), dtype=wide)
+        distances = np.zeros((len(points), len(others)), dtype=wide)
         for r in range(self.dimension):
             moves = np.abs(points[:, r, None].astype(np.int64) - others[None, :, r])
-            np.maximum(found, moves.astype(wide), out=found)
-        return found
+            np.maximum(distances, moves.astype(wide), out=distances)
+        return distances
 
     def neighbours(self, point: ArrayLike) -> IntArray:
         return self.neighbourhoods(self.check_points(point))[1]

@@ -161,11 +161,11 @@ class ValueSampler:
         self._dtype = dtype
         most = max(len(mass) for mass in masses)
         cumulative = np.full((len(masses), most), GRID, dtype=np.int64)
-        known: dict[bytes, NDArray[np.int64]] = {}
+        cached: dict[bytes, NDArray[np.int64]] = {}
         for r, mass in enumerate(masses):
-            steps = known.get(key := mass.tobytes())
+            steps = cached.get(key := mass.tobytes())
             if steps is None:
-                steps = known[key] = cumulative_thresholds(mass)
+                steps = cached[key] = cumulative_thresholds(mass)
             cumulative[r, : len(mass)] = steps
         self._steps = cumulative[:, :-1]
 

@@ -129,14 +129,14 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
             f"share a law",
             name="domain",
         )
-    known = tuple(
+    categories = tuple(
         categories_of(name, part, wanted.categories, None if sizes is None else sizes[0])
         for name, part in zip(columns, parts, strict=True)
     )
-    table, labels = _grouped(cells, columns, known)
+    table, labels = _grouped(cells, columns, categories)
     size = table.shape[1]
     targets = _targets(source, group, wanted, cells)
-    domain = wanted.domain or _records_domain(known, len(targets))
+    domain = wanted.domain or _records_domain(categories, len(targets))
     if domain.sizes[0] != size or domain.dimension != len(targets):
         raise InputError(
             f"domain={domain}: {len(targets)} records of {size} values are modelled; leave domain "
@@ -159,12 +159,12 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
         for label, row in zip(labels, table, strict=True)
         for c, n in enumerate(row)
     }
-    ordered = _rows_hash(source, columns, known)
+    ordered = _rows_hash(source, columns, categories)
     fitted = Fitted(
         rows=int(table.sum()),
         unit=RECORDS,
         columns=tuple(columns),
-        categories=known,
+        categories=categories,
         counts_hash=counts_hash(joint),
         rows_hash=ordered,
         notes=_record_notes(overall, labels, targets, table),
@@ -184,11 +184,11 @@ def fit_arrivals(source: TableSource, wanted: FitRequest) -> FitResult:
     if not cells:
         raise empty(source.words)
     only_known(columns, wanted.categories)
-    known = tuple(
+    categories = tuple(
         categories_of(name, of_column(cells, i), wanted.categories, None)
         for i, name in enumerate(columns)
     )
-    table, _ = _grouped(cells, columns, known)
+    table, _ = _grouped(cells, columns, categories)
     counts = table[0]
     prior = np.full(len(counts), 1.0 / len(counts))
     # Shrunk towards equal shares: there is no other law of one table's categories.
@@ -201,7 +201,7 @@ def fit_arrivals(source: TableSource, wanted: FitRequest) -> FitResult:
         int(counts.sum()),
         ARRIVALS,
         tuple(columns),
-        known,
+        categories,
         counts_hash(histogram_cells(counts)),
         notes=(f"left out are counts above the grid, of probability <= {cut:.2g}",),
     )
@@ -377,23 +377,27 @@ def _array(table: Any, domain: Domain, wanted: FitRequest) -> FitResult:
 
 def _datasets(source: TableSource, wanted: FitRequest) -> FitResult:
     columns = choose_columns(source, wanted.columns)
-    found = source.marginals(columns, wanted.max_values)
-    rows = _same_total(source, found)
-    domain, known = coordinates(columns, found, wanted.categories, wanted.domain)
-    counts = [coded(one, values) for one, values in zip(found, known, strict=True)]
+    marginals = source.marginals(columns, wanted.max_values)
+    rows = _same_total(source, marginals)
+    domain, categories = coordinates(columns, marginals, wanted.categories, wanted.domain)
+    counts = [coded(tally, values) for tally, values in zip(marginals, categories, strict=True)]
     laws = [
-        shrunk(one, prior, wanted.shrinkage)
-        for one, prior in zip(counts, _priors(counts, known, wanted.smoothing), strict=True)
+        shrunk(tally, prior, wanted.shrinkage)
+        for tally, prior in zip(counts, _priors(counts, categories, wanted.smoothing), strict=True)
     ]
-    cells = {(name, v): n for name, one in zip(columns, found, strict=True) for v, n in one.items()}
+    cells = {
+        (name, v): n
+        for name, tally in zip(columns, marginals, strict=True)
+        for v, n in tally.items()
+    }
     fitted = Fitted(
         rows,
         DATASETS,
         tuple(columns),
-        known,
+        categories,
         counts_hash(cells),
         notes=_zeros(columns, laws),
-        row_hashes=_read_again(source, columns, known, rows),
+        row_hashes=_read_again(source, columns, categories, rows),
     )
     return FitResult(
         domain,
@@ -423,7 +427,7 @@ def _priors(
 
 
 def _same_total(source: TableSource, found: Sequence[Mapping[Value, int]]) -> int:
-    totals = {sum(one.values()) for one in found}
+    totals = {sum(counts.values()) for counts in found}
     if len(totals) > 1:
         raise changed(source.words)
     rows = totals.pop()

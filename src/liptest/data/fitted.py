@@ -265,15 +265,15 @@ class Fitted:
             )
         values = _values(table, list(self.columns))
         parts = [
-            codes(name, column, known)
-            for name, column, known in zip(self.columns, values, self.categories, strict=True)
+            codes(name, column, categories)
+            for name, column, categories in zip(self.columns, values, self.categories, strict=True)
         ]
         if self.unit == DATASETS:
             return np.stack(parts, axis=1)
-        joint = joint_codes(parts, [len(known) for known in self.categories])
+        joint = joint_codes(parts, [len(categories) for categories in self.categories])
         if self.unit == RECORDS:
             return joint
-        cells = math.prod(len(known) for known in self.categories)
+        cells = math.prod(len(categories) for categories in self.categories)
         return np.bincount(joint, minlength=cells).astype(np.int64)
 
     def recognises(self, dataset: ArrayLike, log_mass: float) -> str:
@@ -288,9 +288,11 @@ class Fitted:
         array = np.asarray(dataset)
         if self.unit == DATASETS:
             chance = math.log(self.rows) + log_mass
-            found = bool(self.row_hashes) and array.ndim == 1 and row_hash(array) in self.row_hashes
+            is_row = (
+                bool(self.row_hashes) and array.ndim == 1 and row_hash(array) in self.row_hashes
+            )
             likely = chance > math.log(_MOST_CHANCE)
-            return _recognised("with a row of", chance) if found and not likely else ""
+            return _recognised("with a row of", chance) if is_row and not likely else ""
         if array.ndim != 1:
             return ""
         if self.unit == ARRIVALS:

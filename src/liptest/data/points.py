@@ -176,9 +176,9 @@ def packed_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
     if points.size and (bits.max() > 1 or (bits is points and bits.min() < 0)):
         raise _no_bits(points)
     n, d = points.shape
-    found = np.zeros((n, -(-d // _WORD) * 8), dtype=np.uint8)
-    found[:, : -(-d // 8)] = np.packbits(bits, axis=1, bitorder="little")
-    return found.view("<u8").astype(np.uint64, copy=False)
+    packed = np.zeros((n, -(-d // _WORD) * 8), dtype=np.uint8)
+    packed[:, : -(-d // 8)] = np.packbits(bits, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64, copy=False)
 
 
 def _no_bits(values: NDArray[Any]) -> InputError:

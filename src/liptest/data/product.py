@@ -167,13 +167,13 @@ class ProductDistribution:
             a database that fails; nothing is fitted then.
         """
         rest = (records, histogram_of, categories or {}, shrinkage, smoothing, max_values)
-        found = fit(table, FitRequest(domain, columns, groups, record_groups, *rest))
-        words = found.words(source)
-        if isinstance(found.domain, Hypercube):
-            law = cls._of_bits(found.bits(), words)
+        outcome = fit(table, FitRequest(domain, columns, groups, record_groups, *rest))
+        words = outcome.words(source)
+        if isinstance(outcome.domain, Hypercube):
+            law = cls._of_bits(outcome.bits(), words)
         else:
-            law = cls(found.domain, found.laws, source=words)
-        law.fitted = found.fitted
+            law = cls(outcome.domain, outcome.laws, source=words)
+        law.fitted = outcome.fitted
         return law
 
     def __repr__(self) -> str:

@@ -116,21 +116,21 @@ class RealRows(RowsOfUsers):
         """A dataset of these slots; 0 or the nearest of real columns that are left out."""
         width = 1 + 2 * len(self.reals)
         # Not np.zeros, which an analysis that this may be part of follows.
-        found = np.repeat(np.int64(0), self.rows * width).reshape(self.rows, width)
-        found[: len(slots), 0] = slots
+        dataset = np.repeat(np.int64(0), self.rows * width).reshape(self.rows, width)
+        dataset[: len(slots), 0] = slots
         for place, (name, kind) in enumerate(self.reals.items()):
             column = np.repeat(kind.values[0], self.rows)
             if name in entries:
                 column[: len(slots)] = entries[name]
             words = column.view(np.uint64)
-            found[:, 1 + 2 * place] = words >> np.uint64(32)
-            found[:, 2 + 2 * place] = words & np.uint64(0xFFFFFFFF)
-        found[found[:, 0] == 0] = 0
-        return found.reshape(-1)
+            dataset[:, 1 + 2 * place] = words >> np.uint64(32)
+            dataset[:, 2 + 2 * place] = words & np.uint64(0xFFFFFFFF)
+        dataset[dataset[:, 0] == 0] = 0
+        return dataset.reshape(-1)
 
     def check_points(self, points: ArrayLike, *, private: bool = False) -> IntArray:
-        found = super(RowsOfUsers, self).check_points(points, private=private)
-        for dataset in found:
+        datasets = super(RowsOfUsers, self).check_points(points, private=private)
+        for dataset in datasets:
             slots, entries = self.slots_in(dataset), self.entries_in(dataset)
             if self.is_full and not slots.all():
                 raise DatasetError(f"the table has fewer than {self.rows:,} rows")
@@ -141,7 +141,7 @@ class RealRows(RowsOfUsers):
                 own = entries[name][slots > 0]
                 if not ((own >= kind.lower) & (own <= kind.upper)).all():
                     raise DatasetError(f"column {name!r} holds what lies outside of {kind}")
-        return found
+        return datasets
 
     def _steps(self, left: IntArray, right: IntArray) -> int:
         slots = [self.slots_in(side) for side in (left, right)]
@@ -186,18 +186,18 @@ class RealRows(RowsOfUsers):
         slots, entries = self.slots_in(dataset), self.entries_in(dataset)
         there = slots > 0
         rows, users = self.rows_in(slots[there]), self.users_in(slots[there])
-        found: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for name, kind in self.columns.items():
             if name in entries:
-                found[name] = entries[name][there]
+                columns[name] = entries[name][there]
             else:
-                found[name] = users if name == self.unit else kind.values[self.places[name][rows]]
-        return found
+                columns[name] = users if name == self.unit else kind.values[self.places[name][rows]]
+        return columns
 
     def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
         """The table with another row in one place, or without one row or one user; or itself."""
-        found = np.asarray(dataset).copy()
-        slots, rows = self.slots_in(found), found.reshape(self.rows, -1)
+        neighbour = np.asarray(dataset).copy()
+        slots, rows = self.slots_in(neighbour), neighbour.reshape(self.rows, -1)
         place = int(rng.integers(self.rows))
         if self.is_full:
             rows[place] = self.draw(rng, 1).reshape(self.rows, -1)[place]
@@ -206,7 +206,7 @@ class RealRows(RowsOfUsers):
             rows[(users == users[place]) & (slots > 0)] = 0
         else:
             rows[place] = 0
-        return found
+        return neighbour
 
     def encode(self, frame: Any) -> IntArray:
         others = {name: kind for name, kind in self.columns.items() if name not in self.reals}
@@ -232,9 +232,9 @@ class RealRows(RowsOfUsers):
             self._pairs_of_one_number(),
         )
         # In turn: code that fails on small tables is still seen on large ones.
-        for one in chain.from_iterable(zip_longest(*kinds)):
-            if one is not None and self.distance(*([side] for side in one)).item() == 1:
-                yield one
+        for pair in chain.from_iterable(zip_longest(*kinds)):
+            if pair is not None and self.distance(*([side] for side in pair)).item() == 1:
+                yield pair
 
     def _ends(self, *ends: float) -> Iterator[dict[str, float]]:
         """By real column a number, or the nearest that it may hold."""
@@ -323,14 +323,14 @@ class RealRows(RowsOfUsers):
         return sides[0], sides[1]
 
     def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
-        both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
+        both = [np.asarray(dataset, dtype=np.int64) for dataset in (point, neighbour)]
         names = [name for name in self.columns if name != self.unit]
         entries = [self.entries(side) for side in both]
         slots = [self.slots_in(side) for side in both]
         changed = (both[0] != both[1]).reshape(self.rows, -1).any(axis=1)
         users = {int(user) for side in slots for user in self.users_in(side[changed])} - {-1}
-        for mark, side, known in zip("-+", slots, entries, strict=True):
-            rows = list(zip(*(known[name].tolist() for name in names), strict=True))
+        for mark, side, cells in zip("-+", slots, entries, strict=True):
+            rows = list(zip(*(cells[name].tolist() for name in names), strict=True))
             own = np.isin(self.users_in(side), list(users)) if self.has_users else changed
             name = f"{self.unit} {min(users, default=0)}" if self.has_users else "changed row"
             is_own = own[side > 0].tolist()
@@ -353,7 +353,7 @@ def _draw_numbers(
     low, high = max(kind.lower, -1e4), min(kind.upper, 1e4)
     plain = rng.uniform(min(low, kind.upper), max(high, kind.lower), size=count)
     near = [kind.lower, kind.upper, *special]
-    near += [float(np.nextafter(one, side)) for one in special for side in (-np.inf, np.inf)]
+    near += [float(np.nextafter(number, side)) for number in special for side in (-np.inf, np.inf)]
     chosen = np.array(near)[rng.integers(len(near), size=count)]
     mixed = np.where(rng.random(count) < rng.random(), chosen, plain)
     return np.clip(mixed, kind.lower, kind.upper)

@@ -107,8 +107,10 @@ class SampledDistribution:
         InputError
             As ``ProductDistribution.fit``.
         """
-        found = bootstrap(table, domain, columns, categories or {})
-        return cls._fitted(found.domain, found.law, found.fitted, source or found.words)
+        resampled = bootstrap(table, domain, columns, categories or {})
+        return cls._fitted(
+            resampled.domain, resampled.law, resampled.fitted, source or resampled.words
+        )
 
     @classmethod
     def mixture(
@@ -442,12 +444,12 @@ def markov_chain(domain: Domain, initial: ArrayLike, transitions: Any) -> Markov
             f"or {d - 1}",
             name="transitions",
         )
-    known: dict[int, NDArray[np.float64]] = {}
+    cached: dict[int, NDArray[np.float64]] = {}
     checked = []
     for r, matrix in enumerate(matrices):
-        if id(matrix) not in known or known[id(matrix)].shape != (sizes[r], sizes[r + 1]):
-            known[id(matrix)] = _matrix(r, matrix, sizes[r], sizes[r + 1])
-        checked.append(known[id(matrix)])
+        if id(matrix) not in cached or cached[id(matrix)].shape != (sizes[r], sizes[r + 1]):
+            cached[id(matrix)] = _matrix(r, matrix, sizes[r], sizes[r + 1])
+        checked.append(cached[id(matrix)])
     return MarkovChain(first, tuple(checked), domain.dtype.str)
 
 
@@ -509,13 +511,13 @@ def bootstrap(
     if not cells:
         raise empty(source.words)
     marginals = [of_column(cells, i) for i in range(len(names))]
-    where, known = coordinates(names, marginals, categories, domain)
+    where, listed = coordinates(names, marginals, categories, domain)
     keys = list(cells)
-    parts = [codes(name, [key[i] for key in keys], known[i]) for i, name in enumerate(names)]
+    parts = [codes(name, [key[i] for key in keys], listed[i]) for i, name in enumerate(names)]
     points = where.check_points(np.stack(parts, axis=1))
     counts = np.array(list(cells.values()), dtype=np.int64)
     order = np.lexsort(points.T[::-1])
-    fitted = Fitted(int(counts.sum()), DATASETS, tuple(names), known, counts_hash(cells))
+    fitted = Fitted(int(counts.sum()), DATASETS, tuple(names), listed, counts_hash(cells))
     words = f"whole rows of {source.words}, drawn with replacement ({fitted.words})"
     return Resampled(where, Bootstrap(points[order], counts[order]), fitted, words)
 
@@ -539,18 +541,18 @@ def fit_chain(table: Any, wanted: FitRequest) -> tuple[Domain, MarkovChain, Fitt
     """A chain along the columns: each step's matrix shrunk towards the law of its column."""
     wanted.check()
     source = as_source(table)
-    names, found, rows = _counted(source, wanted)
-    domain, known = coordinates(names, found, wanted.categories, wanted.domain)
+    names, marginals, rows = _counted(source, wanted)
+    domain, categories = coordinates(names, marginals, wanted.categories, wanted.domain)
     laws = [
         overall_law(coded(counts, values), wanted.smoothing)
-        for counts, values in zip(found, known, strict=True)
+        for counts, values in zip(marginals, categories, strict=True)
     ]
     steps = []
     for r, (before, after) in enumerate(pairwise(names)):
-        joint = _joint(source, (before, after), (known[r], known[r + 1]), wanted)
+        joint = _joint(source, (before, after), (categories[r], categories[r + 1]), wanted)
         _same_rows(source, joint, rows)
         steps.append(shrunk(joint, laws[r + 1], wanted.shrinkage))
-    fitted = _fitted(names, found, known, rows)
+    fitted = _fitted(names, marginals, categories, rows)
     words = f"a Markov chain fitted on the rows of {source.words} ({fitted.words})"
     return domain, MarkovChain(laws[0], tuple(steps), domain.dtype.str), fitted, words
 
@@ -565,12 +567,12 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
     columns = [name for name in choose_columns(source, wanted.columns) if name != by]
     if not columns:
         raise InputError(f"columns: nothing is left beside by={by!r}; name columns", name="columns")
-    names, found, rows = _counted(source, wanted, columns)
-    domain, known = coordinates(names, found, wanted.categories, wanted.domain)
+    names, marginals, rows = _counted(source, wanted, columns)
+    domain, categories = coordinates(names, marginals, wanted.categories, wanted.domain)
     (classes,) = source.marginals([by], _MAX_CLASSES)
     order = tuple(in_order(classes))
     laws = []
-    for name, counts, values in zip(names, found, known, strict=True):
+    for name, counts, values in zip(names, marginals, categories, strict=True):
         joint = _joint(source, (by, name), (order, values), wanted)
         _same_rows(source, joint, rows)
         prior = overall_law(coded(counts, values), wanted.smoothing)
@@ -579,7 +581,7 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
         ProductDistribution(domain, [law[i] for law in laws]) for i in range(len(order))
     )
     weights = coded(classes, order) / rows
-    fitted = _fitted(names, found, known, rows)
+    fitted = _fitted(names, marginals, categories, rows)
     words = (
         f"a mixture of {len(order)} product laws, one per {by}, fitted on the rows of "
         f"{source.words} ({fitted.words})"
@@ -591,11 +593,11 @@ def _counted(
     source: TableSource, wanted: FitRequest, columns: Sequence[str] | None = None
 ) -> tuple[list[str], list[dict[Value, int]], int]:
     names = choose_columns(source, wanted.columns if columns is None else columns)
-    found = source.marginals(names, wanted.max_values)
-    rows = sum(found[0].values())
+    marginals = source.marginals(names, wanted.max_values)
+    rows = sum(marginals[0].values())
     if rows == 0:
         raise empty(source.words)
-    return names, found, rows
+    return names, marginals, rows
 
 
 def _joint(
@@ -622,7 +624,9 @@ def _fitted(
     known: tuple[Categories, ...],
     rows: int,
 ) -> Fitted:
-    cells = {(name, v): n for name, one in zip(names, found, strict=True) for v, n in one.items()}
-    zero = any(min(coded(one, k)) == 0 for one, k in zip(found, known, strict=True))
+    cells = {
+        (name, v): n for name, counts in zip(names, found, strict=True) for v, n in counts.items()
+    }
+    zero = any(min(coded(counts, k)) == 0 for counts, k in zip(found, known, strict=True))
     notes = ("values without a row are drawn only if they were smoothed",) if zero else ()
     return Fitted(rows, DATASETS, tuple(names), known, counts_hash(cells), notes=notes)

@@ -91,18 +91,18 @@ def _no_table(table: Any) -> InputError:
 
 def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> list[str]:
     """Names of the columns that are meant; None means all; InputError names an unknown one."""
-    known = source.names()
+    names = source.names()
     if columns is not None and not isinstance(columns, Iterable):
         raise InputError(
             f"columns={shown(columns)} must be the name of a column or a list of names",
             name="columns",
         )
-    wanted = known if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    wanted = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
     for name in wanted:
-        if name not in known:
+        if name not in names:
             raise InputError(
                 f"columns: {source.words} has no column {shown(name)}; it has: "
-                f"{', '.join(map(str, known[:20]))}",
+                f"{', '.join(map(str, names[:20]))}",
                 name="columns",
                 value=name,
             )
@@ -163,18 +163,18 @@ class FrameTable:
 
     def names(self) -> list[str]:
         """Names of all columns."""
-        found = list(self._frame.collect_schema().names())
-        if not all(isinstance(name, str) for name in found):
+        names = list(self._frame.collect_schema().names())
+        if not all(isinstance(name, str) for name in names):
             raise InputError(
-                f"columns={shown(found)}: the names must be texts; rename the columns first",
+                f"columns={shown(names)}: the names must be texts; rename the columns first",
                 name="columns",
             )
-        return found
+        return names
 
     def marginals(self, columns: Sequence[str], limit: int) -> list[dict[Value, int]]:
         """How often each value occurs, column by column; InputError above ``limit`` values."""
-        found = [self.cells([name], limit) for name in columns]
-        return [{value: count for (value,), count in cells.items()} for cells in found]
+        counted = [self.cells([name], limit) for name in columns]
+        return [{value: count for (value,), count in cells.items()} for cells in counted]
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
@@ -182,7 +182,7 @@ class FrameTable:
         while count in columns:
             count += "s"
         # One more than allowed is enough to know that there are too many.
-        found = self._run_query(
+        groups = self._run_query(
             lambda frame: (
                 frame.group_by(*columns)
                 .agg(self._nw.len().alias(count))
@@ -190,9 +190,9 @@ class FrameTable:
                 .head(limit + 1)
             )
         )
-        if len(found) > limit:
+        if len(groups) > limit:
             raise too_many(columns, limit)
-        return add_up_cells(found.iter_rows())
+        return add_up_cells(groups.iter_rows())
 
     def rows(self, columns: Sequence[str]) -> list[list[Value]]:
         """The values of each column, in the order of the rows; InputError without an order."""
@@ -225,7 +225,7 @@ def file_table(path: Path) -> FrameTable:
     # A file of its own where large tables may spill, none of the settings of the process.
     connection = duckdb.connect(":memory:")
     # This file alone, whatever its name.
-    exact = _PATTERN.sub(lambda found: f"[{found[0]}]", str(path))
+    exact = _PATTERN.sub(lambda match: f"[{match[0]}]", str(path))
     try:
         if path.suffix.lower() in _PARQUET:
             relation = connection.read_parquet(exact, hive_partitioning=False)
@@ -323,10 +323,10 @@ class SqlTable:
         """How often each value occurs, column by column; InputError above ``limit`` values."""
         if self._engine.dialect.name in _GROUPING_SETS:
             return self._run_query(lambda connection: self._all_at_once(connection, columns, limit))
-        found = self._run_query(
+        counted = self._run_query(
             lambda connection: [self._counted(connection, [name], limit) for name in columns]
         )
-        return [{value: count for (value,), count in cells.items()} for cells in found]
+        return [{value: count for (value,), count in cells.items()} for cells in counted]
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
@@ -349,10 +349,10 @@ class SqlTable:
             .group_by(*wanted)
             .limit(limit + 1)
         )
-        found = connection.execute(statement).all()
-        if len(found) > limit:
+        rows = connection.execute(statement).all()
+        if len(rows) > limit:
             raise too_many(columns, limit)
-        return add_up_cells(tuple(row) for row in found)
+        return add_up_cells(tuple(row) for row in rows)
 
     def _all_at_once(
         self, connection: Any, columns: Sequence[str], limit: int
@@ -367,15 +367,17 @@ class SqlTable:
             .group_by(sa.func.grouping_sets(*(sa.tuple_(column) for column in wanted)))
             .limit(len(columns) * limit + 1)
         )
-        found: list[dict[Value, int]] = [{} for _ in columns]
+        marginals: list[dict[Value, int]] = [{} for _ in columns]
         for row in connection.execute(statement):
             place = tuple(row)[len(columns) : -1].index(0)
             value = plain(row[place])
-            found[place][value] = found[place].get(value, 0) + int(row[-1])
-        wide = [name for name, counts in zip(columns, found, strict=True) if len(counts) > limit]
+            marginals[place][value] = marginals[place].get(value, 0) + int(row[-1])
+        wide = [
+            name for name, counts in zip(columns, marginals, strict=True) if len(counts) > limit
+        ]
         if wide:
             raise too_many(wide, limit)
-        return found
+        return marginals
 
     def _column(self, name: str) -> Any:
         return self._sa.column(self._sa.sql.quoted_name(name, True))

@@ -76,7 +76,7 @@ class DrawnRows:
 
     def _of_columns(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         table = self.table
-        found = np.empty((count, self.slots.shape[1]), dtype=np.int64)
+        drawn = np.empty((count, self.slots.shape[1]), dtype=np.int64)
         first = self.slots[:, 0]
         rows = table.rows_in(first) if table.is_free else first  # type: ignore[attr-defined]
         numbers, place = np.zeros(count, dtype=np.int64), 1
@@ -84,11 +84,11 @@ class DrawnRows:
             chosen = rng.integers(len(self.slots), size=count)
             numbers = numbers * len(kind.values) + table.places[name][rows[chosen]]
             if kind.is_real:
-                found[:, place : place + 2] = self.slots[chosen, place : place + 2]
+                drawn[:, place : place + 2] = self.slots[chosen, place : place + 2]
                 place += 2
         free: Any = table
-        found[:, 0] = free.slot(0, numbers + 1) if table.is_free else numbers + table.first
-        return found
+        drawn[:, 0] = free.slot(0, numbers + 1) if table.is_free else numbers + table.first
+        return drawn
 
 
 def drawn_rows(
@@ -133,9 +133,9 @@ def _padded(table: Table, rows: NDArray[np.int64]) -> IntArray:
             f"rows: a drawn table has {len(rows):,} rows, and at most {table.rows:,} are declared",
             name="rows",
         )
-    found: IntArray = np.zeros(table.dimension, dtype=table.dtype)
-    found[: rows.size] = rows.reshape(-1)
-    return found
+    dataset: IntArray = np.zeros(table.dimension, dtype=table.dtype)
+    dataset[: rows.size] = rows.reshape(-1)
+    return dataset
 
 
 def _stacked(table: Table, drawn: Sequence[IntArray]) -> IntArray:

@@ -96,7 +96,7 @@ class Category(ColumnKind):
                 f"names={shown(names)} must be a list of strings, as ['north', 'south']",
                 name="names",
             )
-        if not all(isinstance(one, str) for one in names) or len(set(names)) < len(names):
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise InputError(f"names={shown(list(names))} must be strings, each once", name="names")
         object.__setattr__(self, "names", tuple(names))
 
@@ -297,13 +297,13 @@ class Table(Domain):
 
     def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
         """Some neighbour of a table: one row replaced, added or removed; or the table itself."""
-        found = np.asarray(dataset).copy()
+        neighbour = np.asarray(dataset).copy()
         place = int(rng.integers(self.dimension))
         if self.first:
-            found[place] = 0 if found[place] else rng.integers(1, self.row_values)
+            neighbour[place] = 0 if neighbour[place] else rng.integers(1, self.row_values)
         else:
-            found[place] = rng.integers(self.row_values)
-        return found
+            neighbour[place] = rng.integers(self.row_values)
+        return neighbour
 
     def row(self, value: int) -> dict[str, Any]:
         """The entries of a row, by column; empty for a slot without one."""
@@ -462,14 +462,14 @@ class RowsOfUsers(MovesTogether, Table):
         return np.where(slots > 0, (slots - 1) & (_USERS - 1), -1)
 
     def check_points(self, points: ArrayLike, *, private: bool = False) -> IntArray:
-        found = super().check_points(points, private=private)
-        for users in self.users_in(found):
+        datasets = super().check_points(points, private=private)
+        for users in self.users_in(datasets):
             counts = np.bincount(users[users >= 0], minlength=1)
             if counts.max() > self.most:
                 raise DatasetError(
                     f"a table has more than {self.most:,} rows of one user (at_most={self.at_most})"
                 )
-        return found
+        return datasets
 
     def distance(self, points: ArrayLike, others: ArrayLike) -> NDArray[np.int64]:
         """1 for neighbours, 0 for equal tables, 2 for all others."""
@@ -504,11 +504,11 @@ class RowsOfUsers(MovesTogether, Table):
 
     def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
         """The table without the rows of one user, or itself."""
-        found = np.asarray(dataset).copy()
-        user = int(rng.choice(self.users_in(found)))
+        neighbour = np.asarray(dataset).copy()
+        user = int(rng.choice(self.users_in(neighbour)))
         if user >= 0:
-            found[self.users_in(found) == user] = 0
-        return found
+            neighbour[self.users_in(neighbour) == user] = 0
+        return neighbour
 
     def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         slots = np.asarray(dataset)
@@ -533,7 +533,7 @@ class RowsOfUsers(MovesTogether, Table):
         return np.asarray(checked)
 
     def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
-        both = [np.asarray(one, dtype=np.int64) for one in (point, neighbour)]
+        both = [np.asarray(dataset, dtype=np.int64) for dataset in (point, neighbour)]
         changed = both[0] != both[1]
         users = {int(user) for side in both for user in self.users_in(side[changed])} - {-1}
         for mark, side in zip("-+", both, strict=True):
@@ -553,9 +553,9 @@ class RowsOfUsers(MovesTogether, Table):
         return "; ".join([*words, *([f"{rest:,} other rows"] if rest else [])]) or "no rows"
 
     def row(self, value: int) -> dict[str, Any]:
-        found = super().row(value)
-        found.pop(self.unit, None)
-        return found
+        row = super().row(value)
+        row.pop(self.unit, None)
+        return row
 
 
 class ReplacedUsers(RowsOfUsers):
@@ -619,10 +619,10 @@ def numbered(frame: Any, name: str) -> NDArray[np.int64]:
     """Users by numbers, in the order in which they occur."""
     try:
         entries = [_plain(entry) for entry in np.asarray(frame[name])]
-        known = {entry: place for place, entry in enumerate(dict.fromkeys(entries))}
+        places = {entry: place for place, entry in enumerate(dict.fromkeys(entries))}
     except (KeyError, TypeError, ValueError):
         raise DatasetError(f"the table has no column {name!r}, or not one of keys") from None
-    return np.array([known[entry] for entry in entries], dtype=np.int64)
+    return np.array([places[entry] for entry in entries], dtype=np.int64)
 
 
 def _checked(columns: Any) -> dict[str, ColumnKind]:
@@ -649,9 +649,9 @@ def places_in(frame: Any, name: str, kind: ColumnKind) -> NDArray[np.int64]:
         column = np.asarray(frame[name])
     except (KeyError, TypeError, ValueError):
         raise DatasetError(f"the table has no column {name!r}") from None
-    known = {_plain(value): place for place, value in enumerate(kind.values)}
+    places = {_plain(value): place for place, value in enumerate(kind.values)}
     try:
-        return np.array([known[_plain(entry)] for entry in column], dtype=np.int64)
+        return np.array([places[_plain(entry)] for entry in column], dtype=np.int64)
     except (KeyError, TypeError):
         raise DatasetError(f"column {name!r} holds values that were not declared") from None
 

@@ -69,21 +69,21 @@ class TypedNumber:
 def take_from(array: NDArray[Any], step: Step) -> NDArray[Any]:
     """The array after one step."""
     name, *rest = step
-    found: Any
+    taken: Any
     if name == "slice":
-        found = array[slice(*rest)]
+        taken = array[slice(*rest)]
     elif name == "take":
-        found = array[list(rest[0])]  # type: ignore[call-overload]
+        taken = array[list(rest[0])]  # type: ignore[call-overload]
     elif name == "astype":
-        found = array.astype(rest[0])  # type: ignore[call-overload]
+        taken = array.astype(rest[0])  # type: ignore[call-overload]
     elif name == "invert":
-        found = ~array
+        taken = ~array
     else:
         action: Any = (COMPARISONS | ARITHMETIC)[str(name)]
         number, reflected = rest
         value = number.value  # type: ignore[attr-defined]
-        found = action(value, array) if reflected else action(array, value)
-    return np.asarray(found)
+        taken = action(value, array) if reflected else action(array, value)
+    return np.asarray(taken)
 
 
 def asked(array: NDArray[Any], kind: tuple[Hashable, ...]) -> Any:
@@ -179,10 +179,10 @@ class Transcripts:
         if len(self._next) > _MOST:
             self._next.clear()
         place = _ROOT
-        for read, found in known.items():
+        for read, reply in known.items():
             if self._next.setdefault(place, read) != read:
                 raise self._changed()
-            place = state_after(place, read, found)
+            place = state_after(place, read, reply)
         if place in self._next:
             raise self._changed()
         return place
@@ -251,9 +251,9 @@ class TrackedArray:
         return np.ndarray
 
     def _ask(self, *kind: Any) -> Any:
-        found = asked(self._values, kind)
-        self._reads.note((self._steps, kind), found)
-        return found
+        reply = asked(self._values, kind)
+        self._reads.note((self._steps, kind), reply)
+        return reply
 
     def _whole(self) -> NDArray[Any]:
         self._reads.note(WHOLE, self._reads.array)

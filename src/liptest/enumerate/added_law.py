@@ -88,7 +88,7 @@ class AddedLaw:
         return sum((gap for gap in gaps if gap > 0), Fraction(0))
 
     def _moved(self, constants: Constants, move: Constants) -> Fraction:
-        there = tuple(one - by for one, by in zip(constants, move, strict=True))
+        there = tuple(constant - by for constant, by in zip(constants, move, strict=True))
         return self.masses.get(there, Fraction(0))
 
 
@@ -221,7 +221,7 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
         data.reads_length,
         frozenset(laws.conditions),
     )
-    numbered = {one.number: one for one in functions.values()}
+    numbered = {answer.number: answer for answer in functions.values()}
     return _checked(program, data, law, template, numbered)
 
 
@@ -250,17 +250,19 @@ def _checked(
             program.session,
         )
         try:
-            found = tree.law(run)
+            plain_law = tree.law(run)
         finally:
             tree.close()
 
         def value(number: int) -> Fraction:
             answer = functions.get(number, Answer(number, True))
-            return answer_value(answer, lambda one: data.value(one, dataset))  # noqa: B023
+            return answer_value(answer, lambda part: data.value(part, dataset))  # noqa: B023
 
-        sums = [sum((by * value(one) for one, by in place), Fraction(0)) for place in law.places]
+        sums = [
+            sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
+        ]
         expected = {_filled(template, at, sums): mass for at, mass in law.masses.items()}
-        for output, mass in found.items():
+        for output, mass in plain_law.items():
             if not isinstance(mass, Fraction):
                 return f"{name}: it draws noise that has no weights"
             if mass > expected.get(output, Fraction(0)) + law.unexplored:
@@ -270,9 +272,9 @@ def _checked(
 
 def _filled(template: Output, constants: Constants, sums: list[Fraction]) -> Output:
     """The output with these constants where the answers are known."""
-    numbers = iter([int(one + by) for one, by in zip(constants, sums, strict=True)])
-    found: Output = replaced(template, lambda form: next(numbers))
-    return found
+    numbers = iter([int(constant + by) for constant, by in zip(constants, sums, strict=True)])
+    filled: Output = replaced(template, lambda form: next(numbers))
+    return filled
 
 
 def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
@@ -285,10 +287,10 @@ def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
         if not isinstance(form, Form) or not form.terms:
             tree.unsupported("an output that is more than a sum", "answer the noisy number")
         kinds = [run.noises[variable] for variable, _ in form.terms]
-        if not all(type(one) is Answer for one in kinds) or not run.is_whole(form):
+        if not all(type(kind) is Answer for kind in kinds) or not run.is_whole(form):
             tree.unsupported("an output that is not a whole number", "round it")
         terms = zip(kinds, form.terms, strict=True)
-        places.append(tuple(sorted((one.number, Fraction(by)) for one, (_, by) in terms)))
+        places.append(tuple(sorted((answer.number, Fraction(by)) for answer, (_, by) in terms)))
         constants.append(Fraction(form.constant))
     skeleton = replaced(output, lambda form: RealPlace())
     return (skeleton, tuple(places)), tuple(constants)
@@ -300,15 +302,15 @@ def _moves(differences: Differences | ManyDifferences, places: Any) -> tuple[Con
     answers = sorted({number for place in places for number, _ in place})
     if differences.box or differences.is_between(answers):
         return None
-    found: set[Constants] = set()
+    moves: set[Constants] = set()
     for move in differences.moves(answers):
         by = dict(move)
-        found.add(
+        moves.add(
             tuple(
                 sum((factor * by.get(number, 0) for number, factor in place), Fraction(0))
                 for place in places
             )
         )
-        if len(found) > _MOST_MOVES or any(Fraction(one).denominator != 1 for one in by.values()):
+        if len(moves) > _MOST_MOVES or any(Fraction(step).denominator != 1 for step in by.values()):
             return None
-    return tuple(sorted(one for one in found if any(one)))
+    return tuple(sorted(change for change in moves if any(change)))

@@ -135,12 +135,12 @@ class Session:
 
     def state_for(self, original: np.random.RandomState) -> ChoiceRandomState:
         """The stand-in for a RandomState that exists outside, always the same one."""
-        known = self._states.get(id(original))
-        if known is None:
-            known = original, ChoiceRandomState(self.tree, self.note_seed)
-            self._states[id(original)] = known
-            self.on_new(known[1])
-        return known[1]
+        pair = self._states.get(id(original))
+        if pair is None:
+            pair = original, ChoiceRandomState(self.tree, self.note_seed)
+            self._states[id(original)] = pair
+            self.on_new(pair[1])
+        return pair[1]
 
     def states(self) -> list[ChoiceRandomState]:
         """All stand-ins for RandomStates so far."""
@@ -185,7 +185,7 @@ class Session:
     @property
     def determined(self) -> list[str]:
         """Constant seeds of generators that runs drew from, with their lines."""
-        return sorted({one.words for one in self._determined if one.is_drawn})
+        return sorted({generator.words for generator in self._determined if generator.is_drawn})
 
     def look_at_clock(self) -> NoReturn:
         """Abort: what the program does may depend on the time."""
@@ -205,9 +205,9 @@ class Session:
             with self.calls_watched():
                 return run_all()
         with ExecutedCode() as executed:
-            found = run_all()
+            outcome = run_all()
         if self.surroundings.is_harmless(executed):
-            return found
+            return outcome
         self.surroundings.sees_all = True
         return None
 
@@ -239,7 +239,7 @@ class Session:
         for generator in self._determined:
             generator.end()
         bits, self._bits = self._bits, []
-        if any(one.drew() for one in bits):
+        if any(source.drew() for source in bits):
             self.drew_from("a bit generator, in compiled code")
 
     def note_seed(self) -> None:

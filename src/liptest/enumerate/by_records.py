@@ -60,8 +60,10 @@ class RowFunction:
                 rows.refuse("a seed, a clock or the bits of a generator")
             rows.check_ended()
             source = self.source
-            known = {(one, number) for one in rows.sources for number in range(len(one.passes))}
-            if source is not None and source.is_part and known - rows.passes:
+            expected = {
+                (origin, number) for origin in rows.sources for number in range(len(origin.passes))
+            }
+            if source is not None and source.is_part and expected - rows.passes:
                 rows.refuse("a loop over something else than the records")
             if source is not None and source.is_part and not holds_nothing_else(output):
                 rows.refuse("a view, or an array for each record")
@@ -123,16 +125,16 @@ def _is_plain(entry: Any) -> bool:
         return all(map(_is_plain, entry))
     if kind is dict:
         return all(map(_is_plain, entry.values())) and all(map(_is_plain, entry))
-    known = (int, float, bool, str, type(None))
-    return kind in known or issubclass(kind, np.generic) or is_symbolic(entry)
+    kinds = (int, float, bool, str, type(None))
+    return kind in kinds or issubclass(kind, np.generic) or is_symbolic(entry)
 
 
 def place_in(output: Any, rows: RowRun) -> Any:
     """The place of the kept record in an output of rows, or in several of them."""
-    found = _place_in(output, rows)
-    if found is _MISSING:
+    place = _place_in(output, rows)
+    if place is _MISSING:
         rows.refuse("an output that is not one list with a place for each record")
-    return found
+    return place
 
 
 def _place_in(output: Any, rows: RowRun) -> Any:
@@ -142,9 +144,9 @@ def _place_in(output: Any, rows: RowRun) -> Any:
     if type(output) is RowList:
         return output.entry
     if type(output) in (tuple, list) and any(map(is_of_rows, output)):
-        found = [_place_in(one, rows) for one in output]
-        if _MISSING not in found:
-            return tuple(found)
+        entries = [_place_in(entry, rows) for entry in output]
+        if _MISSING not in entries:
+            return tuple(entries)
     return _MISSING
 
 

@@ -252,11 +252,11 @@ def watched_for_progress(
     if timer is None:
         yield
         return
-    known = [progress()]
+    reached = [progress()]
 
     def look(number: int, frame: FrameType | None) -> None:
-        last, known[0] = known[0], progress()
-        if known[0] == last and runs(inside, frame):
+        last, reached[0] = reached[0], progress()
+        if reached[0] == last and runs(inside, frame):
             timer.start(_AGAIN, _AGAIN)
             raise_soon(give_up, frame, inside)
             give_up()
@@ -288,13 +288,16 @@ def _free_timer() -> _Timer | None:
     """A timer and its signal that nobody uses, as pytest-timeout uses the first one."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         return None
-    for one in (
+    for timer in (
         _Timer(signal.SIGALRM, signal.ITIMER_REAL),
         # Of the time that the process computes: a run that sleeps is not ended by it.
         _Timer(signal.SIGVTALRM, signal.ITIMER_VIRTUAL),
     ):
-        if signal.getsignal(one.number) is signal.SIG_DFL and signal.getitimer(one.which)[0] == 0.0:
-            return one
+        if (
+            signal.getsignal(timer.number) is signal.SIG_DFL
+            and signal.getitimer(timer.which)[0] == 0.0
+        ):
+            return timer
     return None
 
 
@@ -399,8 +402,8 @@ class ChoiceTree:
         depth = self.depth
         self.depth = depth + 1
         if depth < len(self.path):
-            known, branch = self.path[depth]
-            if known is branches or known == branches:
+            recorded, branch = self.path[depth]
+            if recorded is branches or recorded == branches:
                 return branch
             self._differs("the same choices led to a different draw")
         return self._open(branches)

@@ -54,9 +54,12 @@ class Seconds:
 
 def _calculating(name: str) -> Callable[..., Any]:
     def calculate(self: Seconds, *others: Any) -> Any:
-        if not all(issubclass(type(one), (Seconds, *_NUMBERS)) for one in others):
+        if not all(issubclass(type(operand), (Seconds, *_NUMBERS)) for operand in others):
             return self._looked_at()
-        kinds = [self._kind, *(one._kind if type(one) is Seconds else type(one) for one in others)]
+        kinds = [
+            self._kind,
+            *(operand._kind if type(operand) is Seconds else type(operand) for operand in others),
+        ]
         kind = int if set(kinds) == {int} else float
         return Seconds(kind, self._looked_at)
 

@@ -38,11 +38,11 @@ def draw_passes(tree: Branching, threshold: float, comparison: str, *, counts_la
     tree.count_draws(1)
     run = NoiseRun.of(tree)
     form = run.new(Noise("geometric", 1 - going_on))
-    found = value_of(run, form if counts_last else form - 1, int)
+    passes = value_of(run, form if counts_last else form - 1, int)
     if tree.draw_log is not None:
         coins = DrawnCoins(value_of(run, form, int), threshold, comparison)
         tree.draw_log.hand_out(coins, UNIT.law)
-    return found
+    return passes
 
 
 class DrawnCoins:

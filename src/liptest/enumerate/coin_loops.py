@@ -34,11 +34,11 @@ class CoinLoop:
         """The loop as a draw of the number of its passes; as it is written where that is none."""
         passes = f"{OWN_NAMES}passes_{number}"
         names = list(self.steps)
-        known = tuple_node([threshold, *map(name_node, names)])
+        values = tuple_node([threshold, *map(name_node, names)])
         call = call_of_folds(
             "coins",
             name_node(self.rng),
-            lambda_node(None, known),
+            lambda_node(None, values),
             ast.Constant(self.comparison),
             ast.Constant(self.counts_last),
         )
@@ -48,9 +48,9 @@ class CoinLoop:
             value = ast.BinOp(name_node(name), ast.Add(), product)
             added.append(ast.Assign([name_node(name, ast.Store())], value))
         is_none = ast.Compare(name_node(passes), [ast.Is()], [ast.Constant(None)])
-        found = ast.Assign([name_node(passes, ast.Store())], call)
-        statements = [found, ast.If(is_none, [node], added)]
-        return [ast.copy_location(one, node) for one in statements]
+        counting = ast.Assign([name_node(passes, ast.Store())], call)
+        statements = [counting, ast.If(is_none, [node], added)]
+        return [ast.copy_location(statement, node) for statement in statements]
 
 
 def coins_of(node: ast.While) -> CoinLoop | None:
@@ -59,14 +59,14 @@ def coins_of(node: ast.While) -> CoinLoop | None:
         return None
     test, body, counts_last, negated = node.test, node.body, False, False
     if isinstance(test, ast.Constant) and (test.value is True or test.value == 1):
-        leaving = [one for one in body if isinstance(one, ast.If)]
+        leaving = [statement for statement in body if isinstance(statement, ast.If)]
         if len(leaving) != 1 or leaving[0] not in (body[0], body[-1]):
             return None
         only = leaving[0]
         if only.orelse or len(only.body) != 1 or not isinstance(only.body[0], ast.Break):
             return None
         test, negated, counts_last = only.test, True, only is not body[0]
-        body = [one for one in body if one is not only]
+        body = [statement for statement in body if statement is not only]
     coin = _coin(test, negated=negated)
     steps = _steps(body)
     if coin is None or not steps:
@@ -89,7 +89,7 @@ def _coin(test: ast.expr, *, negated: bool) -> tuple[str, str, ast.expr] | None:
     if _drawn(left) is None:
         left, kind, right = right, _MIRRORED[kind], left
     rng = _drawn(left)
-    if rng is None or any(isinstance(one, ast.NamedExpr) for one in ast.walk(right)):
+    if rng is None or any(isinstance(node, ast.NamedExpr) for node in ast.walk(right)):
         return None
     comparison = kind.__name__
     return rng, _OPPOSITE[comparison] if negated else comparison, right
@@ -107,13 +107,13 @@ def _drawn(node: ast.expr) -> str | None:
 
 def _steps(body: list[ast.stmt]) -> dict[str, int] | None:
     """What a body of ``name += constant`` adds; None for any other."""
-    found: dict[str, int] = {}
-    for one in body:
-        if not isinstance(one, ast.AugAssign) or not isinstance(one.target, ast.Name):
+    steps: dict[str, int] = {}
+    for statement in body:
+        if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
             return None
-        sign = {ast.Add: 1, ast.Sub: -1}.get(type(one.op), 0)
-        value = one.value
+        sign = {ast.Add: 1, ast.Sub: -1}.get(type(statement.op), 0)
+        value = statement.value
         if not sign or not isinstance(value, ast.Constant) or type(value.value) is not int:
             return None
-        found[one.target.id] = found.get(one.target.id, 0) + sign * value.value
-    return found
+        steps[statement.target.id] = steps.get(statement.target.id, 0) + sign * value.value
+    return steps

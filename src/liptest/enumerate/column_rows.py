@@ -44,7 +44,7 @@ def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
 def rows_of(value: Any) -> RowsOfColumn | None:
     """The rows of a column of numbers, or of a list of them; None for everything else."""
     if type(value) is RecordList:
-        if any(type(one) is RealEntry for one in value.values):
+        if any(type(entry) is RealEntry for entry in value.values):
             return RowsOfReals(value.to_column(value.values, np.array(value.kept)).storage)
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
@@ -158,8 +158,8 @@ class RowsOfColumn:
         else:
             if largest * records > 1e300:
                 column.refuse("a sum of floats that may overflow")
-            entries = np.array([float(one) for one in table])
-            exact = [Fraction(one) for one in entries.tolist()] == table
+            entries = np.array([float(entry) for entry in table])
+            exact = [Fraction(entry) for entry in entries.tolist()] == table
             margin = _rounding(table, largest, records, steps, is_exact=exact)
         form = column.run.answer(column.answers.of(entries, margin))
         return AlignedValue(column.run, form, kind)
@@ -184,7 +184,7 @@ class RowsOfReals(RowsOfColumn):
         self.reals = column
 
     def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
-        if not any(type(one) is RealEntry for one in table):
+        if not any(type(entry) is RealEntry for entry in table):
             return super().answer(table, kind, largest, steps)
         records = self._column.answers.records
         if largest == math.inf:
@@ -212,7 +212,7 @@ def _rounding(
     With n records of at most k additions, each of at most b in size all together, a float sum is
     off by no more than nk u / (1 - nk u) n b, u = 2**-53; 0 where all partial sums are floats.
     """
-    finest = max((Fraction(one).denominator for one in table), default=1)
+    finest = max((Fraction(entry).denominator for entry in table), default=1)
     if is_exact and steps <= 1 and Fraction(largest) * records * finest <= 1 << 53:
         return Fraction(0)
     off = records * steps * _UNIT

@@ -85,11 +85,11 @@ def compiled_package(value: Any) -> str | None:
         return None
     if isinstance(value, _BUILT_IN):
         return _unknown(_of_built_in(value))
-    found = _of_class(type(value))
-    if found is not None and callable(value):
+    package = _of_class(type(value))
+    if package is not None and callable(value):
         # Functions of Cython have a type of their own, and say where they are from.
-        return _unknown(package_of(attribute_of(value, "__module__")) or found)
-    return found
+        return _unknown(package_of(attribute_of(value, "__module__")) or package)
+    return package
 
 
 def _unknown(package: str) -> str | None:
@@ -115,14 +115,14 @@ _MOST_CLASSES = 1 << 13
 
 
 def _of_class(kind: type) -> str | None:
-    known = _classes.get(id(kind))
-    if known is None:
+    cached = _classes.get(id(kind))
+    if cached is None:
         if len(_classes) > _MOST_CLASSES:
             _classes.clear()
         packages = (_home(base) for base in type.mro(kind) if _is_compiled(base))
-        found = next((package for package in packages if package not in KNOWN), None)
-        known = _classes[id(kind)] = kind, found
-    return known[1]
+        foreign = next((package for package in packages if package not in KNOWN), None)
+        cached = _classes[id(kind)] = kind, foreign
+    return cached[1]
 
 
 def is_known_kind(kind: type) -> bool:
@@ -144,7 +144,9 @@ def _is_compiled(kind: type) -> bool:
     if not type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE:
         return True
     inside = type.__dict__["__dict__"].__get__(kind)
-    if any(isinstance(one, _SLOTS) and one.__objclass__ is kind for one in inside.values()):
+    if any(
+        isinstance(member, _SLOTS) and member.__objclass__ is kind for member in inside.values()
+    ):
         return True
     new = inside.get("__new__")
     return isinstance(new, BuiltinFunctionType) and new.__self__ is kind
@@ -168,7 +170,11 @@ def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
             yield value
             if isinstance(value, ModuleType) and not _is_known(value):
                 modules.append(value)
-    modules += [one for one in imported_by(code, space) if one is not None and not _is_known(one)]
+    modules += [
+        module
+        for module in imported_by(code, space)
+        if module is not None and not _is_known(module)
+    ]
     seen = set(map(id, modules))
     while modules:
         inside = vars(modules.pop())

@@ -51,10 +51,10 @@ class Literal:
 def literals_in(file: str) -> tuple[Literal, ...]:
     """Seeds that calls in a file name, as Python knows its lines."""
     lines = linecache.getlines(file)
-    known = _known.get(file)
-    if known is None or known[0] is not lines:
-        known = _known[file] = lines, tuple(_literals(file, lines))
-    return known[1]
+    cached = _known.get(file)
+    if cached is None or cached[0] is not lines:
+        cached = _known[file] = lines, tuple(_literals(file, lines))
+    return cached[1]
 
 
 _known: dict[str, tuple[list[str], tuple[Literal, ...]]] = {}
@@ -66,17 +66,17 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
     except (SyntaxError, ValueError):
         return []
     constants = dict(_constants(tree))
-    found = []
-    functions = [one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS)]
-    inside = {id(node) for one in functions for node in ast.walk(one)}
+    literals = []
+    functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
+    inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name_of(node.func) in _MAKERS:
-            named = [one.value for one in node.keywords if one.arg in _SEED_NAMES]
+            named = [keyword.value for keyword in node.keywords if keyword.arg in _SEED_NAMES]
             for value in (*node.args[:1], *named):
                 seed = _value(value, constants)
                 if isinstance(seed, _PLAIN):
-                    found.append(Literal(seed, file, node.lineno, id(node) not in inside))
-    return found
+                    literals.append(Literal(seed, file, node.lineno, id(node) not in inside))
+    return literals
 
 
 def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
@@ -145,7 +145,7 @@ def _holding(generator: Any) -> Iterator[str]:
         space = attribute_of(module, "__dict__")
         if type(space) is dict and not is_foreign(space.get("__name__")):
             file = space.get("__file__")
-            if isinstance(file, str) and any(one is generator for one in list(space.values())):
+            if isinstance(file, str) and any(value is generator for value in list(space.values())):
                 yield file
 
 

@@ -190,20 +190,20 @@ class _Store:
     def answer(self, dataset: Any, statement: str, parameters: Any) -> Any:
         """Names of columns, and rows."""
         key = dataset.tobytes()
-        known = self._known.setdefault(key, {})
+        answers = self._known.setdefault(key, {})
         self._known.move_to_end(key)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)
         asked = statement, repr(parameters)
-        if asked not in known:
+        if asked not in answers:
             if self._held != key:
                 self._held = None
                 self._fill(self.table.entries(dataset))
                 self._held = key
-            if len(known) >= _KEPT_QUERIES:
-                known.clear()
-            known[asked] = self._ask(statement, parameters)
-        return known[asked]
+            if len(answers) >= _KEPT_QUERIES:
+                answers.clear()
+            answers[asked] = self._ask(statement, parameters)
+        return answers[asked]
 
     def definition(self, words: dict[str, str]) -> str:
         """Columns with their types."""
@@ -274,8 +274,8 @@ class ReadingConnection:
     def fetchall(self) -> list[Any]:
         """All rows that are left."""
         rows = self._rows()
-        found, rows[:] = list(rows), []
-        return found
+        fetched, rows[:] = list(rows), []
+        return fetched
 
     def fetchone(self) -> Any:
         """The next row, or None."""
@@ -285,8 +285,8 @@ class ReadingConnection:
     def fetchmany(self, size: int = 1) -> list[Any]:
         """The next rows."""
         rows = self._rows()
-        found, rows[:] = rows[:size], rows[size:]
-        return found
+        fetched, rows[:] = rows[:size], rows[size:]
+        return fetched
 
     def df(self) -> Any:
         """All rows as a pandas frame."""
@@ -363,7 +363,7 @@ class _SqliteStore(_Store):
         self._made.set_progress_handler(lambda: next(left, None) is None, _STEPS_AT_ONCE)
         try:
             cursor = self._made.execute(statement, () if parameters is None else parameters)
-            return [one[0] for one in cursor.description], cursor.fetchall()
+            return [column[0] for column in cursor.description], cursor.fetchall()
         except sqlite3.OperationalError as error:
             if next(left, None) is None:
                 raise TooLong from error
@@ -465,8 +465,8 @@ class _DuckStore(_Store):
             self._made.append(self.name, frame)
 
     def _ask(self, statement: str, parameters: Any) -> Any:
-        found = self._made.execute(statement, parameters)
-        return [one[0] for one in found.description], found.fetchall()
+        cursor = self._made.execute(statement, parameters)
+        return [column[0] for column in cursor.description], cursor.fetchall()
 
 
 class _PostgresStore(_Store):
@@ -490,11 +490,13 @@ class _PostgresStore(_Store):
     def _send(self, statement: str, parameters: Sequence[Any] = ()) -> Any:
         from psycopg import errors, pq
 
-        values = [None if one is None else str(one).encode() for one in parameters]
-        found = self._made.exec_params(statement.encode(), values)
-        if found.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
-            raise errors.error_from_result(found)
-        return found
+        values = [
+            None if parameter is None else str(parameter).encode() for parameter in parameters
+        ]
+        reply = self._made.exec_params(statement.encode(), values)
+        if reply.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
+            raise errors.error_from_result(reply)
+        return reply
 
     def _fill(self, entries: dict[str, Any]) -> None:
         self._send(f"TRUNCATE {self.name}")
@@ -511,12 +513,12 @@ class _PostgresStore(_Store):
     def _ask(self, statement: str, parameters: Any) -> Any:
         self._send("BEGIN READ ONLY")
         try:
-            found = self._send(*_numbered(statement, parameters))
-            names = [found.fname(k).decode() for k in range(found.nfields)]
-            kinds = [_OF_TYPES.get(found.ftype(k), str) for k in range(found.nfields)]
+            reply = self._send(*_numbered(statement, parameters))
+            names = [reply.fname(k).decode() for k in range(reply.nfields)]
+            kinds = [_OF_TYPES.get(reply.ftype(k), str) for k in range(reply.nfields)]
             rows = [
-                tuple(_plain(found.get_value(row, k), kind) for k, kind in enumerate(kinds))
-                for row in range(found.ntuples)
+                tuple(_plain(reply.get_value(row, k), kind) for k, kind in enumerate(kinds))
+                for row in range(reply.ntuples)
             ]
             return names, rows
         finally:

@@ -60,10 +60,10 @@ class Bell:
     @property
     def mass(self) -> arb:
         """Of the normal law between the ends."""
-        found = self.between(_ball(self.low), _ball(self.high))
-        if not found > 0:
+        mass = self.between(_ball(self.low), _ball(self.high))
+        if not mass > 0:
             raise SymbolicError("normal noise is clipped too far out in its tail; rescale it")
-        return found
+        return mass
 
     def between(self, low: arb | None, high: arb | None) -> arb:
         """The probability of the whole normal law between two numbers."""
@@ -152,9 +152,12 @@ class Number:
 
     @property
     def _parts(self) -> list[tuple[Fraction, int, Noise]]:
-        terms = ((one, abs(Fraction(factor))) for one, factor in self.known.terms)
+        terms = ((variable, abs(Fraction(factor))) for variable, factor in self.known.terms)
         noises = self.known.noises
-        return [(noises[one].parameter * size, one, noises[one]) for one, size in terms]
+        return [
+            (noises[variable].parameter * size, variable, noises[variable])
+            for variable, size in terms
+        ]
 
     @property
     def scale(self) -> Fraction:
@@ -168,10 +171,10 @@ class Number:
             return None
         ends: list[Fraction | None] = [None, None]
         if self.known.part is not None:
-            ((form, found),) = list(self.known.part.ranges.items())[:1]
+            ((form, span),) = list(self.known.part.ranges.items())[:1]
             if len(self.known.part.ranges) > 1 or len(form) > 1:
                 return None
-            ends = [None if end is None else self._at(end) for end in found]
+            ends = [None if end is None else self._at(end) for end in span]
         low, high = ends if self.factor > 0 else ends[::-1]
         return Bell(self.constant, self.scale, low, high)
 
@@ -182,7 +185,7 @@ class Number:
     def is_like(self, other: Number) -> bool:
         """Whether both have one law, seen from their descriptions."""
         if self.known.is_free and other.known.is_free:
-            mine, its = (one.noise.family for one in (self, other))
+            mine, its = (number.noise.family for number in (self, other))
             return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
         return self == other
 
@@ -223,16 +226,16 @@ class Leaf:
     def numbers(self) -> tuple[Number, ...]:
         """Its numbers, independent of each other; UnsupportedForm where they are not."""
         leaf = self.leaf
-        found = []
+        numbers = []
         for form in leaf.forms:
             terms, factor = shapes.normalised(form.terms, whole=False)
-            known = joint(leaf.noises, leaf.constraints, terms)
-            assert known is not None
-            found.append(Number(known, Fraction(factor), Fraction(form.constant)))
-        several = [one.known.variables for one in found]
+            joined = joint(leaf.noises, leaf.constraints, terms)
+            assert joined is not None
+            numbers.append(Number(joined, Fraction(factor), Fraction(form.constant)))
+        several = [number.known.variables for number in numbers]
         if len(set().union(*several)) < sum(map(len, several)):
             raise UnsupportedForm("several numbers of an output that are compared together")
-        return tuple(found)
+        return tuple(numbers)
 
     def probability(self, ends: tuple[tuple[Any, Any], ...]) -> arb:
         """That the leaf is taken and each number lies between its ends; None is infinite."""
@@ -258,10 +261,10 @@ class ContinuousLaw:
         #: Equal for equal laws only.
         self.key = frozenset(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
         for output in law.outputs:
-            known = output if isinstance(output, DensityLeaf) else DensityLeaf(output, (), (), ())
+            leaf = output if isinstance(output, DensityLeaf) else DensityLeaf(output, (), (), ())
             mass = law.exact(output)
             ball = arb(to_fmpq(mass)) if isinstance(mass, Fraction) else mass
-            self.leaves.setdefault(known.skeleton, []).append(Leaf(known, ball))
+            self.leaves.setdefault(leaf.skeleton, []).append(Leaf(leaf, ball))
 
     def mass(self, skeleton: Output) -> arb:
         """Of all outputs of one description."""
@@ -269,8 +272,8 @@ class ContinuousLaw:
 
     def probability(self, skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> arb:
         """Of the outputs of one description with each number between its ends."""
-        found = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
-        return sum(found, arb(0))
+        masses = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
+        return sum(masses, arb(0))
 
 
 @dataclass(frozen=True)
@@ -286,11 +289,11 @@ class Ratio:
 
     def largest(self) -> arb | None:
         """The largest log ratio; None without bound."""
-        return self._sum([one.largest for one in self.numbers])
+        return self._sum([number.largest for number in self.numbers])
 
     def smallest(self) -> arb | None:
         """The smallest log ratio; None without bound."""
-        return self._sum([one.smallest for one in self.numbers])
+        return self._sum([number.smallest for number in self.numbers])
 
     def _sum(self, parts: list[arb | None]) -> arb | None:
         total = self.masses
@@ -318,13 +321,13 @@ def density_ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio 
     Raises BudgetError for partial laws.
     """
     require_whole(left, right)
-    known: KnownExtremes = {}
+    cached: KnownExtremes = {}
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
         if one is None or other is None:
             yield skeleton
         else:
-            yield _ratio(skeleton, one, other, known)
+            yield _ratio(skeleton, one, other, cached)
 
 
 #: By the descriptions of two numbers: leaves of many paths have few that differ.
@@ -359,9 +362,9 @@ Weighted = list[tuple[Number, arb]]
 def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
     """Of the log ratio of two weighted sums of densities of one number."""
     if len(left) == len(right) == 1:
-        found = _moved_extremes(left[0][0], right[0][0])
-        if found is not None:
-            return found
+        moved = _moved_extremes(left[0][0], right[0][0])
+        if moved is not None:
+            return moved
     rates, above, below = densities_of(left, right, not_answered, "compared, or mixed with other")
     return extremes(rates, above, below)
 

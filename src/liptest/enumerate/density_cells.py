@@ -105,8 +105,8 @@ def _factor(left: Weighted, right: Weighted) -> Factor:
 
 def _mass(rates: Rates, piece: Any, low: Any, high: Any) -> arb:
     terms = restricted(rates, piece, low, high, 0)
-    found: arb = total(rates, [Piece(low, high, functions.origin_of(low, high), terms)])
-    return found
+    mass: arb = total(rates, [Piece(low, high, functions.origin_of(low, high), terms)])
+    return mass
 
 
 def _cells_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> list[Cell]:
@@ -123,14 +123,14 @@ def _cells_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> list[Cell
     if tail.unbounded:
         raise UnsupportedForm("densities whose ratio has no bound in a tail")
     start = tail.origin + tail.outwards * tail.start
-    ends = [end_of_mass(rates, one, (low, high), int(high is None)) for one in pieces]
+    ends = [end_of_mass(rates, part, (low, high), int(high is None)) for part in pieces]
     if high is None:
         end = max(*ends, start + 1)
         near, far, beyond = (low, start), (start, end), (end, None)
     else:
         end = min(*ends, start - 1)
         near, far, beyond = (start, high), (end, start), (None, end)
-    p, q = (restricted(rates, one, *far, 0) for one in pieces)
+    p, q = (restricted(rates, part, *far, 0) for part in pieces)
     on = _far_stretch(_TailPart(tail, far[0]), _bounded_stretch(rates, p, q, *far))
     return [
         *_cells_on(rates, pieces, *near),
@@ -147,12 +147,12 @@ class _TailPart:
     low: Any
 
     def log(self, box: arb) -> arb:
-        found: arb = self.tail.log(self._coordinate(box))
-        return found
+        logarithm: arb = self.tail.log(self._coordinate(box))
+        return logarithm
 
     def log_around(self, middle: arb, box: arb) -> arb:
-        found: arb = self.tail.log_around(self._coordinate(middle), self._coordinate(box))
-        return found
+        logarithm: arb = self.tail.log_around(self._coordinate(middle), self._coordinate(box))
+        return logarithm
 
     def distance(self, z: acb) -> acb:
         """From the origin of the tail."""
@@ -241,19 +241,19 @@ class _Sum:
         ]
 
     def __call__(self, z: acb) -> acb:
-        found, growth = acb(0), (z * self._base).exp()
+        summed, growth = acb(0), (z * self._base).exp()
         for power, rate, poly in self._rows:
-            found += poly(growth) * (z * rate).exp() * (z**power if power else 1)
-        return found
+            summed += poly(growth) * (z * rate).exp() * (z**power if power else 1)
+        return summed
 
     def primitive(self, t: arb) -> arb:
-        found = arb(0)
+        integral = arb(0)
         for coefficient, rate, row in self._parts:
             value = arb(0)
-            for one in reversed(row):
-                value = value * t + one
-            found += coefficient * value * (rate * t).exp()
-        return found
+            for entry in reversed(row):
+                value = value * t + entry
+            integral += coefficient * value * (rate * t).exp()
+        return integral
 
 
 def _tail_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Stretch:
@@ -276,8 +276,8 @@ def _tail_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Str
 
         def at(u: arb) -> arb:
             value = arb(0)
-            for one in reversed(parts):
-                value = value * u + one
+            for part in reversed(parts):
+                value = value * u + part
             return value * u**power
 
         return at
@@ -313,12 +313,12 @@ class SmoothCell(Cell):
             known = (p(first), q(first)), (p(last), q(last))
         box = first.union(last)
         logs = [stretch.ratio.log_around(box.mid(), box), stretch.ratio.log(box)]
-        finite = [one for one in logs if one.is_finite()]
+        finite = [log for log in logs if log.is_finite()]
         if not finite:
             low, high = arb(0), arb("+inf")
         else:
-            low = max((one.lower() for one in finite), key=float).exp().lower()
-            high = min((one.upper() for one in finite), key=float).exp().upper()
+            low = max((log.lower() for log in finite), key=float).exp().lower()
+            high = min((log.upper() for log in finite), key=float).exp().upper()
         masses = [known[1][k] - known[0][k] for k in (0, 1)]
         return cls(masses[0], masses[1], low, high, stretch, first, last, known)
 
@@ -336,8 +336,8 @@ class SmoothCell(Cell):
             p, q = self.stretch.logs(z, analytic)
             return self.stretch.density(z, p * order + q * (1 - order))
 
-        found = self._integral(value)
-        return found if found.is_finite() else Cell.power(self, order)
+        integral = self._integral(value)
+        return integral if integral.is_finite() else Cell.power(self, order)
 
     def log_moment(self, power: int) -> arb:
         def value(z: acb, analytic: bool) -> acb:
@@ -347,6 +347,8 @@ class SmoothCell(Cell):
         return self._integral(value)
 
     def _integral(self, value: Callable[[acb, bool], acb]) -> arb:
-        found = acb.integral(value, acb(self.first), acb(self.last), rel_tol=_SHARE, abs_tol=_LEAST)
-        real: arb = found.real
+        integral = acb.integral(
+            value, acb(self.first), acb(self.last), rel_tol=_SHARE, abs_tol=_LEAST
+        )
+        real: arb = integral.real
         return real

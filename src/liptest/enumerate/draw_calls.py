@@ -34,8 +34,8 @@ def is_draw(source: FunctionSource, node: ast.AST, methods: frozenset[str]) -> b
             return function.attr in methods | _METHODS
         if type(_constant(source, owner)) in OF_PYTHON:
             return function.attr in _METHODS
-    found = _constant(source, function)
-    return any(found is one for one in _FUNCTIONS)
+    called = _constant(source, function)
+    return any(called is drawing for drawing in _FUNCTIONS)
 
 
 def is_whole_draw(source: FunctionSource, node: ast.AST) -> bool:
@@ -44,7 +44,7 @@ def is_whole_draw(source: FunctionSource, node: ast.AST) -> bool:
         return False
     if isinstance(node.func, ast.Attribute) and node.func.attr in _WHOLE:
         return len(node.args) <= 2
-    return any(_constant(source, node.func) is one for one in _FUNCTIONS[1:])
+    return any(_constant(source, node.func) is drawing for drawing in _FUNCTIONS[1:])
 
 
 def _constant(source: FunctionSource, node: ast.expr) -> Any:

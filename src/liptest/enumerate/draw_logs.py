@@ -88,8 +88,8 @@ class ReplayedDraws:
         """Positions that were noted; None where the next ones are other ones."""
         if not self._orders:
             return None
-        known, positions = self._orders[-1]
-        return self._orders.pop()[1] if (known, len(positions)) == (total, length) else None
+        recorded, positions = self._orders[-1]
+        return self._orders.pop()[1] if (recorded, len(positions)) == (total, length) else None
 
     def note_order(self, total: int, positions: NDArray[Any]) -> None:
         """Nothing is kept of real ones."""

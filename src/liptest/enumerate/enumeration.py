@@ -200,7 +200,7 @@ class Enumeration:
         run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)
         before = interruptions()
         try:
-            answers = not any(isinstance(one, Raised) for one in rng._tree.law(run))
+            answers = not any(isinstance(output, Raised) for output in rng._tree.law(run))
         except LiptestError:
             return False
         finally:
@@ -218,14 +218,16 @@ class Enumeration:
 
     def _recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
         reads = Reads(handed(dataset))
-        found, error = self._noted(reads, session)
-        raises = found is not None and any(isinstance(o, Raised) for o in found.law.outputs)
-        if found is None or (raises and not reads.everything):
-            noted, found = found, self.plain(dataset, session)
+        enumerated, error = self._noted(reads, session)
+        raises = enumerated is not None and any(
+            isinstance(o, Raised) for o in enumerated.law.outputs
+        )
+        if enumerated is None or (raises and not reads.everything):
+            noted, enumerated = enumerated, self.plain(dataset, session)
             reads.note(WHOLE, reads.array)
-            if noted is None or not agree(noted.law, found.law):
+            if noted is None or not agree(noted.law, enumerated.law):
                 self._check_stand_in(dataset, session, noted, error)
-        return replace(found, reads=reads.known)
+        return replace(enumerated, reads=reads.known)
 
     def _noted(
         self, reads: Reads, session: Session
@@ -273,9 +275,11 @@ class Enumeration:
 
     def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
         # The second time all runs are watched.
-        found = self._watched_law(session, data, real) or self._watched_law(session, data, real)
-        assert found is not None
-        return found
+        enumerated = self._watched_law(session, data, real) or self._watched_law(
+            session, data, real
+        )
+        assert enumerated is not None
+        return enumerated
 
     def _watched_law(
         self, session: Session, data: Callable[[], Any], real: Any
@@ -354,15 +358,15 @@ class KnownLaws:
         enumerate_one: Enumerate,
     ) -> list[OutputLaw]:
         """The laws of all arguments; those that are not known are enumerated in one session."""
-        found = [self.get(argument) for argument in arguments]
-        missing = [position for position, law in enumerate(found) if law is None]
+        laws = [self.get(argument) for argument in arguments]
+        missing = [position for position, law in enumerate(laws) if law is None]
         if missing:
             with begin() as session:
                 fresh = self._fresh([arguments[k] for k in missing], enumerate_one, session)
             # Kept only after the session found nothing: a memo must not hide a later error.
-            for position, (place, known) in zip(missing, fresh, strict=True):
-                found[position] = self._memo.get(place) or self._kept(place, known)
-        return [law for law in found if law is not None]
+            for position, (place, enumerated) in zip(missing, fresh, strict=True):
+                laws[position] = self._memo.get(place) or self._kept(place, enumerated)
+        return [law for law in laws if law is not None]
 
     def learn(
         self,
@@ -379,10 +383,10 @@ class KnownLaws:
             return []
         with begin() as session:
             fresh = dict(self._fresh(missing, enumerate_one, session))
-        if any(known.law.unexplored for known in fresh.values()):
+        if any(enumerated.law.unexplored for enumerated in fresh.values()):
             return None
-        for place, known in fresh.items():
-            self._kept(place, known)
+        for place, enumerated in fresh.items():
+            self._kept(place, enumerated)
         return list(fresh.values())
 
     def learner(
@@ -397,9 +401,9 @@ class KnownLaws:
     def absorb(self, learnt: list[Enumerated]) -> list[Enumerated]:
         """Keep what another process has learnt; the same with equal laws as one object."""
         kept = []
-        for known in map(self.noted, learnt):
-            law = self._kept(self._transcripts.add(known.reads), known)
-            kept.append(replace(known, law=law))
+        for enumerated in map(self.noted, learnt):
+            law = self._kept(self._transcripts.add(enumerated.reads), enumerated)
+            kept.append(replace(enumerated, law=law))
         return kept
 
     def _kept(self, place: bytes, known: Enumerated) -> OutputLaw:
@@ -411,21 +415,21 @@ class KnownLaws:
         self, arguments: list[NDArray[Any]], enumerate_one: Enumerate, session: Session
     ) -> list[tuple[bytes, Enumerated]]:
         done: dict[bytes, Enumerated] = {}
-        found, spent = [], 0
+        fresh, spent = [], 0
         for argument in arguments:
             place = self._place(argument)
-            known = done.get(place)
-            if known is None and spent > _MAX_PARTIAL_LEAVES:
+            enumerated = done.get(place)
+            if enumerated is None and spent > _MAX_PARTIAL_LEAVES:
                 # The rest is left out, so that a hopeless mechanism is noticed in a minute or two.
-                found.append((place, _UNKNOWN))
+                fresh.append((place, _UNKNOWN))
                 continue
-            if known is None:
-                known = enumerate_one(argument, session)
-                place = self._transcripts.add(known.reads) if self.records else place
-                spent += known.leaves if known.law.unexplored else 0
-                done[place] = known
-            found.append((place, known))
-        return found
+            if enumerated is None:
+                enumerated = enumerate_one(argument, session)
+                place = self._transcripts.add(enumerated.reads) if self.records else place
+                spent += enumerated.leaves if enumerated.law.unexplored else 0
+                done[place] = enumerated
+            fresh.append((place, enumerated))
+        return fresh
 
     def _place(self, argument: NDArray[Any]) -> bytes:
         return self._transcripts.place_of(argument) if self.records else law_key(argument)
@@ -454,10 +458,10 @@ class LawLearner:
 
     def learn(self, datasets: NDArray[Any]) -> Lesson | None:
         """What was not known of datasets, (n, d); None where it does not travel."""
-        found = self.known.learn(list(datasets.astype(np.int64)), self.begin, self.enumerate_one)
-        if found is None:
+        learnt = self.known.learn(list(datasets.astype(np.int64)), self.begin, self.enumerate_one)
+        if learnt is None:
             return None
-        return Lesson(found, frozenset(self.known.conditions), frozenset(self.effects))
+        return Lesson(learnt, frozenset(self.known.conditions), frozenset(self.effects))
 
     def absorb(self, lesson: Lesson) -> Lesson:
         """Know what another process has learnt; the lesson, equal laws as one object."""

@@ -74,7 +74,7 @@ def _packages(modules: int) -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _generated_code(modules: int) -> dict[int, CodeType]:
     """Methods of liptest that dataclasses wrote, which no file holds; by id."""
-    found = {}
+    codes = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] != "liptest":
             continue
@@ -82,5 +82,5 @@ def _generated_code(modules: int) -> dict[int, CodeType]:
             if isinstance(kind, type) and kind.__module__.startswith("liptest"):
                 for method in vars(kind).values():
                     if type(method) is FunctionType and method.__code__.co_filename == "<string>":
-                        found[id(method.__code__)] = method.__code__
-    return found
+                        codes[id(method.__code__)] = method.__code__
+    return codes

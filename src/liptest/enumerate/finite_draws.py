@@ -211,11 +211,11 @@ def draw_distinct(tree: Branching, count: int, number: int, shuffle: bool) -> li
         return drawn
     # Floyd's algorithm, whose order is not uniform; NumPy has another way only for samples that
     # are far beyond any budget here.
-    found: dict[int, None] = {}
+    distinct: dict[int, None] = {}
     for last in range(count - number, count):
-        one = tree.choose(last + 1)
-        found[last if one in found else one] = None
-    return list(found)
+        choice = tree.choose(last + 1)
+        distinct[last if choice in distinct else choice] = None
+    return list(distinct)
 
 
 @raises_as_numpy
@@ -227,13 +227,13 @@ def distinct_by_weight(tree: Branching, p: NDArray[np.float64], number: int) -> 
     """
     if np.count_nonzero(p > 0) < number:
         raise ValueError("Fewer non-zero entries in p than size")
-    found: list[int] = []
-    while len(found) < number:
-        p[found] = 0.0
+    distinct: list[int] = []
+    while len(distinct) < number:
+        p[distinct] = 0.0
         weights = cdf_weights(p)
-        drawn = [tree.choose(weights) for _ in range(number - len(found))]
-        found.extend(dict.fromkeys(drawn))
-    return found
+        drawn = [tree.choose(weights) for _ in range(number - len(distinct))]
+        distinct.extend(dict.fromkeys(drawn))
+    return distinct
 
 
 def take_items(
@@ -286,7 +286,7 @@ def draw_single_trials(tree: Branching, model: NDArray[Any], n: Any, p: Any) -> 
     if not model.size or not np.all(np.asarray(n) == 1):
         return None
     each = p if np.ndim(p) == 0 else np.broadcast_to(p, model.shape).flat
-    ratios = [float(one).as_integer_ratio() for one in np.atleast_1d(each)]
+    ratios = [float(chance).as_integer_ratio() for chance in np.atleast_1d(each)]
     weights = [(whole - part, part) for part, whole in ratios]
     values = np.arange(2).astype(model.dtype)
     return draw_bits(tree, weights, np.broadcast_to(values, (*model.shape, 2)))

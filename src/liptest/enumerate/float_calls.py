@@ -82,8 +82,8 @@ WHOLE_INT.dtype = INT.dtype
 
 
 def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:
-    one = len(arguments) == 1 and not options and issubclass(type(arguments[0]), Symbolic)
-    return arguments[0].__class__ if one else None
+    is_single = len(arguments) == 1 and not options and issubclass(type(arguments[0]), Symbolic)
+    return arguments[0].__class__ if is_single else None
 
 
 #: ``type(x)`` where data are symbolic: code that asks gets the answer that it gets of plain data.
@@ -167,10 +167,10 @@ def _loads_global(code: CodeType, name: str) -> bool:
     if name not in names_in(code):
         return False
     loads = ("LOAD_GLOBAL", "LOAD_NAME")
-    if any(one.opname in loads and one.argval == name for one in dis.get_instructions(code)):
+    if any(step.opname in loads and step.argval == name for step in dis.get_instructions(code)):
         return True
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return any(_loads_global(one, name) for one in inner)
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return any(_loads_global(nested, name) for nested in inner)
 
 
 def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:
@@ -193,8 +193,8 @@ def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:
 
 def _has_builtins(function: FunctionType) -> bool:
     untyped: Any = function  # type checkers do not agree whether functions have __builtins__
-    known = untyped.__builtins__
-    return all(known.get(name) is getattr(builtins, name) for name in _BUILTINS)
+    own = untyped.__builtins__
+    return all(own.get(name) is getattr(builtins, name) for name in _BUILTINS)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -205,15 +205,15 @@ def only_called(code: CodeType, name: str = "float") -> bool:
         return False
     if name not in names:
         return True
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return all(_plain_uses(code, name)) and all(only_called(one, name) for one in inner)
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return all(_plain_uses(code, name)) and all(only_called(nested, name) for nested in inner)
 
 
 def _plain_uses(code: CodeType, name: str) -> Iterator[bool]:
     """Of each use of the name."""
-    steps = [one for one in dis.get_instructions(code) if one.opname not in _SILENT]
-    calls = {_start(one) for one in steps if one.opname in _CALLS}
-    called = {_start(one): one.argval for one in steps if _is_loaded(one, to_call=True)}
+    steps = [op for op in dis.get_instructions(code) if op.opname not in _SILENT]
+    calls = {_start(op) for op in steps if op.opname in _CALLS}
+    called = {_start(op): op.argval for op in steps if _is_loaded(op, to_call=True)}
     for place, step in enumerate(steps):
         if step.opcode in dis.hasname and step.argval == name:
             after = steps[place + 1 :]
@@ -234,10 +234,10 @@ def _is_loaded(step: dis.Instruction, *, to_call: bool) -> bool:
 
 def _start(step: dis.Instruction) -> tuple[int, int]:
     """Where its text begins: a call begins where what it calls does; where not known, nowhere."""
-    known = step.positions
-    if known is None or known.lineno is None or known.col_offset is None:
+    place = step.positions
+    if place is None or place.lineno is None or place.col_offset is None:
         return -step.offset, -1
-    return known.lineno, known.col_offset
+    return place.lineno, place.col_offset
 
 
 def _starts_an_argument(step: dis.Instruction) -> bool:
@@ -259,11 +259,11 @@ def _is_a_dtype(code: CodeType, steps: list[dis.Instruction], after: list[dis.In
         return False
     if options[-1] != "dtype":
         return False
-    call = next((one for one in rest if one.opname in _CALLS), None)
+    call = next((step for step in rest if step.opname in _CALLS), None)
     methods = [
-        one.argval
-        for one in steps
-        if call is not None and one.opname in _ATTRIBUTES and _start(one) == _start(call)
+        step.argval
+        for step in steps
+        if call is not None and step.opname in _ATTRIBUTES and _start(step) == _start(call)
     ]
     return bool(methods) and _TAKING_DTYPES.issuperset(methods)
 

@@ -78,7 +78,9 @@ class ChainRun(NoiseRun):
         if size is not None and np.prod(size, dtype=float) > _MOST_DRAWS:
             self.tree.unsupported("so many random numbers", "draw fewer")
         model = getattr(NUMPY, method)(*parameters, size=size)
-        cells = [np.broadcast_to(np.asarray(one), np.shape(model)) for one in parameters]
+        cells = [
+            np.broadcast_to(np.asarray(parameter), np.shape(model)) for parameter in parameters
+        ]
         if not isinstance(model, np.ndarray):
             return self._drawn(origin, method, [float(cell) for cell in cells])
         drawn = np.empty(model.size, dtype=object)

@@ -88,12 +88,12 @@ def follow_floats(
 
     Numbers of ``random`` are coins where that is all that is done with them, else draws.
     """
-    found = _followed(name, function, argument, session, ChoiceGenerator)
-    if not found.paths:
+    paths = _followed(name, function, argument, session, ChoiceGenerator)
+    if not paths.paths:
         again = _followed(name, function, argument, session, _GridGenerator)
-        found = again if again.paths or "rng.random()" in found.reason else found
+        paths = again if again.paths or "rng.random()" in paths.reason else paths
     run_once = partial(_run_for_real, name, function, argument)
-    return replace(found, run=run_once if runs else None)
+    return replace(paths, run=run_once if runs else None)
 
 
 def _followed(
@@ -118,7 +118,7 @@ def _followed(
         lambda output: canonical_output(output, name),
         session,
     )
-    found: list[FloatPath] = []
+    paths: list[FloatPath] = []
     before = interruptions()
     try:
         with watched_for_progress(
@@ -126,17 +126,17 @@ def _followed(
         ):
             for output in tree.leaves_of(run):
                 raise_swallowed(before)
-                if len(found) >= MAX_PATHS:
+                if len(paths) >= MAX_PATHS:
                     return FloatPaths(reason=f"more than {MAX_PATHS} paths")
                 shape, entries = flattened(output)
                 noise: ChainRun = tree.noise
                 is_followed = len(noise.conditions) == len(tree.path)
-                found.append(FloatPath(shape, entries, tuple(noise.conditions), is_followed))
+                paths.append(FloatPath(shape, entries, tuple(noise.conditions), is_followed))
     except LiptestError as error:
         return FloatPaths(reason=str(error).removeprefix(f"{name}: "))
     finally:
         tree.close()
-    return FloatPaths(tuple(found))
+    return FloatPaths(tuple(paths))
 
 
 def _run_for_real(
@@ -147,8 +147,8 @@ def _run_for_real(
             output = function(handed(argument), generator)
     except Exception as error:
         output = raised(error)
-    found: Any = flattened(canonical_output(output, name))
-    return found  # type: ignore[no-any-return]
+    flat: Any = flattened(canonical_output(output, name))
+    return flat  # type: ignore[no-any-return]
 
 
 _TOO_LONG = UnsupportedRandomnessError("a run that takes long")
@@ -178,7 +178,7 @@ def _shaped(output: Any, entries: list[Entry]) -> Any:
         entries.append(output)
         return _HOLE
     if kind is tuple:
-        return tuple(_shaped(one, entries) for one in output)
+        return tuple(_shaped(entry, entries) for entry in output)
     if kind is Items:
         if not all(type(key) in _KEYS for key, _ in output.items):
             raise UnsupportedRandomnessError("a dict with such keys as an output")

@@ -75,18 +75,18 @@ class Pass:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
-        body = [_MatchesAsTests().visit(copy.deepcopy(one)) for one in body]
-        body = [inner for one in body for inner in _taken_apart(one)]
+        body = [_MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
+        body = [inner for statement in body for inner in _taken_apart(statement)]
         body = _counted_in_one(body)
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
-        added = {name for one in body for name in _added_to(one)}
-        others = {name for one in body for name in _assigned_otherwise(one)}
+        added = {name for statement in body for name in _added_to(statement)}
+        others = {name for statement in body for name in _assigned_otherwise(statement)}
         self._sums = added - others - set(self.fields)
         self._temporary = stored - self._sums
-        self._items = {name for one in body for name in _items_added_to(one)}
-        self._lists = {name for one in body for name in _appended_to(one)}
+        self._items = {name for statement in body for name in _items_added_to(statement)}
+        self._lists = {name for statement in body for name in _appended_to(statement)}
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
@@ -135,8 +135,8 @@ class Pass:
         for statement in body:
             if assigned is None:
                 break  # after continue
-            one, assigned = self._statement(statement, assigned)
-            made.append(ast.copy_location(one, statement))
+            folded, assigned = self._statement(statement, assigned)
+            made.append(ast.copy_location(folded, statement))
         return made, assigned
 
     def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
@@ -238,7 +238,7 @@ class Wrapping(ast.NodeTransformer):
         for part in node.generators:
             part.iter = self.visit(part.iter)
             self._outside -= names_stored(part.target)
-            part.ifs = [self.visit(one) for one in part.ifs]
+            part.ifs = [self.visit(test) for test in part.ifs]
         node.elt = self.visit(node.elt)
         self._outside = before
         return node
@@ -294,14 +294,14 @@ def _defaults(name: str, key: ast.expr) -> set[str]:
         f"if {here} not in {name}: {name}[{here}] = 0",
         f"if not {here} in {name}: {name}[{here}] = 0",
     )
-    return {ast.dump(ast.parse(one).body[0]) for one in written}
+    return {ast.dump(ast.parse(line).body[0]) for line in written}
 
 
 def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
     here, by = ast.unparse(key), ast.unparse(value)
     [made] = ast.parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})").body
-    for one in ast.walk(made):
-        ast.copy_location(one, node)
+    for part in ast.walk(made):
+        ast.copy_location(part, node)
     return made
 
 
@@ -320,7 +320,7 @@ def _first_or_more(node: ast.stmt) -> ast.stmt:
     if entry is None or entry[1] != "add_item":
         return node
     name, _, key, value = entry
-    add, here, by = (ast.unparse(one) for one in (more[0], key, value))
+    add, here, by = (ast.unparse(part) for part in (more[0], key, value))
     first = ast.unparse(new[0])
     written = {
         f"if {here} in {name}:\n    {add}\nelse:\n    {first}",
@@ -376,50 +376,50 @@ def _taken_apart(node: ast.stmt) -> list[ast.stmt]:
     for name in ("body", "orelse"):
         inner = getattr(node, name, None)
         if isinstance(node, (ast.If, ast.For)) and inner:
-            setattr(node, name, [each for one in inner for each in _taken_apart(one)])
+            setattr(node, name, [each for statement in inner for each in _taken_apart(statement)])
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return [node]
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
         return [node]
-    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+    names = [part.id for part in target.elts if isinstance(part, ast.Name)]
     if not len(set(names)) == len(target.elts) == len(value.elts):
         return [node]
-    if any(names_loaded(one) & set(names[:place]) for place, one in enumerate(value.elts)):
+    if any(names_loaded(part) & set(names[:place]) for place, part in enumerate(value.elts)):
         return [node]
     pairs = zip(target.elts, value.elts, strict=True)
-    made = [ast.Assign([name], one) for name, one in pairs]
-    return [ast.copy_location(one, node) for one in made]
+    made = [ast.Assign([name], part) for name, part in pairs]
+    return [ast.copy_location(statement, node) for statement in made]
 
 
 def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
-    yield from (one for one in ast.walk(node) if isinstance(one, ast.stmt))
+    yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.stmt))
 
 
 def _added_to(node: ast.stmt) -> Iterator[str]:
-    for one in _statements_in(node):
-        addition = addition_in(one)
+    for statement in _statements_in(node):
+        addition = addition_in(statement)
         if addition is not None:
             yield addition[0]
 
 
 def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
-    for one in _statements_in(node):
-        if addition_in(one) is None and not isinstance(one, ast.If):
-            inner = [one.target] if isinstance(one, ast.For) else [one]
+    for statement in _statements_in(node):
+        if addition_in(statement) is None and not isinstance(statement, ast.If):
+            inner = [statement.target] if isinstance(statement, ast.For) else [statement]
             yield from names_stored(*inner)
 
 
 def _items_added_to(node: ast.stmt) -> Iterator[str]:
-    for one in _statements_in(node):
-        entry = _entry_addition(one)
+    for statement in _statements_in(node):
+        entry = _entry_addition(statement)
         if entry is not None:
             yield entry[0]
 
 
 def _appended_to(node: ast.stmt) -> Iterator[str]:
-    for one in _statements_in(node):
-        appended = _append(one)
+    for statement in _statements_in(node):
+        appended = _append(statement)
         if appended is not None:
             yield appended[0]
 
@@ -457,30 +457,34 @@ def _entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | Non
         return None
     name, key = target.value.id, target.slice
     wanted = ast.dump(ast.parse(f"{name}.get({ast.unparse(key)}, 0)", mode="eval").body)
-    for known, added in ((value.left, value.right), (value.right, value.left)):
-        if ast.dump(known) == wanted:
+    for before, added in ((value.left, value.right), (value.right, value.left)):
+        if ast.dump(before) == wanted:
             return name, "count_item", key, added
     return None
 
 
 def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
     """Names that are read by more than the additions to them."""
-    found: set[str] = set()
-    for one in body:
-        addition = addition_in(one)
+    names: set[str] = set()
+    for statement in body:
+        addition = addition_in(statement)
         if addition is not None:
-            found |= names_loaded(addition[2])
-        elif (entry := _entry_addition(one)) is not None:
-            found |= names_loaded(entry[2], entry[3])
-        elif (appended := _append(one)) is not None:
-            found |= names_loaded(appended[1])
-        elif isinstance(one, ast.If):
-            found |= names_loaded(one.test) | _loaded_otherwise([*one.body, *one.orelse])
-        elif isinstance(one, ast.For):
-            found |= names_loaded(one.iter) | _loaded_otherwise([*one.body, *one.orelse])
+            names |= names_loaded(addition[2])
+        elif (entry := _entry_addition(statement)) is not None:
+            names |= names_loaded(entry[2], entry[3])
+        elif (appended := _append(statement)) is not None:
+            names |= names_loaded(appended[1])
+        elif isinstance(statement, ast.If):
+            names |= names_loaded(statement.test) | _loaded_otherwise(
+                [*statement.body, *statement.orelse]
+            )
+        elif isinstance(statement, ast.For):
+            names |= names_loaded(statement.iter) | _loaded_otherwise(
+                [*statement.body, *statement.orelse]
+            )
         else:
-            found |= names_loaded(one)
-    return found
+            names |= names_loaded(statement)
+    return names
 
 
 def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
@@ -489,13 +493,13 @@ def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
     if block is None:
         return False
     statements, place = block
-    for one in reversed(statements[:place]):
-        if isinstance(one, (ast.Assign, ast.AnnAssign)) and name in names_stored(one):
-            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
-            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or one.value is None:
+    for statement in reversed(statements[:place]):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in names_stored(statement):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
                 return False
-            return _makes_new(folding, one.value) and name not in names_loaded(one)
-        if name in names_loaded(one) | names_stored(one):
+            return _makes_new(folding, statement.value) and name not in names_loaded(statement)
+        if name in names_loaded(statement) | names_stored(statement):
             return False
     return False
 
@@ -508,28 +512,28 @@ def _makes_new(folding: Rewriting, node: ast.expr) -> bool:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
             return is_builtin(folding.source, function.value, builtins.dict)
-        return any(is_builtin(folding.source, function, one) for one in _NEW)
+        return any(is_builtin(folding.source, function, maker) for maker in _NEW)
     return isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp))
 
 
 def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.stmt], int] | None:
-    for number, one in enumerate(body):
-        if isinstance(one, (ast.For, ast.While)) and place_in_file(one) == place:
+    for number, statement in enumerate(body):
+        if isinstance(statement, (ast.For, ast.While)) and place_in_file(statement) == place:
             return body, number
-        for _, inner in ast.iter_fields(one):
+        for _, inner in ast.iter_fields(statement):
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
-                found = _block_with(inner, place)
-                if found is not None:
-                    return found
+                block = _block_with(inner, place)
+                if block is not None:
+                    return block
     return None
 
 
 def _names_of(targets: list[ast.expr]) -> Iterator[str]:
     for target in targets:
-        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            if not isinstance(one, ast.Name):
+        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            if not isinstance(part, ast.Name):
                 raise NotFolded
-            yield one.id
+            yield part.id
 
 
 def _joined(one: Assigned | None, other: Assigned | None) -> Assigned | None:

@@ -157,11 +157,13 @@ class _Rewriter:
 
 def _has_slices(node: ast.expr) -> bool:
     entries = node.elts if isinstance(node, ast.Tuple) else [node]
-    return any(isinstance(one, (ast.Slice, ast.Starred)) for one in entries)
+    return any(isinstance(entry, (ast.Slice, ast.Starred)) for entry in entries)
 
 
 def _flat(parts: list[Any]) -> list[ast.stmt]:
-    return [one for part in parts for one in (part if isinstance(part, list) else [part])]
+    return [
+        statement for part in parts for statement in (part if isinstance(part, list) else [part])
+    ]
 
 
 class _Folding(ast.NodeTransformer):
@@ -175,10 +177,10 @@ class _Folding(ast.NodeTransformer):
         #: Names of its own, comprehensions around the place among them.
         self._own = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
         self._loops = 0
-        self._catches = any(isinstance(one, ast.Try) for s in source.body for one in ast.walk(s))
+        self._catches = any(isinstance(node, ast.Try) for s in source.body for node in ast.walk(s))
         # The statements as they are written: loops are looked for in these.
         self._written = source.body
-        self._originals = {place_in_file(one): one for one in _loops_in(source.body)}
+        self._originals = {place_in_file(loop): loop for loop in _loops_in(source.body)}
 
     def _left(self, node: Any) -> Any:
         return node
@@ -239,10 +241,10 @@ class _Folding(ast.NodeTransformer):
 
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
         arguments = node.args
-        starred = any(isinstance(one, ast.Starred) for one in arguments)
+        starred = any(isinstance(argument, ast.Starred) for argument in arguments)
         if not arguments or (starred and function is not builtins.zip):
             return self.generic_visit(node)
-        if any(one.arg is None for one in node.keywords):
+        if any(keyword.arg is None for keyword in node.keywords):
             return self.generic_visit(node)
         if isinstance(arguments[0], ast.GeneratorExp) and function in _TAKING_GENERATORS:
             arguments[0] = self._comprehension(arguments[0])
@@ -278,12 +280,12 @@ class _Folding(ast.NodeTransformer):
         if added is None:
             return None
         try:
-            for one in (added.part, *added.tests):
-                check_expression(self.source, one, self._own | {added.item})
+            for term in (added.part, *added.tests):
+                check_expression(self.source, term, self._own | {added.item})
         except NotPure:
             return None
         wrap = Wrapping(self.source, self._own - {added.item})
-        part, *tests = (wrap.visit(copy_tree(one)) for one in (added.part, *added.tests))
+        part, *tests = (wrap.visit(copy_tree(term)) for term in (added.part, *added.tests))
         hidden = f"{OWN_NAMES}iterable"
         walk = ast.comprehension(name_node(added.item, ast.Store()), name_node(hidden), tests, 0)
         return lambda_node(hidden, ast.ListComp(part, [walk]))
@@ -313,7 +315,7 @@ class _Folding(ast.NodeTransformer):
         if self._samplers is None or len(node.ops) != 1:
             return made
         sides = [node.left, node.comparators[0]]
-        drawn = [is_whole_draw(self.source, one) for one in sides]
+        drawn = [is_whole_draw(self.source, side) for side in sides]
         comparison = type(node.ops[0]).__name__
         if drawn.count(True) != 1 or comparison not in COMPARISONS:
             return made
@@ -329,9 +331,9 @@ class _Folding(ast.NodeTransformer):
         call = call_of_folds(
             "compared",
             ast.Constant(comparison),
-            *(lambda_node(None, one) for one in (draw, other)),
+            *(lambda_node(None, side) for side in (draw, other)),
             ast.Constant(not drawn[0]),
-            lambda_node(None, tuple_node([name_node(one) for one in read])),
+            lambda_node(None, tuple_node([name_node(name) for name in read])),
         )
         return ast.copy_location(call, node)
 
@@ -350,13 +352,13 @@ class _Folding(ast.NodeTransformer):
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         iterable = self.visit(copy_tree(node.generators[0].iter))
-        found = filled_dict(self, node, self._in_scope)
-        if found is None:
+        filled = filled_dict(self, node, self._in_scope)
+        if filled is None:
             return self._in_scope(node)
         self.changes += 1
-        assert isinstance(found, ast.Call)
-        found.args[0] = iterable
-        return found
+        assert isinstance(filled, ast.Call)
+        filled.args[0] = iterable
+        return filled
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
         """``folds.comprehension(iterable, as written, checked)``, or as it is written."""
@@ -375,15 +377,15 @@ class _Folding(ast.NodeTransformer):
         checked = copy_tree(node)
         wrap = Wrapping(self.source, self._own - names_stored(first.target))
         inner = checked.generators[0]
-        checked.elt, inner.ifs = wrap.visit(checked.elt), [wrap.visit(one) for one in inner.ifs]
+        checked.elt, inner.ifs = wrap.visit(checked.elt), [wrap.visit(test) for test in inner.ifs]
         first.iter, inner.iter = name_node(hidden), name_node(hidden)
-        lambdas = [lambda_node(hidden, one) for one in (self._in_scope(node), checked)]
+        lambdas = [lambda_node(hidden, version) for version in (self._in_scope(node), checked)]
         call = ast.Call(attribute_node(FOLDS, "comprehension"), [iterable, *lambdas], [])
         return ast.copy_location(call, node)
 
     def _mapped(self, node: ast.Call) -> ast.expr:
         """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
-        names = [one for one in (map, filter) if is_builtin(self.source, node.func, one)]
+        names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
         if not names or not self._is_free(node.func) or len(node.args) != 2 or node.keywords:
             return node
         function, iterable = node.args
@@ -397,7 +399,7 @@ class _Folding(ast.NodeTransformer):
         if names[0] is filter:
             part.ifs, made = [made], name_node(item)
         written = ast.Call(node.func, [function, name_node(hidden)], [])
-        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
+        both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
         call = call_of_folds("comprehension", self.visit(iterable), *both)
         return ast.copy_location(call, node)
 
@@ -442,7 +444,7 @@ class _Folding(ast.NodeTransformer):
             return [self._plain_loop(node)]
         self.changes += 1
         noted = best.noted(node, self._next())
-        made: list[Any] = [self.generic_visit(one) for one in noted]
+        made: list[Any] = [self.generic_visit(statement) for statement in noted]
         return made
 
     def visit_While(self, node: ast.While) -> Any:
@@ -495,15 +497,15 @@ class _Folding(ast.NodeTransformer):
         hidden = f"{OWN_NAMES}iterable_{number}"
         if index and not record:
             body, fields, arrays = self._indexed(node.body, index, number)
-            found = call_of_folds(
+            call = call_of_folds(
                 "indexed", name_node(hidden), lambda_node(None, tuple_node(arrays))
             )
         elif parts:
             body, fields = node.body, [one.id for one in parts if isinstance(one, ast.Name)]
-            found = call_of_folds("unpacked", name_node(hidden), ast.Constant(len(fields)))
+            call = call_of_folds("unpacked", name_node(hidden), ast.Constant(len(fields)))
         else:
             body, fields = node.body, [record]
-            found = call_of_folds("loop", name_node(hidden))
+            call = call_of_folds("loop", name_node(hidden))
         one_pass = Pass(self, node, fields, number, {index} if index else set())
         made = one_pass.rewritten(body)
         written = copy_tree(node)
@@ -513,7 +515,7 @@ class _Folding(ast.NodeTransformer):
         written.iter = walked
         plain = self._keeping_best(written)
         start = ast.Assign([name_node(hidden, ast.Store())], self.visit(copy_tree(iterable)))
-        return self._either(node, [start], found, plain, one_pass, made, [])
+        return self._either(node, [start], call, plain, one_pass, made, [])
 
     def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
         """The names of index and record, "" for none, and what is walked over."""
@@ -526,14 +528,14 @@ class _Folding(ast.NodeTransformer):
                 raise NotFolded
             if self._is_free(function) and is_builtin(self.source, function, enumerate):
                 names = target.elts if isinstance(target, ast.Tuple) else []
-                both = [one.id for one in names if isinstance(one, ast.Name)]
+                both = [name.id for name in names if isinstance(name, ast.Name)]
                 if len(both) == len(names) == 2 and isinstance(function, ast.Name):
                     return both[0], both[1], iterable
                 raise NotFolded
         if isinstance(target, ast.Name):
             return "", target.id, iterable
         names = target.elts if isinstance(target, ast.Tuple) else []
-        if len(names) > 1 and all(isinstance(one, ast.Name) for one in names):
+        if len(names) > 1 and all(isinstance(name, ast.Name) for name in names):
             return "", "", iterable
         raise NotFolded
 
@@ -562,22 +564,22 @@ class _Folding(ast.NodeTransformer):
         one_pass = Pass(self, node, fields, number, {index}, read_later={index})
         made = one_pass.rewritten(body)
         limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy_tree(limit))]))
-        found = call_of_folds("counted", limits, lambda_node(None, tuple_node(arrays)))
+        call = call_of_folds("counted", limits, lambda_node(None, tuple_node(arrays)))
         plain = [self._plain_loop(copy_tree(node))]
         end = ast.Assign([name_node(index, ast.Store())], attribute_node(one_pass.loop, "length"))
-        return self._either(node, [], found, plain, one_pass, made, [end])
+        return self._either(node, [], call, plain, one_pass, made, [end])
 
     def _indexed(
         self, body: list[ast.stmt], index: str, number: int
     ) -> tuple[list[ast.stmt], list[str], list[ast.expr]]:
         """The body with names of its own for ``array[index]``, these names, and the arrays."""
         naming = _Naming(index, f"{OWN_NAMES}record_{number}_")
-        made = [naming.visit(copy_tree(one)) for one in body]
+        made = [naming.visit(copy_tree(statement)) for statement in body]
         if not naming.fields or index in names_loaded(*made) | names_stored(*made):
             raise NotFolded
         if set(naming.fields) & names_stored(*made):
             raise NotFolded
-        return made, list(naming.fields.values()), [name_node(one) for one in naming.fields]
+        return made, list(naming.fields.values()), [name_node(field) for field in naming.fields]
 
     def _plain_loop(self, node: ast.For | ast.While) -> ast.stmt:
         """The loop as it is written, with what is inside it rewritten."""
@@ -598,7 +600,7 @@ class _Folding(ast.NodeTransformer):
         """As it is written where no column is walked, else its passes, and the sums of them."""
         self.changes += 1
         loop = one_pass.loop
-        fields: list[ast.expr] = [name_node(one, ast.Store()) for one in one_pass.fields]
+        fields: list[ast.expr] = [name_node(name, ast.Store()) for name in one_pass.fields]
         target = fields[0] if len(fields) == 1 else ast.Tuple(fields, ast.Store())
         walk = ast.For(target, name_node(loop), made or [ast.Pass()], [])
         failing: list[ast.stmt] = [ast.Expr(ast.Call(attribute_node(loop, "fail"), [], []))]
@@ -610,8 +612,8 @@ class _Folding(ast.NodeTransformer):
         )
         self.helpers[f"{OWN_NAMES}exception"] = Exception
         statements = [*start, ast.Assign([name_node(loop, ast.Store())], found), choice]
-        for one in statements:
-            ast.copy_location(one, node)
+        for statement in statements:
+            ast.copy_location(statement, node)
         return statements
 
     def _next(self) -> int:
@@ -660,9 +662,13 @@ def _counts_up(node: ast.stmt, index: str) -> bool:
 
 
 def _continues(body: list[ast.stmt]) -> bool:
-    return any(isinstance(inner, ast.Continue) for one in body for inner in ast.walk(one))
+    return any(
+        isinstance(inner, ast.Continue) for statement in body for inner in ast.walk(statement)
+    )
 
 
 def _loops_in(body: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
-    for one in body:
-        yield from (inner for inner in ast.walk(one) if isinstance(inner, (ast.For, ast.While)))
+    for statement in body:
+        yield from (
+            inner for inner in ast.walk(statement) if isinstance(inner, (ast.For, ast.While))
+        )

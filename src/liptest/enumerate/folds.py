@@ -114,15 +114,15 @@ class Folds:
     def item(self, array: Any, index: Any) -> Any:
         """``array[index]``, where the index may be a column of places."""
         if type(array) is np.ndarray and type(index) is SymbolicArray:
-            found = looked_up(array, index)
-            if found is not NotImplemented:
-                return found
+            entry = looked_up(array, index)
+            if entry is not NotImplemented:
+                return entry
         return array[index]
 
     def loop(self, iterable: Any) -> Loop | None:
         """Of ``for record in iterable``."""
         rows = self.rows_of(iterable)
-        return None if rows is None else Loop(self, rows, [(one,) for one in rows.values])
+        return None if rows is None else Loop(self, rows, [(value,) for value in rows.values])
 
     def unpacked(self, iterable: Any, count: int) -> Loop | None:
         """Of ``for one, other in iterable``."""
@@ -145,19 +145,23 @@ class Folds:
     def indexed(self, count: Any, arrays: Callable[[], tuple[Any, ...]]) -> Loop | None:
         """Of ``for i in range(count)`` that reads only ``array[i]``."""
         try:
-            found = [self.rows_of(one) for one in arrays()]
+            columns = [self.rows_of(array) for array in arrays()]
         except NameError:
             return None
-        rows = [one for one in found if one is not None]
-        if not rows or len(rows) < len(found):
+        rows = [column for column in columns if column is not None]
+        if not rows or len(rows) < len(columns):
             return None
         first = rows[0]
-        alike = all(one.length is first.length or one.length == first.length for one in rows)
+        alike = all(
+            column.length is first.length or column.length == first.length for column in rows
+        )
         if type(first.length) is not int or type(count) is not int or count != first.length:
             return None
-        if not alike or not all(all(one.kept) and len(one.kept) == len(first.kept) for one in rows):
+        if not alike or not all(
+            all(column.kept) and len(column.kept) == len(first.kept) for column in rows
+        ):
             return None
-        return Loop(self, first, list(zip(*(one.values for one in rows), strict=True)))
+        return Loop(self, first, list(zip(*(column.values for column in rows), strict=True)))
 
     def counted(
         self, limits: Callable[[], tuple[Any, Any]], arrays: Callable[[], tuple[Any, ...]]
@@ -174,7 +178,7 @@ class Folds:
         rows = self.rows_of(values)
         if rows is None:
             return sum(values, *start, **named)
-        loop = Loop(self, rows, [(one,) for one in rows.values])
+        loop = Loop(self, rows, [(entry,) for entry in rows.values])
         for (value,) in loop.records():
             loop.add("sum", value)
         return (
@@ -231,30 +235,30 @@ class Folds:
     def max(self, *values: Any, **named: Any) -> Any:
         """``max(values, key=..)``."""
         if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
-            found = extreme_record(values[0], 1)
-            if found is not None:
-                return found
+            record = extreme_record(values[0], 1)
+            if record is not None:
+                return record
         return _best_of(builtins.max, np.argmax, values, named)
 
     def min(self, *values: Any, **named: Any) -> Any:
         """``min(values, key=..)``."""
         if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
-            found = extreme_record(values[0], -1)
-            if found is not None:
-                return found
+            record = extreme_record(values[0], -1)
+            if record is not None:
+                return record
         return _best_of(builtins.min, np.argmin, values, named)
 
     def sorted(self, values: Any, **named: Any) -> Any:
         """``sorted(values)``."""
-        found = None
+        ordered = None
         if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
-            found = sorted_records(values, descends=bool(named.get("reverse", False)))
-        return sorted(values, **named) if found is None else found
+            ordered = sorted_records(values, descends=bool(named.get("reverse", False)))
+        return sorted(values, **named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
         """``statistics.median(values)``."""
-        found = None if self.rows_of(values) is None else median_record(values)
-        return statistics.median(values) if found is None else found
+        middle = None if self.rows_of(values) is None else median_record(values)
+        return statistics.median(values) if middle is None else middle
 
     def running_best(
         self,
@@ -269,7 +273,7 @@ class Folds:
         top = initial()
         compare, place_of, ends = _RUNNING[comparison]
         listed: list[Any] = [None, *candidates]  # with what it begins with
-        numbers = [top, *(one[0] for one in candidates)]
+        numbers = [top, *(candidate[0] for candidate in candidates)]
         if (begins_with_none and top is None) or (type(top) is float and top == ends):
             del listed[0], numbers[0]
         # Of equal numbers the first one is kept, or the last one.
@@ -277,11 +281,11 @@ class Folds:
         place = _place_of_best(numbers[::order], place_of)
         if place is not None:
             return listed[::order][place]  # type: ignore[no-any-return]
-        found = None
-        for one in candidates:
-            if (begins_with_none and top is None) or compare(one[0], top):
-                top, found = one[0], one
-        return found
+        best = None
+        for candidate in candidates:
+            if (begins_with_none and top is None) or compare(candidate[0], top):
+                top, best = candidate[0], candidate
+        return best
 
     def len(self, values: Any) -> Any:
         """``len(values)``."""
@@ -309,12 +313,12 @@ class Folds:
         distinct = pairs[0].values
         rows = self.rows_of(SymbolicArray(distinct.column))
         assert rows is not None  # numbers in a line
-        found = Counts(rows, raises=True)
-        found.pairs = pairs[0]
+        counts = Counts(rows, raises=True)
+        counts.pairs = pairs[0]
         for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
             if kept:
-                found.add(place, value, 1)
-        return found
+                counts.add(place, value, 1)
+        return counts
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
@@ -342,8 +346,8 @@ class Folds:
         if passing is None:
             return written(iterable)
         try:
-            for one in sources():
-                passing.draws(one)
+            for source in sources():
+                passing.draws(source)
             for item in passing:
                 made = parts(*item) if type(item) is tuple else parts(item)
                 passing.tell_parts(made, comparison)
@@ -362,11 +366,11 @@ class Folds:
         rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
         if rows is None:
             return Counter(*values, **named)
-        found = Counts(rows)
+        counts = Counts(rows)
         for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
             if kept:
-                found.add(place, value, 1)
-        return found
+                counts.add(place, value, 1)
+        return counts
 
     def comprehension(
         self,
@@ -387,8 +391,8 @@ class Folds:
             if made and not (is_plain(made[0]) or type(made[0]) is RealEntry):
                 rows.refuse("a comprehension over the records that gives more than numbers")
             values.append(made)
-        kept_now = [bool(one) for one in values]
-        return rows.mapped([one[0] if one else 0 for one in values], kept_now)
+        kept_now = [bool(entry) for entry in values]
+        return rows.mapped([entry[0] if entry else 0 for entry in values], kept_now)
 
     def coins(
         self, rng: Any, known: Callable[[], tuple[Any, ...]], comparison: str, counts_last: bool
@@ -404,11 +408,14 @@ class Folds:
             return None
         if type(threshold) not in (float, np.float64) or not 0 < threshold < 1:
             return None
-        if not all(type(one) is int or (is_symbolic(one) and one.kind is int) for one in counters):
+        if not all(
+            type(counter) is int or (is_symbolic(counter) and counter.kind is int)
+            for counter in counters
+        ):
             return None
-        found = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
-        self.loops_summed_up += found is not None
-        return found
+        passes = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
+        self.loops_summed_up += passes is not None
+        return passes
 
     def passes(self, known: Callable[[], tuple[Any, ...]], in_place: bool) -> Any:
         """The passes of a loop that starts over (``start_over``)."""
@@ -416,9 +423,9 @@ class Folds:
         with suppress(Exception):  # the loop itself raises it, or does not get there
             values = known()
         assert self.samplers is not None
-        found = self.samplers.passes_of(values, in_place=in_place)
-        self.loops_summed_up += found.starts_over
-        return found
+        passes = self.samplers.passes_of(values, in_place=in_place)
+        self.loops_summed_up += passes.starts_over
+        return passes
 
     def compared(
         self,
@@ -433,7 +440,7 @@ class Folds:
         ``known`` are the values of the names in it, of which one may be the generator.
         """
         compare = COMPARISONS[comparison]
-        if all(type(one) in _EXACT or is_generator(one) for one in known()):
+        if all(type(value) in _EXACT or is_generator(value) for value in known()):
             bound = other()
             if type(bound) in _EXACT:
                 with whole_numbers_compared():
@@ -459,9 +466,9 @@ class Folds:
 def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
     if len(values) == 2 and not named:
-        found = best_of_two(written, *values)
-        if found is not None:
-            return found
+        best = best_of_two(written, *values)
+        if best is not None:
+            return best
     if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
     if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
@@ -469,7 +476,7 @@ def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[s
     entries, key = list(values[0]), named.get("key")
     if key is None and len(entries) > 1 and are_scores(entries):
         return largest_of(entries, sign=1 if written is builtins.max else -1)
-    numbers = entries if key is None else [key(one) for one in entries]
+    numbers = entries if key is None else [key(entry) for entry in entries]
     place = _place_of_best(numbers, place_of)
     if place is not None:
         return entries[place]
@@ -478,7 +485,7 @@ def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[s
 
 
 def _are_symbolic(numbers: Iterable[Any]) -> bool:
-    return all(type(one) is AlignedValue for one in numbers)
+    return all(type(number) is AlignedValue for number in numbers)
 
 
 def _place_of_best(numbers: list[Any], place_of: Any) -> int | None:
@@ -607,8 +614,8 @@ class Loop:
         is_like = type(before) is np.ndarray and before.dtype == np.float64
         if not is_like or before.shape != shape or name in self._sums:
             self._rows.refuse("adding arrays to what is not one of their shape")
-        found = [before[place] + table.answer(self._rows) for place, table in tables.items()]
-        return self._array(found, before.dtype, shape)
+        cells = [before[place] + table.answer(self._rows) for place, table in tables.items()]
+        return self._array(cells, before.dtype, shape)
 
     def total_items(self, name: str, before: Any) -> Any:
         """The accumulator after a loop that adds to its entries."""
@@ -626,20 +633,20 @@ class Loop:
             return Counts(self._rows, tables, raises=kind is dict)
         is_array = kind in (np.ndarray, SymbolicArray)
         cells = before.cells if kind is SymbolicArray else before
-        found = list(cells) if is_array and before.ndim == 1 else before
-        if type(found) not in (list, dict):
+        entries = list(cells) if is_array and before.ndim == 1 else before
+        if type(entries) not in (list, dict):
             self._rows.refuse(f"adding to entries of a {kind.__name__}")
         for key, table in tables.items():
-            if not is_plain(key) or (type(found) is list and type(key) not in (int, np.int64)):
+            if not is_plain(key) or (type(entries) is list and type(key) not in (int, np.int64)):
                 self._rows.refuse(f"adding to the entry {key!r} in a loop over the records")
-            if type(found) is dict and key not in found:
+            if type(entries) is dict and key not in entries:
                 self._rows.refuse("new keys of a dict in a loop over the records")
             try:
-                known = self._folds.number(found[key])
+                number = self._folds.number(entries[key])
             except (TypeError, LookupError) as error:
                 _refuse_pass(self._rows, error)
-            found[key] = known + table.answer(self._rows)
-        return self._array(found, before.dtype) if is_array else found
+            entries[key] = number + table.answer(self._rows)
+        return self._array(entries, before.dtype) if is_array else entries
 
     def _array(self, entries: list[Any], dtype: np.dtype[Any], shape: Any = -1) -> Any:
         cells = np.empty(len(entries), dtype=object)

@@ -56,10 +56,10 @@ def annotation_of(function: Any) -> type | str:
 def _named(name: str, space: dict[str, Any]) -> Any:
     """The class of a name with dots; the name itself where it leads nowhere."""
     first, *rest = name.split(".")
-    found = space.get(first)
+    value = space.get(first)
     for part in rest:
-        found = getattr(found, part, None)
-    return name if found is None else found
+        value = getattr(value, part, None)
+    return name if value is None else value
 
 
 def import_library(library: str) -> None:

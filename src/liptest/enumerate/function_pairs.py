@@ -38,23 +38,23 @@ def pairs_of_functions(
     """
     values, records, lows = sizes
     wanted = dict(moves[0]) if moves else {}
-    several = [one for one in functions if one.number in wanted] or list(functions)
-    turns = [turn for one in several for turn in _turns(one)]
-    crossing = [pair for one in turns for pair in data.pairs_at(_factors(one), _constant(one))]
-    levels = {abs(int(one.constant)) for one in turns} | {1, records // 3}
+    several = [function for function in functions if function.number in wanted] or list(functions)
+    turns = [turn for function in several for turn in _turns(function)]
+    crossing = [pair for form in turns for pair in data.pairs_at(_factors(form), _constant(form))]
+    levels = {abs(int(form.constant)) for form in turns} | {1, records // 3}
     mixed = _mixed_pairs(values, records, lows, sorted(level for level in levels if level))
 
     def moved(pair: Any) -> Fraction:
         total = Fraction(0)
-        for one in several:
-            ends = [answer_value(one, lambda answer: data.value(answer, end)) for end in pair]  # noqa: B023
+        for function in several:
+            ends = [answer_value(function, lambda answer: data.value(answer, end)) for end in pair]  # noqa: B023
             step = ends[1] - ends[0]
-            towards = wanted.get(one.number, step)
+            towards = wanted.get(function.number, step)
             total += abs(step) if step * towards >= 0 else -abs(step)
         return total
 
-    found = [*crossing, *islice(mixed, _MOST - min(len(crossing), _MOST // 2))][:_MOST]
-    both = [other for pair in found for other in (pair, pair[::-1])]
+    pairs = [*crossing, *islice(mixed, _MOST - min(len(crossing), _MOST // 2))][:_MOST]
+    both = [other for pair in pairs for other in (pair, pair[::-1])]
     return tuple(sorted(both, key=moved, reverse=True)[:_TOLD])
 
 
@@ -62,11 +62,11 @@ def _turns(answer: Answer) -> Iterable[AnswerSum]:
     """Of a function, and of those that it is of: sums of records, near 0 of which it moves most."""
     function: AnswerFunction = answer.function
     for turn in function.turns():
-        inner = [one for one, _ in turn.terms if one.function]
+        inner = [nested for nested, _ in turn.terms if nested.function]
         if not inner:
             yield turn
-        for one in inner:
-            yield from _turns(one)
+        for nested in inner:
+            yield from _turns(nested)
 
 
 def _factors(one: AnswerSum) -> dict[int, Fraction]:

@@ -46,10 +46,10 @@ class FunctionParts:
 
     def with_calls(self, calls: dict[int, list[ast.stmt]]) -> list[ast.stmt]:
         """All statements, with others before some of them."""
-        found: list[ast.stmt] = []
-        for place, one in enumerate(self.statements):
-            found += [*calls.get(place, ()), copy_tree(one)]
-        return found
+        statements: list[ast.stmt] = []
+        for place, statement in enumerate(self.statements):
+            statements += [*calls.get(place, ()), copy_tree(statement)]
+        return statements
 
     def rest(self, place: int) -> FunctionType | None:
         """A function of the names that the rest reads, which does the rest."""
@@ -57,7 +57,9 @@ class FunctionParts:
         arguments = ast.arguments(
             posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
         )
-        made = self.source.with_body([copy_tree(one) for one in self.statements[place:]])
+        made = self.source.with_body(
+            [copy_tree(statement) for statement in self.statements[place:]]
+        )
         made.args = arguments
         return self.source.compiled(made, {})
 
@@ -68,7 +70,7 @@ def _taken_apart(source: FunctionSource) -> Iterator[ast.stmt]:
     if not isinstance(last, ast.Return) or last.value is None:
         yield last
         return
-    if any(isinstance(one, ast.NamedExpr) for one in ast.walk(last)):
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(last)):
         yield last
         return
     parts = _Parts(source)
@@ -98,15 +100,15 @@ class _Parts:
             ]
             node.keys, node.values = [key for key, _ in pairs], [value for _, value in pairs]
         elif isinstance(node, (ast.List, ast.Tuple)):
-            node.elts = [self.without_parts(one) for one in node.elts]
+            node.elts = [self.without_parts(entry) for entry in node.elts]
         elif isinstance(node, ast.JoinedStr):
-            node.values = [self.without_parts(one) for one in node.values]
+            node.values = [self.without_parts(entry) for entry in node.values]
         elif isinstance(node, ast.FormattedValue):
             node.value = self.without_parts(node.value)
         elif isinstance(node, ast.Call) and self._only_writes(node):
-            node.args = [self.without_parts(one) for one in node.args]
-            for one in node.keywords:
-                one.value = self.without_parts(one.value)
+            node.args = [self.without_parts(argument) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = self.without_parts(keyword.value)
         else:
             name = f"{OWN_NAMES}part_{len(self.found)}"
             self.found.append((name, node))
@@ -115,11 +117,11 @@ class _Parts:
 
     def _only_writes(self, node: ast.Call) -> bool:
         """Whether it is a call by name, of more than names."""
-        inner = [*node.args, *(one.value for one in node.keywords)]
-        if any(isinstance(one, (ast.Starred, ast.GeneratorExp)) for one in inner):
+        inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(isinstance(argument, (ast.Starred, ast.GeneratorExp)) for argument in inner):
             return False
-        if any(one.arg is None for one in node.keywords) or all(
-            isinstance(one, _LEFT) for one in inner
+        if any(keyword.arg is None for keyword in node.keywords) or all(
+            isinstance(argument, _LEFT) for argument in inner
         ):
             return False
         try:
@@ -131,13 +133,13 @@ class _Parts:
 
 def cut_call(function: str, place: int, names: list[str]) -> list[ast.stmt]:
     """``found = function(place, lambda: {names})``, and a return of what is found."""
-    found = f"{OWN_NAMES}cut"
+    cut = f"{OWN_NAMES}cut"
     keys: list[Any] = [ast.Constant(name) for name in names]
-    known = ast.Dict(keys, [name_node(name) for name in names])
+    values = ast.Dict(keys, [name_node(name) for name in names])
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    call = ast.Call(name_node(function), [ast.Constant(place), ast.Lambda(arguments, known)], [])
-    is_found = ast.Compare(name_node(found), [ast.IsNot()], [ast.Constant(None)])
+    call = ast.Call(name_node(function), [ast.Constant(place), ast.Lambda(arguments, values)], [])
+    is_found = ast.Compare(name_node(cut), [ast.IsNot()], [ast.Constant(None)])
     return [
-        ast.Assign([name_node(found, ast.Store())], call),
-        ast.If(is_found, [ast.Return(name_node(found))], []),
+        ast.Assign([name_node(cut, ast.Store())], call),
+        ast.If(is_found, [ast.Return(name_node(cut))], []),
     ]

@@ -45,62 +45,66 @@ def source_of(function: Any) -> ast.FunctionDef | None:
 def parameters_of(arguments: ast.arguments) -> list[str]:
     """Names of all parameters."""
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
-    return [one.arg for one in every]
+    every += [
+        parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter is not None
+    ]
+    return [parameter.arg for parameter in every]
 
 
 def names_assigned(*nodes: ast.AST) -> set[str]:
     """Names that statements assign in their own scope, imports and definitions too."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
             continue
         if isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
-            found.update(one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+            names.update(
+                inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)
+            )
             continue
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         if isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
+            names.add((node.asname or node.name).partition(".")[0])
         if isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-        found |= names_assigned(*ast.iter_child_nodes(node))
-    return found
+            names.add(node.name)
+        names |= names_assigned(*ast.iter_child_nodes(node))
+    return names
 
 
 def names_read(*nodes: ast.AST) -> set[str]:
     """Names that are read from outside of the comprehensions and functions that bind them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Name):
             if isinstance(node.ctx, ast.Load):
-                found.add(node.id)
+                names.add(node.id)
         elif isinstance(node, _COMPREHENSIONS):
             inner = names_read(*ast.iter_child_nodes(node))
-            found |= inner - names_assigned(*(one.target for one in node.generators))
-            found |= names_read(node.generators[0].iter)
+            names |= inner - names_assigned(*(generator.target for generator in node.generators))
+            names |= names_read(node.generators[0].iter)
         elif isinstance(node, _SCOPES):
             inside = node.body if isinstance(node.body, list) else [node.body]
             bound = set(parameters_of(node.args)) | names_assigned(*inside)
-            found |= names_read(*inside) - bound
-            found |= names_read(node.args)
+            names |= names_read(*inside) - bound
+            names |= names_read(node.args)
             if not isinstance(node, ast.Lambda):
-                found |= names_read(*node.decorator_list)
+                names |= names_read(*node.decorator_list)
         else:
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                found.add(node.target.id)
-            found |= names_read(*ast.iter_child_nodes(node))
-    return found
+                names.add(node.target.id)
+            names |= names_read(*ast.iter_child_nodes(node))
+    return names
 
 
 def names_anywhere(*nodes: ast.AST) -> set[str]:
     """All names and attributes that occur."""
-    found = set()
+    names = set()
     for node in nodes:
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name):
-                found.add(one.id)
-            elif isinstance(one, ast.Attribute):
-                found.add(one.attr)
-    return found
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                names.add(part.id)
+            elif isinstance(part, ast.Attribute):
+                names.add(part.attr)
+    return names

@@ -106,10 +106,10 @@ class NoiseDraws:
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
         log, tree.draw_log = tree.draw_log, None
         try:
-            found = self._located(family, 0.0, scale, shape if shape != () else None) + loc
+            drawn = self._located(family, 0.0, scale, shape if shape != () else None) + loc
         finally:
             tree.draw_log = log
-        return found if log is None else log.hand_out(found, _law_of_noise(found))
+        return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
         if np.dtype(dtype) != np.float64 or out is not None:
@@ -138,7 +138,7 @@ class NoiseDraws:
         first = len(run.noises)
         if size is not None:
             self.shape_of(size)
-        plain = size is None and all(type(one) is float for one in parameters)
+        plain = size is None and all(type(given) is float for given in parameters)
         model = _model(method, *parameters) if plain else _modelled(method, parameters, size)
         kind: Any = int if method == "geometric" else float
 
@@ -149,17 +149,17 @@ class NoiseDraws:
             return value_of(run, form, kind) if isinstance(form, Form) else form
 
         if not isinstance(model, np.ndarray):
-            found = one(*parameters)
+            noisy = one(*parameters)
         else:
             cells = [np.broadcast_to(np.asarray(p), model.shape).ravel() for p in parameters]
             drawn = np.empty(model.size, dtype=object)
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
-            found = array_of(tree, drawn.reshape(model.shape), model.dtype)
-        run.note_draw(found, first, origin, method, parameters, size)
-        if tree.draw_log is None or type(found) in (float, int, np.ndarray):
-            return found
-        return tree.draw_log.hand_out(found, _law_of_noise(found))
+            noisy = array_of(tree, drawn.reshape(model.shape), model.dtype)
+        run.note_draw(noisy, first, origin, method, parameters, size)
+        if tree.draw_log is None or type(noisy) in (float, int, np.ndarray):
+            return noisy
+        return tree.draw_log.hand_out(noisy, _law_of_noise(noisy))
 
 
 def _law_of_noise(value: Any) -> Any:
@@ -180,10 +180,10 @@ def _model(method: str, *parameters: float) -> Any:
 
 
 def _moved(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:
-    found = _scaled(family, run, scale)
-    if found is None or not isfinite(loc):
-        return None if found is None else loc
-    return found + Fraction(loc) if loc else found
+    scaled = _scaled(family, run, scale)
+    if scaled is None or not isfinite(loc):
+        return None if scaled is None else loc
+    return scaled + Fraction(loc) if loc else scaled
 
 
 def _scaled(family: str, run: NoiseRun, scale: float) -> Form | None:
@@ -401,10 +401,10 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             length = size[0] if size else total
         if not isinstance(length, _WHOLE) or not 0 < length <= total or (is_whole and size is None):
             return None
-        known = None if log is None else log.next_order(total, int(length))
+        places = None if log is None else log.next_order(total, int(length))
         column = None if is_whole else column_of(items)
-        if known is not None:
-            found = known if is_whole else np.asarray(items)[known]
+        if places is not None:
+            drawn = places if is_whole else np.asarray(items)[places]
         elif not has_answers or (column is None and not is_whole):
             return None
         else:
@@ -414,8 +414,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
                 if log is not None:
                     log.note_order(total, positions)
             order = DrawnOrder(self._tree, run.order_of(), total, int(length), positions)
-            found = order if column is None else column.drawn(order)
-        return found if size is not None else found[0]
+            drawn = order if column is None else column.drawn(order)
+        return drawn if size is not None else drawn[0]
 
     @raises_as_numpy
     def shuffle(self, x: Any, axis: int = 0) -> None:

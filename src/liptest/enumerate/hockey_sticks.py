@@ -123,8 +123,8 @@ def _of_one_way(
     moved = [pairs[place] for place in differing]
     if all(are_free_normal(x, y) for x, y in moved):
         return _of_normal(left, right, skeleton, factor, differing)
-    if len(moved) == 1 and (found := _of_bells(left, right, skeleton, factor, differing[0])):
-        return found
+    if len(moved) == 1 and (part := _of_bells(left, right, skeleton, factor, differing[0])):
+        return part
     if len(moved) > 1:
         raise not_compared("several numbers of an output that differ, not all of them normal")
     return _of_densities(left, right, skeleton, factor, differing[0])
@@ -233,15 +233,15 @@ def _of_densities(
     )
     odd_use = "compared, mixed or scaled by the data"
     rates, above, below = densities_of(one, other, not_compared, odd_use)
-    found = excess(rates, above, below, factor)
+    surplus = excess(rates, above, below, factor)
     count = len(left.leaves[skeleton][0].numbers)
     told = []
-    for low, high in found.where:
+    for low, high in surplus.where:
         ends: list[Ends] = [(None, None)] * count
         ends[place] = _fraction(low), _fraction(high)
         p, q = (law.probability(skeleton, tuple(ends)) for law in (left, right))
         told.append((replaced_by(skeleton, tuple(ends)), p, q))
-    return DivergencePart(found.size.max(arb(0)), tuple(told))
+    return DivergencePart(surplus.size.max(arb(0)), tuple(told))
 
 
 def _fraction(value: Any) -> Fraction | None:

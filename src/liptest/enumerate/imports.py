@@ -127,7 +127,7 @@ def _is_there(name: str) -> bool:
     """Whether a module can be imported, as far as that is known without importing anything."""
     parent = name.rpartition(".")[0]
     try:
-        known = name if parent in sys.modules else name.partition(".")[0]
-        return importlib.util.find_spec(known) is not None
+        package = name if parent in sys.modules else name.partition(".")[0]
+        return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError, AttributeError):
         return False

@@ -199,8 +199,8 @@ def _install(
 
     def wanted(value: Any) -> bool:
         kind: Any = type(value)
-        for one in calls:
-            one.note(value)
+        for call in calls:
+            call.note(value)
         if kind is _CACHE and not is_others(value.__module__):
             caches.append(value)
         if is_plain_kind(kind) and is_known_kind(kind):
@@ -262,8 +262,8 @@ def _install(
         if isinstance(site.value, np.random.BitGenerator):
             left.append((site.name, site.value))
             continue
-        known = id(site.value) in stand_in
-        new = stand_in[id(site.value)] if known else _held(session, site.value, determined)
+        is_replaced = id(site.value) in stand_in
+        new = stand_in[id(site.value)] if is_replaced else _held(session, site.value, determined)
         if new is site.value:
             continue
         if site.put is None:
@@ -274,9 +274,9 @@ def _install(
     _check_compiled(session, function)
     if calls[0].is_cut_off:
         session.surroundings.sees_all = True
-    for one in calls:
-        undo.append(one.take_back)
-        one.choose()
+    for call in calls:
+        undo.append(call.take_back)
+        call.choose()
     session.float_calls = calls
     session.real_floats = partial(_real, session)
     if not session.has_real_floats:
@@ -331,8 +331,8 @@ def _real(session: Session) -> Iterator[None]:
     fills, session.fills_symbolic = session.fills_symbolic, False
     session.has_real_floats = True
     try:
-        for one in session.float_calls:
-            one.take_back()
+        for call in session.float_calls:
+            call.take_back()
         yield
     finally:
         session.fills_symbolic = session.tree.keeps_room = fills
@@ -341,8 +341,8 @@ def _real(session: Session) -> Iterator[None]:
 
 
 def _put_floats(session: Session) -> None:
-    for one in session.float_calls:
-        one.put()
+    for call in session.float_calls:
+        call.put()
 
 
 def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
@@ -380,12 +380,12 @@ def _asking_names(session: Session) -> Iterator[tuple[int, Any]]:
 
 def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
     """Stand-ins of generators that were made with a constant seed; by id."""
-    found: dict[int, Any] = {}
+    stand_ins: dict[int, Any] = {}
     for site in sites:
         value = site.value.__self__ if isinstance(site.value, _METHODS) else site.value
         if not isinstance(value, GENERATORS) or isinstance(value, (random.SystemRandom, type)):
             continue
-        if id(value) in found or value is random._inst or value is _GLOBAL:
+        if id(value) in stand_ins or value is random._inst or value is _GLOBAL:
             continue
         # Kept by an iterator since an earlier run, or by the analysis itself.
         if issubclass(type(value), (ChoiceGenerator, ChoiceRandomState)):
@@ -394,19 +394,19 @@ def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dic
         if seed is None:
             session.taken_as_fresh.add(site.name)
         else:
-            found[id(value)] = _determine(session, value, seed)
+            stand_ins[id(value)] = _determine(session, value, seed)
     for value in (random._inst, _GLOBAL):
         seed = files.seed_at_import(value)
         if seed is not None:
             _determine(session, value, seed)
-    return found
+    return stand_ins
 
 
 def _determine(session: Session, value: Any, seed: Literal) -> Any:
     """Follow a generator from its constant seed on; what stands for it, once for each."""
-    known = session.stand_ins.get(id(value))
-    if known is not None:
-        return known[1]
+    earlier = session.stand_ins.get(id(value))
+    if earlier is not None:
+        return earlier[1]
     stand_in: Any = value
     renew: Callable[[], None]
     state: Callable[[], Any]

@@ -70,8 +70,8 @@ def is_read(code: CodeType, name: str, value: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _is_seen(code: CodeType, name: str) -> bool:
-    for one in codes_in(code):
-        steps = steps_of(one)
+    for inner in codes_in(code):
+        steps = steps_of(inner)
         for place, step in enumerate(steps):
             is_load = step.name in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_ATTR")
             if is_load and step.value == name and not _is_write(steps[place:]):
@@ -81,7 +81,7 @@ def _is_seen(code: CodeType, name: str) -> bool:
 
 def _is_write(steps: tuple[CodeStep, ...]) -> bool:
     """Whether a name is loaded to be changed only: ``x.append(..)``, ``x[0] += 1``, ``x += 1``."""
-    names = tuple(one.name for one in steps[1:10])
+    names = tuple(step.name for step in steps[1:10])
     if names[0] in ("LOAD_METHOD", "LOAD_ATTR"):
         return steps[1].value in _CHANGING
     if names[:1] == ("LOAD_CONST",) and names[1:2] == ("STORE_SUBSCR",):
@@ -96,21 +96,21 @@ def _is_write(steps: tuple[CodeStep, ...]) -> bool:
 
 def _named(before: list[str], after: list[str]) -> str:
     """The name under which what differs is held."""
-    found = "what it holds"
+    name = "what it holds"
     for one, other in zip_longest(before, after, fillvalue=""):
         if one.startswith(_NAMED):
-            found = one.partition(" ")[2].partition("\n")[0]
+            name = one.partition(" ")[2].partition("\n")[0]
         if one != other:
             break
-    return found
+    return name
 
 
 def _line_of(code: CodeType, name: str) -> str:
     """The first line that names it."""
-    for one in codes_in(code):
-        if name in one.co_names:
-            for step in dis.get_instructions(one):
+    for inner in codes_in(code):
+        if name in inner.co_names:
+            for step in dis.get_instructions(inner):
                 place = step.positions
                 if step.argval == name and place is not None and place.lineno is not None:
-                    return line_in_words(one.co_filename, place.lineno)
+                    return line_in_words(inner.co_filename, place.lineno)
     return ""

@@ -34,8 +34,8 @@ def formula_lines(law: Any, rates: ExactRates) -> Iterator[str]:
             yield f"{skeleton!r}: {_number(law.mass(rates, skeleton))}"
         elif len(ways) == 1:
             yield f"{skeleton!r}: {_number(ways[0].weight)} times, one by one:"
-            for one in ways[0].numbers:
-                yield from (f"  {line}" for line in _lines(one))
+            for number in ways[0].numbers:
+                yield from (f"  {line}" for line in _lines(number))
 
 
 def _lines(law: Any) -> Iterator[str]:

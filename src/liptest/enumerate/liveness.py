@@ -24,14 +24,16 @@ def free_names(node: ast.AST) -> Names:
     if isinstance(node, _COMPREHENSIONS):
         return _free_in_comprehension(node)
     if isinstance(node, ast.Lambda):
-        arguments = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        arguments = {
+            argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)
+        }
         return (free_names(node.body) - arguments) | free_names(node.args)
     if isinstance(node, ast.FunctionDef):
         return _free_in_function(node)
-    found = _union(free_names(one) for one in ast.iter_child_nodes(node))
+    names = _union(free_names(child) for child in ast.iter_child_nodes(node))
     if isinstance(node, ast.AugAssign):
-        found |= names_stored(node.target)
-    return found
+        names |= names_stored(node.target)
+    return names
 
 
 def captured_names(nodes: Iterable[ast.AST], but: ast.AST) -> Names:
@@ -57,17 +59,17 @@ def _union(parts: Iterable[Names]) -> Names:
 
 
 def _free_in_comprehension(node: ast.AST) -> Names:
-    parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.comprehension)]
-    bound = _union(frozenset(names_stored(one.target)) for one in parts)
+    parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.comprehension)]
+    bound = _union(frozenset(names_stored(part.target)) for part in parts)
     first = free_names(parts[0].iter)
     inside = _union(
-        free_names(one)
-        for one in ast.iter_child_nodes(node)
-        if not isinstance(one, ast.comprehension)
+        free_names(child)
+        for child in ast.iter_child_nodes(node)
+        if not isinstance(child, ast.comprehension)
     )
-    for one in parts:
-        inside |= _union(map(free_names, one.ifs)) | free_names(one.target)
-        inside |= free_names(one.iter) if one is not parts[0] else _NONE
+    for part in parts:
+        inside |= _union(map(free_names, part.ifs)) | free_names(part.target)
+        inside |= free_names(part.iter) if part is not parts[0] else _NONE
     return first | (inside - bound)
 
 
@@ -87,7 +89,7 @@ def _captured(node: ast.AST, but: ast.AST) -> Names:
         return _NONE
     if isinstance(node, (*_SCOPES, ast.GeneratorExp)):
         return free_names(node)
-    return _union(_captured(one, but) for one in ast.iter_child_nodes(node))
+    return _union(_captured(child, but) for child in ast.iter_child_nodes(node))
 
 
 class _Walk:
@@ -136,15 +138,15 @@ class _Walk:
             head = wider
 
     def _within(self, node: ast.stmt, after: Names) -> None:
-        if any(one is self.loop for one in ast.walk(node)):
+        if any(inner is self.loop for inner in ast.walk(node)):
             self.found |= after
 
 
 def _assigned(node: ast.Assign | ast.AnnAssign) -> Names:
     """Names that are assigned whatever happens."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    found: list[str] = []
-    for one in targets:
-        parts = one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one]
-        found.extend(part.id for part in parts if isinstance(part, ast.Name))
-    return frozenset(found)
+    names: list[str] = []
+    for target in targets:
+        parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        names.extend(part.id for part in parts if isinstance(part, ast.Name))
+    return frozenset(names)

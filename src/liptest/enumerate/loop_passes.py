@@ -53,8 +53,8 @@ def passes_of(
     ``tree`` is what its draws ask. ``in_place``: something is added to in the loop,
     which would change a list.
     """
-    others = [one for one in values if not is_generator(one)]
-    if not all(_is_plain(one, in_place=in_place) for one in others):
+    others = [value for value in values if not is_generator(value)]
+    if not all(_is_plain(value, in_place=in_place) for value in others):
         return PlainPasses()
     return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
 
@@ -65,7 +65,7 @@ def _is_plain(value: Any, *, in_place: bool) -> bool:
         return True
     if kind is tuple or (kind is list and not in_place):
         few = len(value) <= _MOST_ENTRIES
-        return few and all(_is_plain(one, in_place=in_place) for one in value)
+        return few and all(_is_plain(entry, in_place=in_place) for entry in value)
     if kind is np.ndarray:
         return not in_place and not value.dtype.hasobject
     return kind is TrackedArray and not in_place

@@ -73,15 +73,15 @@ class NarrowedFunction(MechanismWrapper):
         return self.inner.trace(dataset, *outputs)
 
     def _laws_of(self, values: NDArray[np.int64]) -> list[OutputLaw]:
-        found: list[OutputLaw] = []
+        all_laws: list[OutputLaw] = []
         for start in range(0, len(values), _SLICE):
             datasets = self._representatives(values[start : start + _SLICE])
             laws, reads = self.inner.laws_and_reads(datasets)
             if not all(map(self.allowed, reads)):
                 raise ReadsMore
             self._check_altered(datasets, laws)
-            found.extend(laws)
-        return found
+            all_laws.extend(laws)
+        return all_laws
 
     def _representatives(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         if isinstance(self.statistic, Count):
@@ -151,11 +151,11 @@ def _reads_among(places: frozenset[int], reads: list[Read]) -> bool:
 
 
 def _read_on(seen: NarrowedFunction, inner: Domain) -> set[int] | None:
-    found: set[int] = set()
+    coordinates: set[int] = set()
     for block in inner.all_points(_SLICE):
         _, reads = seen.inner.laws_and_reads(seen._representatives(block.astype(np.int64)))
-        for one in map(coordinates_read, reads):
-            if one is None:
+        for places in map(coordinates_read, reads):
+            if places is None:
                 return None
-            found |= one
-    return found
+            coordinates |= places
+    return coordinates

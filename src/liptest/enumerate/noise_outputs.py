@@ -117,16 +117,16 @@ def _reduced(
     tree: Branching, forms: list[Form], noises: list[Noise]
 ) -> Iterator[tuple[list[Form], Any]]:
     """For each number what is left of it, at most one form, and what describes its place."""
-    known: list[Form] = []
+    earlier: list[Form] = []
     for form in forms:
         factors = []
         rest = form
-        for place, other in enumerate(known):
+        for place, other in enumerate(earlier):
             factor = _share(rest, other)
             if factor:
                 rest = rest - other * factor
                 factors.append((place, factor))
-        if not _is_followed(rest, known, noises):
+        if not _is_followed(rest, earlier, noises):
             tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
         constant = Fraction(0) if rest.terms else Fraction(rest.constant)
         if not (_is_plain(constant) and all(_is_plain(factor) for _, factor in factors)):
@@ -136,7 +136,7 @@ def _reduced(
                 ADVICE,
             )
         if rest.terms:
-            known.append(rest)
+            earlier.append(rest)
             yield (
                 [rest],
                 Following(RealPlace(), tuple(factors), constant) if factors else RealPlace(),
@@ -148,7 +148,9 @@ def _reduced(
 def _share(form: Form, known: Form) -> Fraction:
     """How often a known number is in a form: all of it where it is a sum."""
     mine = dict(form.terms)
-    shares = {Fraction(mine.get(one, 0)) / Fraction(factor) for one, factor in known.terms}
+    shares = {
+        Fraction(mine.get(variable, 0)) / Fraction(factor) for variable, factor in known.terms
+    }
     return shares.pop() if len(shares) == 1 else Fraction(0)
 
 
@@ -157,7 +159,7 @@ def _is_followed(rest: Form, known: list[Form], noises: list[Noise]) -> bool:
     mine = {variable for variable, _ in rest.terms}
     if any(variable in mine for other in known for variable, _ in other.terms):
         return False
-    return len(mine) < 2 or all(noises[one].family in EXPONENTIAL for one in mine)
+    return len(mine) < 2 or all(noises[number].family in EXPONENTIAL for number in mine)
 
 
 def _is_plain(number: Fraction) -> bool:
@@ -170,7 +172,7 @@ def _is_plain(number: Fraction) -> bool:
 
 def forms_in(tree: Branching, output: Output) -> Iterator[Form]:
     """What stands for the numbers with noise in an output, in their order."""
-    return (one.form for one in noisy_in(tree, output))
+    return (noisy.form for noisy in noisy_in(tree, output))
 
 
 def noisy_in(tree: Branching, output: Output) -> Iterator[NoisyValue]:
@@ -199,7 +201,7 @@ def entries_of(output: Output) -> tuple[Output, ...] | None:
         keys = {repr(key): (key, value) for key, value in output.items}
         # Keys that print alike have no order.
         if len(keys) == len(output.items) and not any(_hides_noise(key) for key, _ in output.items):
-            return tuple(keys[one][1] for one in sorted(keys))
+            return tuple(keys[text][1] for text in sorted(keys))
     return None
 
 
@@ -244,7 +246,7 @@ def _hides_noise(output: Output) -> bool:
 
 def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
     """The output with something else in the place of each number with noise."""
-    return replaced_values(output, lambda one: number(one.form))
+    return replaced_values(output, lambda noisy: number(noisy.form))
 
 
 def replaced_values(output: Output, number: Callable[[NoisyValue], Any]) -> Any:
@@ -267,10 +269,10 @@ def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
         if isinstance(part, Following):
             return part if part.rest is None else replace(part, rest=Between(*next(left)))
         entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(one) for one in entries])
+        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
 
-    found: Output = filled(skeleton)
-    return found
+    output: Output = filled(skeleton)
+    return output
 
 
 def intervals_of(output: Output) -> tuple[tuple[Any, Any], ...]:
@@ -286,10 +288,10 @@ def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
     """The output that a run gives with real floats: numbers near the values of their sums."""
 
     def near(noisy: NoisyValue) -> Near | int:
-        found = value(noisy.form)
+        number = value(noisy.form)
         if isinstance(noisy, WholeValue):
-            return noisy.number(found)
-        return Near(found, abs(found) + abs(Fraction(noisy.form.constant)))
+            return noisy.number(number)
+        return Near(number, abs(number) + abs(Fraction(noisy.form.constant)))
 
     return replaced_values(output, near)
 

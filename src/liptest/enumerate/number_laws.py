@@ -98,11 +98,11 @@ NumberLaw = ExactLaw | RoundedLaw
 
 def added_numbers(laws: list[NumberLaw]) -> NumberLaw:
     """All masses added."""
-    exact = [one for one in laws if isinstance(one, ExactLaw)]
+    exact = [law for law in laws if isinstance(law, ExactLaw)]
     if len(exact) < len(laws):
-        return mixture_of([as_rounded(one) for one in laws])
+        return mixture_of([as_rounded(law) for law in laws])
     rates = exact[0].rates
-    return ExactLaw(rates, functions.add_functions(rates, [one.function for one in exact]))
+    return ExactLaw(rates, functions.add_functions(rates, [law.function for law in exact]))
 
 
 def number_extremes(above: NumberLaw, below: NumberLaw) -> QuotientExtremes:
@@ -140,10 +140,10 @@ def way_of(rates: ExactRates, leaf: WholeLeaf) -> Way:
     leaf = _with_pairs(leaf)
     weight = to_fmpq(leaf.weight)
     sums = [place.form.terms for place in leaf.places]
-    groups = independent_groups([*(one.terms for one in leaf.constraints), *sums])
+    groups = independent_groups([*(constraint.terms for constraint in leaf.constraints), *sums])
     numbers: dict[int, NumberLaw] = {}
     for group in filter(None, groups):
-        inside = [one for one in leaf.constraints if one.terms[0][0] in group]
+        inside = [constraint for constraint in leaf.constraints if constraint.terms[0][0] in group]
         own = [k for k, terms in enumerate(sums) if terms and terms[0][0] in group]
         discrete = {leaf.noises[variable].is_discrete for variable in group}
         if len(discrete) > 1:
@@ -171,7 +171,9 @@ def _ball_mass(noises: tuple[Noise, ...], inside: list[Constraint]) -> arb:
 def _with_pairs(leaf: WholeLeaf) -> WholeLeaf:
     """The same leaf with differences of geometric noise as one variable, where they are."""
     sums = [place.form.terms for place in leaf.places]
-    paired = pair_noise(leaf.noises, [*(one.terms for one in leaf.constraints), *sums])
+    paired = pair_noise(
+        leaf.noises, [*(constraint.terms for constraint in leaf.constraints), *sums]
+    )
     if paired is None:
         return leaf
     forms = [Form(place.form.constant, paired.terms(place.form.terms)) for place in leaf.places]
@@ -207,8 +209,8 @@ def _rounded(
     at += below if place.sign > 0 else 1 - below
     terms = tuple((variable, factor * place.sign) for variable, factor in place.form.terms)
     cut = _cut(terms, inside)
-    known = inside if cut is None else []
-    source = _source(noises, known, terms)
+    constraints = inside if cut is None else []
+    source = _source(noises, constraints, terms)
     low, high = (None, None) if cut is None else cut
     ends = (None if end is None else to_fmpq(end + at) for end in (low, high))
     return RoundedLaw([RoundedPart(arb(1), source, to_fmpq(at), *ends)], {})
@@ -219,10 +221,13 @@ def _cut(terms: Terms, inside: list[Constraint]) -> tuple[Fraction | None, Fract
     form, scale = normalised(terms, False)
     low: Fraction | None = None
     high: Fraction | None = None
-    for one in inside:
-        if one.terms != form:
+    for constraint in inside:
+        if constraint.terms != form:
             return None
-        ends = [None if end is None else end * Fraction(scale) for end in (one.low, one.high)]
+        ends = [
+            None if end is None else end * Fraction(scale)
+            for end in (constraint.low, constraint.high)
+        ]
         first, last = ends if scale > 0 else ends[::-1]
         low = first if low is None else low if first is None else max(low, first)
         high = last if high is None else high if last is None else min(high, last)
@@ -233,7 +238,7 @@ def _source(noises: tuple[Noise, ...], known: list[Constraint], terms: Terms) ->
     if len(terms) == 1 and not known:
         ((variable, factor),) = terms
         return OneNoise(noises[variable], to_fmpq(factor))
-    used = {variable for one in known for variable, _ in one.terms}
+    used = {variable for constraint in known for variable, _ in constraint.terms}
     used |= {variable for variable, _ in terms}
     if any(noises[variable].family not in EXPONENTIAL for variable in used):
         raise UnsupportedForm("sums of noise whose densities are not made of exponentials, rounded")
@@ -243,7 +248,9 @@ def _source(noises: tuple[Noise, ...], known: list[Constraint], terms: Terms) ->
         raise UnsupportedForm("a rounded sum that has no law")
     if known:
         return NoiseSum(rates, made, None, (None, None))
-    parts = sorted((OneNoise(noises[one], to_fmpq(factor)) for one, factor in terms), key=_order)
+    parts = sorted(
+        (OneNoise(noises[number], to_fmpq(factor)) for number, factor in terms), key=_order
+    )
     tails = tuple(_slowest(parts, direction) for direction in (-1, 1))
     return NoiseSum(rates, made, tuple(part.key for part in parts), (tails[0], tails[1]))
 

@@ -135,8 +135,8 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
             if isinstance(plain, np.generic)
             else canonical_output(plain, name)
         )
-    found = _container(output, lambda entry: canonical_output(entry, name))
-    return _hashable(output, name) if found is None else found
+    contained = _container(output, lambda entry: canonical_output(entry, name))
+    return _hashable(output, name) if contained is None else contained
 
 
 def raised(error: BaseException) -> Raised:
@@ -185,10 +185,10 @@ def _typed(output: Any, name: str) -> Output:
         return _typed_symbolic(output, name)
     words = _name_of(kind)
     if isinstance(output, np.ndarray):
-        kinds = {type(one) for one in output.flat} if output.dtype == object else set()
+        kinds = {type(cell) for cell in output.flat} if output.dtype == object else set()
         if any(issubclass(kind, Symbolic) for kind in kinds):
             # Plain entries have no dtype; symbolic ones and NumPy's have.
-            dtype = np.result_type(*(getattr(one, "dtype", type(one)) for one in output.flat))
+            dtype = np.result_type(*(getattr(cell, "dtype", type(cell)) for cell in output.flat))
             return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(output, name))
     if isinstance(output, dict):

@@ -77,11 +77,11 @@ class Passing:
         """The values with their counts: all that may be there, or those of the point."""
         values = self._values
         counts = {value: values.count_of(value) for value in values.possible}
-        if any(type(one) is not AlignedValue for one in counts.values()):
+        if any(type(count) is not AlignedValue for count in counts.values()):
             self._refuse("a loop over one value")
         if self._run.point is None:
             return list(counts.items())
-        there = {v: one for v, one in counts.items() if self._run.at_point(one.form)}
+        there = {v: count for v, count in counts.items() if self._run.at_point(count.form)}
         if not self._has_order:
             dataset = values.column.answers.dataset
             there = {value: there[value] for value in values.in_their_order(dataset)}
@@ -101,7 +101,7 @@ class Passing:
             self._refuse("a comparison with what is not a constant")
         noise, factor, answer = self._own_noise(left)
         self._answers.append(answer)
-        if not (self._has_order or all(key != one[0] for one in self._entries)):
+        if not (self._has_order or all(key != entry[0] for entry in self._entries)):
             self._refuse("one key for several values")
         if not is_plain(key) or not _follows_from(value, left):
             self._refuse("what is told of a value beside its own noisy count")
@@ -122,7 +122,7 @@ class Passing:
         """``found[key] = value`` of all values: those that are there are told later, or none."""
         if not is_plain(key):
             self._refuse("a key that is not constant")
-        if any(key == one.key for one in self._kept):
+        if any(key == count.key for count in self._kept):
             self._refuse("one key for several values")
         self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
 
@@ -131,15 +131,15 @@ class Passing:
         (count, _), *_ = self._count.form.terms
         form = left.form if type(left) is AlignedValue else None
         noises = self._run.noises
-        drawn = [] if form is None else [one for one in form.terms if one[0] != count]
+        drawn = [] if form is None else [term for term in form.terms if term[0] != count]
         if form is None or dict(form.terms).get(count) != 1 or len(drawn) != 1:
             self._refuse("a comparison of more than a count with noise of its own")
         ((variable, factor),) = drawn
-        found: Any = noises[variable]
+        noise: Any = noises[variable]
         is_new = variable >= self._first and variable == len(noises) - 1
-        if type(found) is Answer or not is_new or found.family not in ("laplace", "normal"):
+        if type(noise) is Answer or not is_new or noise.family not in ("laplace", "normal"):
             self._refuse("a comparison of a count without Laplace or normal noise of its own")
-        return found, abs(Fraction(factor)), noises[count].number
+        return noise, abs(Fraction(factor)), noises[count].number
 
     def result(self, before: Any) -> Any:
         """What the loop has filled, a dict or a list."""
@@ -221,17 +221,17 @@ class PassingAgain(Passing):
     def __iter__(self) -> Iterator[Any]:
         if self._run.missing:
             self._refuse("a second loop over the values that are there")
-        for one in self._counts.entries:
-            self._counts.current = one
-            yield (one.key, one.value) if self._with_counts else one.key
+        for entry in self._counts.entries:
+            self._counts.current = entry
+            yield (entry.key, entry.value) if self._with_counts else entry.key
         self._counts.current = None
 
     def _own_noise(self, left: Any) -> tuple[Noise, Fraction, int]:
-        one = self._counts.current
-        assert one is not None  # within a pass
-        if type(left) is not AlignedValue or left.form.terms != one.value.form.terms:
+        entry = self._counts.current
+        assert entry is not None  # within a pass
+        if type(left) is not AlignedValue or left.form.terms != entry.value.form.terms:
             self._refuse("a comparison of more than the noisy count of this value")
-        return one.noise, one.factor, one.answer
+        return entry.noise, entry.factor, entry.answer
 
 
 def passing_again(pairs: Any) -> PassingAgain | None:
@@ -279,9 +279,9 @@ def _follows_from(value: Any, left: AlignedValue) -> bool:
     if type(value) is AlignedValue:
         return value.run.terms_of(value.form) == value.run.terms_of(left.form)
     if type(value) is ReleasedValue:
-        return all(_follows_from(one, left) for one in value.arguments)
+        return all(_follows_from(argument, left) for argument in value.arguments)
     if type(value) is tuple:
-        return all(_follows_from(one, left) for one in value)
+        return all(_follows_from(part, left) for part in value)
     return not is_symbolic(value) and is_plain(value)
 
 
@@ -289,8 +289,8 @@ def _near(value: Any) -> Any:
     if type(value) is tuple:
         return tuple(map(_near, value))
     if is_symbolic(value):
-        found = value.evaluate()
-        plain = found.item() if isinstance(found, np.generic) else found
+        number = value.evaluate()
+        plain = number.item() if isinstance(number, np.generic) else number
         return Near(plain, Fraction(1)) if isinstance(plain, float) else plain
     return value.item() if isinstance(value, np.generic) else value
 

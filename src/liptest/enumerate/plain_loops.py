@@ -22,11 +22,11 @@ def simplified(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
     data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
     made = []
     for place, node in enumerate(body):
-        others = [one for k, one in enumerate(body) if k != place]
-        found: ast.stmt = copy.deepcopy(node)
-        if isinstance(found, ast.For):
-            found = _without_index(found, others, plain, data)
-        made.append(_Maps(plain).visit(found))
+        others = [other for k, other in enumerate(body) if k != place]
+        statement: ast.stmt = copy.deepcopy(node)
+        if isinstance(statement, ast.For):
+            statement = _without_index(statement, others, plain, data)
+        made.append(_Maps(plain).visit(statement))
     return made
 
 
@@ -74,11 +74,11 @@ def _of_rows(loop: ast.For, index: str, others: list[ast.stmt]) -> ast.For:
         return loop
     targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in entries.names.values()]
     arrays: list[ast.expr] = [ast.Name(name, ast.Load()) for name in entries.names]
-    one = len(arrays) == 1
+    is_single = len(arrays) == 1
     together = ast.Call(ast.Name("zip", ast.Load()), arrays, [])
     made = ast.For(
-        targets[0] if one else ast.Tuple(targets, ast.Store()),
-        arrays[0] if one else together,
+        targets[0] if is_single else ast.Tuple(targets, ast.Store()),
+        arrays[0] if is_single else together,
         body,
         loop.orelse,
     )
@@ -135,7 +135,7 @@ def _comprehension(function: ast.expr, values: ast.expr) -> ast.ListComp | None:
     if isinstance(function, ast.Lambda):
         names, given = parameters_of(function.args), function.args
         is_simple = len(names) == 1 == len(given.args) and not given.defaults
-        if not is_simple or any(isinstance(one, ast.NamedExpr) for one in ast.walk(function)):
+        if not is_simple or any(isinstance(part, ast.NamedExpr) for part in ast.walk(function)):
             return None
         name, entry = names[0], function.body
     elif isinstance(function, ast.Name):

@@ -178,15 +178,15 @@ def _arguments(frame: FrameType) -> list[Any]:
 
 
 def _expressions_in(values: Any) -> Iterator[Any]:
-    for one in values:
-        if isinstance(one, (list, tuple)):
-            yield from _expressions_in(one)
-        elif isinstance(one, dict):
-            yield from _expressions_in(one.values())
-        elif type(one).__name__ in ("Expr", "Then", "ChainedThen", "Selector") and (
-            package_of(type(one).__module__) == POLARS
+    for entry in values:
+        if isinstance(entry, (list, tuple)):
+            yield from _expressions_in(entry)
+        elif isinstance(entry, dict):
+            yield from _expressions_in(entry.values())
+        elif type(entry).__name__ in ("Expr", "Then", "ChainedThen", "Selector") and (
+            package_of(type(entry).__module__) == POLARS
         ):
-            yield one
+            yield entry
 
 
 def _is_known(expression: Any) -> bool:
@@ -202,7 +202,7 @@ def _is_known(expression: Any) -> bool:
 def _has_known_nodes(node: Any) -> bool:
     if isinstance(node, list):
         return all(map(_has_known_nodes, node))
-    return not isinstance(node, dict) or all(_is_known_node(*one) for one in node.items())
+    return not isinstance(node, dict) or all(_is_known_node(*pair) for pair in node.items())
 
 
 def _is_known_node(kind: str, inner: Any) -> bool:
@@ -221,11 +221,11 @@ def _is_known_node(kind: str, inner: Any) -> bool:
 def _refused_options(method: str, options: dict[str, object]) -> tuple[str, str] | None:
     """What is not determined, and what to write, by the options of a call."""
     if method in _ORDERED:
-        name, known = _ORDERED[method]
-        if name in options and options[name] not in known:
+        name, allowed = _ORDERED[method]
+        if name in options and options[name] not in allowed:
             return (
                 f"calls polars' {method}, which gives rows in an order that is not determined",
-                f"write {name}={known[0]!r}",
+                f"write {name}={allowed[0]!r}",
             )
     if method == "unique" and options.get("keep", "first") not in ("first", "last", "none"):
         return "calls polars' unique, which keeps any row", "write keep='first'"

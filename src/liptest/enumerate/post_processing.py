@@ -72,7 +72,7 @@ class Tail:
 
         if reachable(function, wanted):
             return None
-        if any(not names_in(one.__code__).isdisjoint(_TELLING) for one in (*seen, function)):
+        if any(not names_in(callee.__code__).isdisjoint(_TELLING) for callee in (*seen, function)):
             return None
         parts = FunctionParts(source)
         return cls(parts) if len(parts.statements) > 1 else None
@@ -98,15 +98,15 @@ class Tail:
         def run(data: Any, rng: Any) -> Any:
             held, tree = [data], rng._tree
             del data
-            found = function(held.pop(), rng) if takes_generator else function(held.pop())
-            if type(found) is not Cut:
-                return found
-            if tree.noise.point is None and is_kept_elsewhere(found, tree):
+            answer = function(held.pop(), rng) if takes_generator else function(held.pop())
+            if type(answer) is not Cut:
+                return answer
+            if tree.noise.point is None and is_kept_elsewhere(answer, tree):
                 tree.unsupported(
                     "a function that keeps something of its data beside its names",
                     "return what it has found out",
                 )
-            return found.output()
+            return answer.output()
 
         return run
 
@@ -138,8 +138,8 @@ class Tail:
             if len(noted) != 1:
                 return "it did not get there"
             numbers = tuple(_numbers(list(noted[0].values())))
-            found = rest(**noted[0])
-            if canonical(found) != canonical(expected):
+            answer = rest(**noted[0])
+            if canonical(answer) != canonical(expected):
                 return "the rest answers otherwise"
             return (_MARK, place, *numbers)
 
@@ -165,14 +165,14 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
 
 def _seems_kept(cut: Cut, tree: Any) -> bool:
     """The same, where what is to be collected counts as a holder."""
-    told = {id(one) for one in _parts_of(list(cut.values.values()))}
+    told = {id(inside) for inside in _parts_of(list(cut.values.values()))}
     own = _HeldByAnalysis(tree)
     alive = [
-        one
-        for one in _objects()
-        if issubclass(type(one), (Symbolic, Storage))
-        and one.branching is tree
-        and id(one) not in told
+        candidate
+        for candidate in _objects()
+        if issubclass(type(candidate), (Symbolic, Storage))
+        and candidate.branching is tree
+        and id(candidate) not in told
     ]
     if not alive:
         return False
@@ -187,10 +187,10 @@ def _seems_kept(cut: Cut, tree: Any) -> bool:
             return True
         held.update(parts)
     del holder
-    for one in alive:  # noqa: SIM110  a generator would hold it, too
+    for kept in alive:  # noqa: SIM110  a generator would hold it, too
         # The collector does not know what arrays of objects hold. It is held besides by the name,
         # and by the argument.
-        if _references(one) > held[id(one)] + own.in_arrays[id(one)] + 2:
+        if _references(kept) > held[id(kept)] + own.in_arrays[id(kept)] + 2:
             return True
     return False
 
@@ -205,12 +205,12 @@ class _HeldByAnalysis:
         self._roots = [tree.noise, tree.draw_log]
         left = list(self._roots)
         while left:
-            one = left.pop()
-            if id(one) not in self.ids and self._is_ours(one):
-                self.ids.add(id(one))
-                left += gc.get_referents(one)
-                if type(one) is np.ndarray and one.dtype.hasobject:
-                    left += self._entries_of(one)
+            referent = left.pop()
+            if id(referent) not in self.ids and self._is_ours(referent):
+                self.ids.add(id(referent))
+                left += gc.get_referents(referent)
+                if type(referent) is np.ndarray and referent.dtype.hasobject:
+                    left += self._entries_of(referent)
 
     def _is_ours(self, one: Any) -> bool:
         kinds = (dict, list, tuple, np.ndarray, Symbolic, Storage)
@@ -255,8 +255,8 @@ def _numbers(value: Any) -> Iterator[Any]:
     """All numbers with noise, or in the places of such, in their order."""
     kind = type(value)
     if kind in (list, tuple):
-        for one in value:
-            yield from _numbers(one)
+        for entry in value:
+            yield from _numbers(entry)
     elif kind is dict:
         yield from _numbers(list(value.values()))
     elif kind is SymbolicArray or (kind is np.ndarray and not value.dtype.hasobject):
@@ -281,5 +281,5 @@ def _parts_of(value: Any) -> Iterator[Any]:
         inner = [value.storage]
     elif issubclass(kind, CellStorage):
         inner = list(value.cells().flat)
-    for one in inner:
-        yield from _parts_of(one)
+    for entry in inner:
+        yield from _parts_of(entry)

@@ -103,7 +103,7 @@ def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
         # Of the method, not of what it draws: ``type(rng.random)``, ``getattr(rng.random, "x")``.
         is_kind = called in _OF_KINDS and then.name == "CALL" and then.number == 1
         is_text = then.name == "LOAD_CONST" and isinstance(then.value, str)
-        two, three = ((one.name, one.number) for one in more)
+        two, three = ((step.name, step.number) for step in more)
         is_whole = two == ("CALL", 2) or (more[0].name, three) == ("LOAD_CONST", ("CALL", 3))
         is_named = called in _BY_NAME and is_text and is_whole
         return str(after.value).startswith("_") or is_inner or is_kind or is_named

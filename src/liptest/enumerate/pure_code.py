@@ -64,10 +64,10 @@ def is_plain(value: Any, left: int = _ENTRIES) -> bool:
     if kind in _ATOMS or (issubclass(kind, np.generic) and kind.__module__ == "numpy"):
         return True
     if kind in (tuple, list, set, frozenset):
-        return len(value) <= left and all(is_plain(one, left // 10) for one in value)
+        return len(value) <= left and all(is_plain(entry, left // 10) for entry in value)
     if kind is dict:
         return len(value) <= left and all(
-            is_plain(one, left // 10) for pair in value.items() for one in pair
+            is_plain(entry, left // 10) for pair in value.items() for entry in pair
         )
     return kind is np.ndarray and not value.dtype.hasobject
 
@@ -139,11 +139,11 @@ _TYPES = (int, float, bool, str, np.int64, np.float64, np.bool_, np.integer, np.
 
 
 def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], depth: int) -> None:
-    inner = [*node.args, *(one.value for one in node.keywords)]
-    if any(one.arg in (None, "out", "where") for one in node.keywords):
+    inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if any(keyword.arg in (None, "out", "where") for keyword in node.keywords):
         raise NotPure("out= is not followed")
-    for one in inner:
-        check_expression(source, one, own, depth)
+    for argument in inner:
+        check_expression(source, argument, own, depth)
     if isinstance(node.func, ast.Attribute) and _root(node.func) in own:
         if node.func.attr not in _METHODS:
             raise NotPure(f"the method {node.func.attr} is not followed")
@@ -219,15 +219,15 @@ def _root(node: ast.expr) -> str:
 def _check_comprehension(
     source: FunctionSource, node: ast.ListComp | ast.GeneratorExp, own: frozenset[str], depth: int
 ) -> None:
-    known = own
+    in_scope = own
     for part in node.generators:
-        check_expression(source, part.iter, known, depth)
-        known |= names_stored(part.target)
+        check_expression(source, part.iter, in_scope, depth)
+        in_scope |= names_stored(part.target)
         for test in part.ifs:
-            check_expression(source, test, known, depth)
+            check_expression(source, test, in_scope, depth)
         if part.is_async:
             raise NotPure("async")
-    check_expression(source, node.elt, known, depth)
+    check_expression(source, node.elt, in_scope, depth)
 
 
 def calculates(function: Any) -> bool:
@@ -237,7 +237,7 @@ def calculates(function: Any) -> bool:
 
 def _calculates(function: Any, depth: int) -> bool:
     function = original_of(function)
-    if isinstance(function, np.ufunc) or any(function is one for one in _FUNCTIONS):
+    if isinstance(function, np.ufunc) or any(function is listed for listed in _FUNCTIONS):
         return True
     return depth < _DEEPEST and _is_pure_function(function, depth + 1)
 
@@ -271,7 +271,7 @@ def _check_statement(
     targets = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign):
         targets = [node.target]
-    if not all(isinstance(one, ast.Name) for one in targets):
+    if not all(isinstance(target, ast.Name) for target in targets):
         raise NotPure("an assignment to more than a name")
     if isinstance(node, ast.If):
         check_expression(source, node.test, own, depth)

@@ -185,13 +185,13 @@ class PythonFunction(Mechanism):
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         # Where code travels by value, names of this process lead nowhere.
-        known = None if travels_by_value() else found_by_name(*where)
-        if known is self:
+        named = None if travels_by_value() else found_by_name(*where)
+        if named is self:
             return imported_by_name, where
         options: Any = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
         options = (*options, self.deterministic, self.frame)
         parameters = (self.outputs, self.statistic, self.name, *options)
-        if isinstance(known, PythonFunction) and known.function is self.function:
+        if isinstance(named, PythonFunction) and named.function is self.function:
             return _rebuilt, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
 
@@ -237,9 +237,9 @@ class PythonFunction(Mechanism):
 
     def within(self, runs: int, *, choices: int = MAX_CHOICES) -> PythonFunction:
         """The same function, with no more than so many runs for one law, and choices in a run."""
-        known = KnownLaws(self.name, self._known.records)
+        laws = KnownLaws(self.name, self._known.records)
         runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
-        return copied(self, max_leaves=runs, max_choices=most, _known=known)
+        return copied(self, max_leaves=runs, max_choices=most, _known=laws)
 
     def as_written(self, runs: int, choices: int) -> PythonFunction:
         """``within``, and nothing of it is summed up."""
@@ -261,10 +261,12 @@ class PythonFunction(Mechanism):
                 if answers_at_a_point(self._program(session), np.asarray(dataset)):
                     return None
             with self._session() as session:
-                found = (runs.recorded if self._known.records else runs.plain)(argument, session)
+                enumerated = (runs.recorded if self._known.records else runs.plain)(
+                    argument, session
+                )
         except LiptestError:
             return None
-        return None if found.law.unexplored else found.exception
+        return None if enumerated.law.unexplored else enumerated.exception
 
     def afresh(self) -> PythonFunction:
         """The same function, of which no law is known."""
@@ -324,9 +326,11 @@ class PythonFunction(Mechanism):
         """
         if self.statistic is not None or self.max_seconds is not None or self._table is not None:
             return None
-        found = self._one_record(row_function(self.function, self._takes_generator, len(example)))
-        found.examples.append(example)
-        return found
+        one_record = self._one_record(
+            row_function(self.function, self._takes_generator, len(example))
+        )
+        one_record.examples.append(example)
+        return one_record
 
     def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
         """The laws of one record in a part of the code, from which alone the rest calculates."""
@@ -358,10 +362,10 @@ class PythonFunction(Mechanism):
 
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
-        known = KnownLaws(self.name, self._known.records)
+        laws = KnownLaws(self.name, self._known.records)
         changes: dict[str, Any] = {"outputs": None, "_keeps_whole": True, "_rewrite": rewrite}
         runs = min(runs, self.max_leaves)
-        return copied(self, max_leaves=runs, _known=known, **changes)
+        return copied(self, max_leaves=runs, _known=laws, **changes)
 
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
@@ -393,13 +397,13 @@ class PythonFunction(Mechanism):
         try:
             with self._followed() as session:
                 own = self.name, self.function, self._takes_generator, self._canonical
-                found = find_added_law(Adding(*own, session), data)
+                law = find_added_law(Adding(*own, session), data)
         except LawError:
             raise
         except LiptestError as error:
             return str(error)
-        self._known.conditions |= set() if isinstance(found, str) else found.conditions
-        return found
+        self._known.conditions |= set() if isinstance(law, str) else law.conditions
+        return law
 
     def drawing_noise(self) -> Mechanism:
         return copied(self, _draws_noise=True)
@@ -473,8 +477,8 @@ class PythonFunction(Mechanism):
         return _on_table(self, domain)
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        found = self._known.laws(list(arguments), self._session, self._enumerate)
-        return list(map(self._with_probabilities, found))
+        laws = self._known.laws(list(arguments), self._session, self._enumerate)
+        return list(map(self._with_probabilities, laws))
 
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
         if self._plain is None and is_continuous(law):
@@ -511,8 +515,8 @@ class PythonFunction(Mechanism):
         self._known.conditions |= session.conditions
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
-        found = enumerate_with_loops(self, self._enumeration, argument, session)
-        return self._checked(self._known.noted(found))
+        enumerated = enumerate_with_loops(self, self._enumeration, argument, session)
+        return self._checked(self._known.noted(enumerated))
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         if self.statistic is None:
@@ -525,7 +529,7 @@ class PythonFunction(Mechanism):
 
     @property
     def _budgets(self) -> dict[str, Any]:
-        return {one: getattr(self, one) for one in _BUDGETS}
+        return {budget: getattr(self, budget) for budget in _BUDGETS}
 
     @property
     def _enumeration(self) -> Enumeration:
@@ -575,10 +579,10 @@ class OneRecord(PythonFunction):
         return []
 
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
-        one: Any = self.function
+        function: Any = self.function
         while self.examples:
-            check = check_stateless if isinstance(one, FirstRecord) else check_replayed
-            check(one, self.name, self.examples.pop())
+            check = check_stateless if isinstance(function, FirstRecord) else check_replayed
+            check(function, self.name, self.examples.pop())
         return super()._with_probabilities(law)
 
     def _checked(self, found: Enumerated) -> Enumerated:
@@ -606,10 +610,10 @@ class PerRecordFunction(PythonFunction):
     def of_one_record(self, example: IntArray) -> Mechanism:
         """The law of the function itself; values of records are Python's integers."""
         inner = self.of_record
-        one = FirstRecord(inner.function, takes_generator(inner.function))
-        found = OneRecord(one, outputs=inner.outputs, name=self.name, **inner.options)
-        found.examples.append(example)
-        return found
+        first = FirstRecord(inner.function, takes_generator(inner.function))
+        one_record = OneRecord(first, outputs=inner.outputs, name=self.name, **inner.options)
+        one_record.examples.append(example)
+        return one_record
 
 
 @dataclass(frozen=True, eq=False)

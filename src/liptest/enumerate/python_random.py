@@ -156,9 +156,9 @@ def _sample(session: Session, generator: random.Random, *arguments: Any, **optio
         population, k = arguments
         records = population.column() if type(population) is RecordList else population
         is_list = type(population) in (list, RecordList) and type(k) is int
-        found = session.rng.random_order(records, k) if is_list else None
-        if found is not None:
-            return found.tolist()
+        sampled = session.rng.random_order(records, k) if is_list else None
+        if sampled is not None:
+            return sampled.tolist()
     return _ORIGINAL_SAMPLE(_WithoutRepeats(session, generator), *arguments, **options)
 
 
@@ -178,25 +178,25 @@ def _choices(
     if real is not None or weights is None or cum_weights is not None or type(k) is not int:
         owner = generator if real is None else real
         return _ORIGINAL_CHOICES(owner, population, weights, **given)
-    tree, found = session.tree, []
+    tree, chosen = session.tree, []
     log = tree.draw_log
     for _ in range(k):
         if log is not None and log.next_order(CHOICE, 0) is not None:
-            found.append(population[tree.choose(_grid_weights(weights))])
+            chosen.append(population[tree.choose(_grid_weights(weights))])
             continue
         place = place_by_any_weights(weights, len(population))
         if place is None:
             return _ORIGINAL_CHOICES(generator, population, weights, **given)
         if log is not None:
             log.note_order(CHOICE, np.empty(0))
-        found.append(population[place])
-    return found
+        chosen.append(population[place])
+    return chosen
 
 
 def _grid_weights(weights: Any) -> tuple[int, ...]:
     """About as many points of a grid as have each place."""
     total = math.fsum(map(float, weights))
-    return tuple(int(float(one) / total * 2**60) for one in weights)
+    return tuple(int(float(weight) / total * 2**60) for weight in weights)
 
 
 @raises_as_numpy

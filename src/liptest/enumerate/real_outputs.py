@@ -101,16 +101,16 @@ Indices = NDArray[np.int64]
 
 def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
     """A ball that contains the largest log ratio of the two laws, in either direction."""
-    found = arb(0)
-    for one in density_ratios(left, right):
-        ends = (one.largest(), one.smallest()) if isinstance(one, Ratio) else (None, None)
+    loss = arb(0)
+    for ratio in density_ratios(left, right):
+        ends = (ratio.largest(), ratio.smallest()) if isinstance(ratio, Ratio) else (None, None)
         for end in ends:
             if end is None:
                 return arb("inf")
             if not end.is_finite():
                 raise SymbolicError("the ratio of two densities is not known well enough")
-            found = found.max(abs(end))
-    return found
+            loss = loss.max(abs(end))
+    return loss
 
 
 @contextmanager
@@ -147,20 +147,20 @@ class DensityTable(ComparableLaws):
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """Loss of each pair; (p,)."""
-        found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
-        return np.array([float(ball.upper()) for ball in found], dtype=np.float64)
+        balls = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+        return np.array([float(ball.upper()) for ball in balls], dtype=np.float64)
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
         """Hockey-stick divergence of each pair, rounded up; (p,). Raises InputError."""
-        found = [
+        balls = [
             self._stick(*pair, epsilon) for pair in zip(left.tolist(), right.tolist(), strict=True)
         ]
-        return np.array([float(ball.upper()) for ball in found], dtype=np.float64)
+        return np.array([float(ball.upper()) for ball in balls], dtype=np.float64)
 
     def screen_error(self, left: Indices, right: Indices) -> FloatArray:
         """Width of the ball of each loss, and rounding; (p,)."""
-        found = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
-        widths = [2 * float(ball.rad()) if ball.is_finite() else 0.0 for ball in found]
+        balls = [self._loss(*pair) for pair in zip(left.tolist(), right.tolist(), strict=True)]
+        widths = [2 * float(ball.rad()) if ball.is_finite() else 0.0 for ball in balls]
         return np.array(widths, dtype=np.float64) + 1e-15
 
     def is_answered(self) -> bool:
@@ -258,14 +258,14 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
 
     def laws(self, points: PointBatch) -> DensityTable:
         """Laws of all points of a batch."""
-        found = density_table(self.inner.laws(points))
+        table = density_table(self.inner.laws(points))
         first = points.centres[0]
         if not agree(self.inner.law(first), self.inner.fresh_law(first)):
             raise NonDeterministicError(
                 f"{self.name}: its output law on one and the same dataset changed between two "
                 f"calls; a mechanism may draw only from rng and must keep no state"
             )
-        return found
+        return table
 
     def laws_of(self, values: Indices) -> DensityTable:
         """Laws given values of the statistic, in the order given."""
@@ -352,15 +352,15 @@ def _telling(
     left: ContinuousLaw, right: ContinuousLaw
 ) -> Iterator[tuple[Output, tuple[Ends, ...]]]:
     """Sets of outputs that tell two laws apart, the likeliest first."""
-    found: list[tuple[float, Output, Ratio | None, bool]] = []
-    for one in density_ratios(left, right):
-        if not isinstance(one, Ratio):
-            found.append((math.inf, one, None, True))
+    candidates: list[tuple[float, Output, Ratio | None, bool]] = []
+    for outcome in density_ratios(left, right):
+        if not isinstance(outcome, Ratio):
+            candidates.append((math.inf, outcome, None, True))
             continue
-        for end, above in ((one.largest(), True), (one.smallest(), False)):
+        for end, above in ((outcome.largest(), True), (outcome.smallest(), False)):
             size = math.inf if end is None else abs(float(end))
-            found.append((size, one.skeleton, one, above))
-    for _, skeleton, ratio, above in sorted(found, key=lambda item: -item[0]):
+            candidates.append((size, outcome.skeleton, outcome, above))
+    for _, skeleton, ratio, above in sorted(candidates, key=lambda item: -item[0]):
         count = len(next(iter(left.leaves.get(skeleton) or right.leaves[skeleton])).leaf.forms)
         everything: tuple[Ends, ...] = ((None, None),) * count
         yield skeleton, everything
@@ -370,7 +370,7 @@ def _telling(
 
 def _sets(ratio: Ratio, above: bool) -> Iterator[tuple[Ends, ...]]:
     """Half-lines beyond the distinguishing places of each number, then smaller intervals."""
-    places = [one.above if above else one.below for one in ratio.numbers]
+    places = [number.above if above else number.below for number in ratio.numbers]
     longest = max((len(some) for some in places), default=0)
     for step in range(longest):
         chosen = [some[min(step, len(some) - 1)] if some else None for some in places]

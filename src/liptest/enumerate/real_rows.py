@@ -90,8 +90,8 @@ class RealData(UserRows):
             np.ones(len(cells), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)[cells]
         )
         known = entries | self._cells.known
-        found = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
-        return exact_sum(found)
+        terms = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
+        return exact_sum(terms)
 
     def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:
         slots = self._domain.slots_in(dataset)
@@ -121,7 +121,7 @@ class RealData(UserRows):
         told = super().hint if self._domain.has_users else ""
         margin = max(self._answers.margins.values(), default=Fraction(0))
         rounded = f"the rounding of float sums, up to {float(margin):.3g}, is part of it"
-        return "; ".join(one for one in (told, rounded if margin else "") if one)
+        return "; ".join(remark for remark in (told, rounded if margin else "") if remark)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many rows of the value that adds most that 0 is near; others add least."""
@@ -129,7 +129,7 @@ class RealData(UserRows):
         if not len(rows):
             return ()
         cells = self._cells.of(rows, entries)
-        score = sum(float(by) * self._added(one, cells, entries) for one, by in table.items())
+        score = sum(float(by) * self._added(number, cells, entries) for number, by in table.items())
         assert isinstance(score, np.ndarray)
         is_full, room = self._domain.is_full, self._domain.rows
         high = int(score.argmax() if is_full else np.abs(score).argmax())
@@ -139,11 +139,11 @@ class RealData(UserRows):
         if step == 0 or not math.isfinite(step) or not math.isfinite(room * least):
             return ()
         crossing = math.floor((-float(offset) - room * least) / step)
-        counts = [one for one in (crossing - 1, crossing, crossing + 1) if 0 <= one < room]
+        counts = [size for size in (crossing - 1, crossing, crossing + 1) if 0 <= size < room]
         chosen = [
             self._many(count, (rows, entries), high, low)
-            for one in counts
-            for count in (one, one + 1)
+            for size in counts
+            for count in (size, size + 1)
         ]
         return tuple(zip(chosen[::2], chosen[1::2], strict=True))
 
@@ -162,7 +162,7 @@ class RealData(UserRows):
 
     def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
         """Rows that change the answers most in the direction of each move."""
-        found: list[tuple[IntArray, IntArray]] = []
+        pairs: list[tuple[IntArray, IntArray]] = []
         room = self._domain.rows
         times = [1]
         if self._domain.has_users:
@@ -177,8 +177,8 @@ class RealData(UserRows):
             bases = [high[1] or {}, low[1] or {}] if self._domain.is_full else [{}]
             for base in bases:
                 pair = [low] * few, [high] * few
-                found.append(self._domain.pair(*pair, rest, base))
-        return tuple(found)
+                pairs.append(self._domain.pair(*pair, rest, base))
+        return tuple(pairs)
 
     def _dearest(self, move: dict[int, Fraction]) -> tuple[Any, Any] | None:
         """Two rows, None for none, between which the answers change most in a direction."""

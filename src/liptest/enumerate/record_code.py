@@ -73,7 +73,7 @@ class NotAlike(Exception):
 
 def refuse(node: ast.AST, what: str) -> None:
     """Raise NotAlike with the line."""
-    line = next((one.lineno for one in ast.walk(node) if isinstance(one, _WITH_LINE)), 0)
+    line = next((part.lineno for part in ast.walk(node) if isinstance(part, _WITH_LINE)), 0)
     raise NotAlike(f"{what}, line {line}")
 
 
@@ -103,8 +103,8 @@ class _State:
 def _joined(states: list[_State]) -> _State | None:
     if not states:
         return None
-    assigned = frozenset.intersection(*(one.assigned for one in states))
-    return _State(assigned, frozenset().union(*(one.appended for one in states)))
+    assigned = frozenset.intersection(*(state.assigned for state in states))
+    return _State(assigned, frozenset().union(*(state.appended for state in states)))
 
 
 def analyse_loop(loop: ast.For) -> RecordCode:
@@ -183,7 +183,7 @@ class _Walk:
     def note_fresh(self, body: list[ast.stmt]) -> None:
         """Which local names hold objects that the pass itself made."""
         values: dict[str, list[ast.expr | None]] = {}
-        for node in (one for statement in body for one in ast.walk(statement)):
+        for node in (inner for statement in body for inner in ast.walk(statement)):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     simple = isinstance(target, ast.Name)
@@ -220,24 +220,24 @@ class _Walk:
         return here
 
     def statement(self, node: ast.stmt, state: _State) -> _State | None:
-        known = state.assigned
+        assigned = state.assigned
         if isinstance(node, ast.Assign):
-            self.expression(node.value, known)
+            self.expression(node.value, assigned)
             for target in node.targets:
                 state = self.assign(target, state)
             return state
         if isinstance(node, ast.AnnAssign) and node.value is not None:
-            self.expression(node.value, known)
+            self.expression(node.value, assigned)
             return self.assign(node.target, state)
         if isinstance(node, ast.AugAssign):
-            self.expression(node.value, known)
+            self.expression(node.value, assigned)
             return self.augment(node, state)
         if isinstance(node, ast.Expr):
             return self.bare(node, state)
         if isinstance(node, ast.If):
-            self.expression(node.test, known)
+            self.expression(node.test, assigned)
             ends = [self.statements(node.body, state), self.statements(node.orelse, state)]
-            return _joined([one for one in ends if one is not None])
+            return _joined([end for end in ends if end is not None])
         if isinstance(node, (ast.For, ast.While)):
             return self.inner_loop(node, state)
         if isinstance(node, ast.Pass):
@@ -251,7 +251,7 @@ class _Walk:
             return None
         if isinstance(node, (ast.Return, ast.Raise)) and self.is_function:
             for part in ast.iter_child_nodes(node):
-                self.expression(part, known)
+                self.expression(part, assigned)
             return None
         refuse(node, f"'{type(node).__name__.lower()}' in the treatment of a record")
         return None
@@ -295,7 +295,7 @@ class _Walk:
                 refuse(node, "two lists that the loop appends to")
             self.code.told = told
             self.expression(call.args[0], state.assigned)  # type: ignore[attr-defined]
-            return _State(state.assigned, frozenset(one + 1 for one in state.appended))
+            return _State(state.assigned, frozenset(count + 1 for count in state.appended))
         self.expression(call, state.assigned)
         return state
 
@@ -337,17 +337,17 @@ class _Walk:
     def comprehension(self, node: ast.AST, assigned: frozenset[str]) -> None:
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
         bound: set[str] = set()
-        for one in generators:
-            bound |= _targets(one.target)
+        for generator in generators:
+            bound |= _targets(generator.target)
         before = self.local, self.any, self.fresh
         self.expression(generators[0].iter, assigned)
         self.local = self.local | bound
         self.any, self.fresh = self.any | bound, self.fresh - bound
         inside = assigned | bound
-        for place, one in enumerate(generators):
-            if one.is_async:
+        for place, generator in enumerate(generators):
+            if generator.is_async:
                 refuse(node, "'async' in the treatment of a record")
-            for asked in (*one.ifs, *([one.iter] if place else [])):
+            for asked in (*generator.ifs, *([generator.iter] if place else [])):
                 self.expression(asked, inside)
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, ast.comprehension):
@@ -380,7 +380,7 @@ class _Walk:
                 self.expression(part, assigned)
         if any(keyword.arg in ("out", "key", "default") for keyword in node.keywords):
             refuse(node, "a call with out= or key=")
-        spread = any(isinstance(one, ast.Starred) for one in node.args)
+        spread = any(isinstance(argument, ast.Starred) for argument in node.args)
         count = 99 if spread else len(node.args)
         if isinstance(node.func, ast.Name):
             if node.func.id in self.local:
@@ -415,7 +415,7 @@ class _Walk:
 def _is_fresh(value: ast.expr | None) -> bool:
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
         return isinstance(value.left, ast.List) or isinstance(value.right, ast.List)
-    if isinstance(value, ast.Call) and not any(one.arg == "copy" for one in value.keywords):
+    if isinstance(value, ast.Call) and not any(keyword.arg == "copy" for keyword in value.keywords):
         chain = _chain(value.func)
         return chain is not None and chain[-1] in FRESH_CALLS
     return isinstance(value, _FRESH)
@@ -459,12 +459,14 @@ def check_function_around(definition: ast.FunctionDef, loop: ast.For, told: str)
     nowhere else.
     """
     place = definition.body.index(loop)
-    others = [one for one in definition.body if one is not loop]
+    others = [statement for statement in definition.body if statement is not loop]
     own = {name for name in names_assigned(loop) if name != told}
     leaked = own & names_read(*others, definition.args)
     if leaked:
         refuse(loop, f"{sorted(leaked)[0]}, of the last record, is read outside of the loop")
-    created = [one for one in definition.body[:place] if told in names_anywhere(one)]
+    created = [
+        statement for statement in definition.body[:place] if told in names_anywhere(statement)
+    ]
     if len(created) != 1 or not _creates(created[0], told):
         refuse(loop, f"{told} is not an empty list of its own before the loop ({told} = [])")
     for node in ast.walk(definition):

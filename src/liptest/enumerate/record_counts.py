@@ -159,7 +159,7 @@ class Counts(Unfollowed):
     def are_of_records(self) -> bool:
         """Whether each record counts once, under one key."""
         added = [table.counts_of_one for table in self._tables.values()]
-        if any(one is None for one in added):
+        if any(counts is None for counts in added):
             return False
         return all(sum(own) <= 1 for own in zip(*added, strict=True))
 
@@ -173,8 +173,8 @@ class Counts(Unfollowed):
 
     def in_their_order(self, dataset: Any) -> list[Any]:
         """The keys that are there in a dataset, as its records come."""
-        found, first = np.unique(dataset, return_index=True)
-        places = found[np.argsort(first)].tolist()
+        distinct, first = np.unique(dataset, return_index=True)
+        places = distinct[np.argsort(first)].tolist()
         owners = {
             place: key
             for key, table in self._tables.items()

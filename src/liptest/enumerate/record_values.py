@@ -73,8 +73,8 @@ def is_number(value: Any) -> bool:
 
 def changes_seen(objects: list[Any]) -> Callable[[], bool]:
     """A function that tells whether one of some objects has changed since."""
-    before = [_content(one) for one in objects]
-    return lambda: [_content(one) for one in objects] != before
+    before = [_content(watched) for watched in objects]
+    return lambda: [_content(watched) for watched in objects] != before
 
 
 def _content(value: Any) -> bytes:
@@ -118,7 +118,7 @@ def _is_constant(value: Any) -> bool:
     if kind in (list, tuple, set, frozenset):
         return all(map(_is_constant, value))
     if kind is dict:
-        return all(_is_constant(key) and _is_constant(one) for key, one in value.items())
+        return all(_is_constant(key) and _is_constant(entry) for key, entry in value.items())
     if kind is np.ndarray:
         return value.dtype.kind in "biufcSU"
     if isinstance(value, type):

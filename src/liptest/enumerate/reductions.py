@@ -22,7 +22,7 @@ def addition_of(node: ast.Call) -> Addition | None:
     function = node.args[0]
     if not isinstance(function, ast.Lambda) or node.keywords or len(node.args) not in (2, 3):
         return None
-    names = [one.arg for one in function.args.args]
+    names = [parameter.arg for parameter in function.args.args]
     if len(set(names)) != 2 or ast.unparse(function.args) != ", ".join(names):
         return None
     total, item = names

@@ -55,9 +55,9 @@ class KeptLeaves:
         if isinstance(output, Raised):
             # What takes real floats only, as json.dumps, may raise one just because it meets what
             # stands for a random number.
-            known = self._exceptions.setdefault(output, [])
-            if len(known) < _EXCEPTIONS:
-                known.append((list(path), output))
+            leaves = self._exceptions.setdefault(output, [])
+            if len(leaves) < _EXCEPTIONS:
+                leaves.append((list(path), output))
         if number == self._next:
             self._take(number, (list(path), output))
 

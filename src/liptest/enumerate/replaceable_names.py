@@ -153,8 +153,10 @@ def _are_of_others(values: Iterable[Any]) -> bool:
     if not _is_telling(values):
         return True
     return all(
-        _are_of_others(one) if type(one) in (tuple, frozenset) else is_others(type(one).__module__)
-        for one in values
+        _are_of_others(entry)
+        if type(entry) in (tuple, frozenset)
+        else is_others(type(entry).__module__)
+        for entry in values
     )
 
 
@@ -292,7 +294,7 @@ def _is_telling(values: Iterable[Any]) -> bool:
 
 def _telling(values: Iterable[Any]) -> Iterator[Any]:
     if _is_telling(values):
-        yield from (one for one in list(values) if type(one) not in _ATOMS)
+        yield from (entry for entry in list(values) if type(entry) not in _ATOMS)
 
 
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -333,7 +335,9 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     everywhere = vars(builtins)
     for name in named & everywhere.keys() - space.keys():
         yield name, everywhere[name], partial(everywhere.__setitem__, name)
-    modules += [one for one in imported_by(function.__code__, space) if one is not None]
+    modules += [
+        imported for imported in imported_by(function.__code__, space) if imported is not None
+    ]
     while modules:
         module = modules.pop()
         if is_others(module.__name__):
@@ -465,7 +469,7 @@ def _is_own(module: Any) -> bool:
 @lru_cache(maxsize=1 << 14)
 def names_in(code: CodeType) -> frozenset[str]:
     """Global and attribute names in code, that of functions inside it included."""
-    inner = (names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
 
 
@@ -474,14 +478,14 @@ def imported_by(code: CodeType, space: dict[str, Any]) -> list[ModuleType | None
 
     ``space`` are the globals of the code. A module inside a package stands for the package, too.
     """
-    found: list[ModuleType | None] = []
+    modules: list[ModuleType | None] = []
     for name, level in _import_steps(code):
         parents = str(space.get("__package__") or "").split(".") if level else []
         path = [*parents[: len(parents) - level + 1], *(name.split(".") if name else [])]
         for end in range(1, len(path) + 1):
             module = sys.modules.get(".".join(path[:end]))
-            found.append(module if isinstance(module, ModuleType) else None)
-    return found
+            modules.append(module if isinstance(module, ModuleType) else None)
+    return modules
 
 
 def has_step(code: CodeType, *names: str) -> bool:
@@ -495,14 +499,20 @@ def _import_steps(code: CodeType) -> tuple[tuple[str, int], ...]:
     """(name, how many packages up) of each import in code, that of functions inside it included."""
     steps = []
     if has_step(code, "IMPORT_NAME"):
-        steps = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
-    found = [
+        steps = [
+            instruction
+            for instruction in dis.get_instructions(code)
+            if instruction.opname != "EXTENDED_ARG"
+        ]
+    imports = [
         (str(step.argval), int(steps[place - 2].argval))
         for place, step in enumerate(steps)
         if step.opname == "IMPORT_NAME"
     ]
-    inner = (_import_steps(one) for one in code.co_consts if isinstance(one, CodeType))
-    return tuple(dict.fromkeys([*found, *chain.from_iterable(inner)]))
+    inner = (
+        _import_steps(constant) for constant in code.co_consts if isinstance(constant, CodeType)
+    )
+    return tuple(dict.fromkeys([*imports, *chain.from_iterable(inner)]))
 
 
 class _Looked:

@@ -70,10 +70,10 @@ class RestartingTree(ChoiceTree):
             if self.depth != len(self.path):
                 self._differs("the same choices led to another loop")
             self._entered.append(_Entered(self.depth, Fraction(*self._leaf_weight())))
-        found = self._entered[number]
-        if found.depth != self.depth:
+        entered = self._entered[number]
+        if entered.depth != self.depth:
             self._differs("the same choices led to another loop")
-        return found, self._known_of_noise()
+        return entered, self._known_of_noise()
 
     def restart(self, entered: tuple[Any, Any]) -> NoReturn:
         """A second pass would begin."""
@@ -192,7 +192,7 @@ class RestartingTree(ChoiceTree):
 
     def settled(self) -> Iterator[tuple[Output, Fraction]]:
         """Outputs with their final weights, each once."""
-        found, self._settled = self._settled, []
-        for ended in found:
+        pending, self._settled = self._settled, []
+        for ended in pending:
             if ended.leaf is not None:
                 yield ended.leaf[1], ended.weight

@@ -69,10 +69,10 @@ def draw_rows(rows: RowRun, name: str, draw: Draw, given: dict[str, Any]) -> Any
     if given.get("size") is not None:
         given["size"] = shape
     with rows.treating_rows():
-        found = draw(**given)
-    if type(found) in PLAIN or np.shape(found)[: len(shape)] != shape or given.get("axis"):
+        drawn = draw(**given)
+    if type(drawn) in PLAIN or np.shape(drawn)[: len(shape)] != shape or given.get("axis"):
         rows.refuse(f"rng.{name}() for no record")
-    return RowArray(found, rows)
+    return RowArray(drawn, rows)
 
 
 def _row_shape(rows: RowRun, name: str, size: Any, row: RowArray | None) -> tuple[int, ...]:

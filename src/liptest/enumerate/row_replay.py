@@ -44,14 +44,14 @@ class _Recording(np.random.Generator):
             return draw()
         self.is_drawing = True
         try:
-            found = draw()
+            drawn = draw()
         finally:
             self.is_drawing = False
-        if isinstance(found, np.ndarray) and found.shape[:1] == (self.count,):
-            self.columns.append(found.copy())
+        if isinstance(drawn, np.ndarray) and drawn.shape[:1] == (self.count,):
+            self.columns.append(drawn.copy())
         else:
-            self.others.append(found)
-        return found
+            self.others.append(drawn)
+        return drawn
 
 
 class _Replaying(RowGenerator):

@@ -95,14 +95,14 @@ class Treatment:
             return values
         if values.kind not in (list, tuple) and type(values) is RowList:
             values.refuse("an iteration")
-        one = self.source.passes[number]
-        if one.code is None:
-            self.rows.refuse(one.problem)
+        record_pass = self.source.passes[number]
+        if record_pass.code is None:
+            self.rows.refuse(record_pass.problem)
         frame = sys._getframe(1)
         local, space = frame.f_locals, frame.f_globals
         self.rows.passes.add((self.source, number))
         return self._pass(
-            one.code,
+            record_pass.code,
             lambda name: local[name] if name in local else look_up_name(name, space),
             values,
         )
@@ -137,7 +137,7 @@ class Treatment:
             return own(*values, **options)
         if not all(map(is_of_rows, values)):
             self.rows.refuse("zip() of records with something else")
-        return RowList(tuple(one.first() for one in values), self.rows)
+        return RowList(tuple(sequence.first() for sequence in values), self.rows)
 
     def call(self, own: Any, *values: Any, **options: Any) -> Any:
         """``list``, ``tuple``, ``numpy.array`` and functions of rows; of all else what they are."""
@@ -197,7 +197,7 @@ def rewritten(
     passes: list[RecordPass] = []
     whole, made = copy.copy(definition), copy.deepcopy(definition)
     whole.body = simplified(body, function)
-    made.body = [one for node in whole.body for one in _rewrite(node, passes, whole)]
+    made.body = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
     made.body = [_Calls().visit(node) for node in made.body]
     made.decorator_list, made.returns = [], None
     _strip(made.args)
@@ -209,7 +209,7 @@ def rewritten(
     ast.fix_missing_locations(outer)
     flags, file = function.__code__.co_flags & _FUTURE, function.__code__.co_filename
     module = compile(outer, file, "exec", flags=flags, dont_inherit=True)
-    code = next(one for one in module.co_consts if isinstance(one, CodeType))
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
     return RowSource(function, code, free, tuple(passes), is_part)
 
 
@@ -219,12 +219,14 @@ _FUTURE = 0x1000000
 
 def _strip(arguments: ast.arguments) -> None:
     """Parameters without annotations, and with defaults that are set later."""
-    for one in ast.walk(arguments):
-        if isinstance(one, ast.arg):
-            one.annotation = None
+    for part in ast.walk(arguments):
+        if isinstance(part, ast.arg):
+            part.annotation = None
     nothing = ast.Constant(None)
     arguments.defaults = [nothing for _ in arguments.defaults]
-    arguments.kw_defaults = [None if one is None else nothing for one in arguments.kw_defaults]
+    arguments.kw_defaults = [
+        None if default is None else nothing for default in arguments.kw_defaults
+    ]
 
 
 def _rewrite(

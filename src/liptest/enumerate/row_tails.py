@@ -74,7 +74,9 @@ class _Around:
         self.parameters = parameters_of(definition.args)
         self.data = self.parameters[0] if self.parameters else ""
         self.own = set(self.parameters) | names_assigned(*definition.body)
-        positional = [one.arg for one in (*definition.args.posonlyargs, *definition.args.args)]
+        positional = [
+            parameter.arg for parameter in (*definition.args.posonlyargs, *definition.args.args)
+        ]
         given = function.__defaults__ or ()
         defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
         defaults |= function.__kwdefaults__ or {}
@@ -92,21 +94,21 @@ class _Around:
 
     def constants(self, before: list[ast.stmt]) -> set[str]:
         """Names that hold numbers that come neither from data nor from random numbers."""
-        known: set[str] = {_ROWS}
+        numbers: set[str] = {_ROWS}
         for node in before:
             targets = names_assigned(node)
-            is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, known)
-            known = known | targets if is_plain else known - targets
+            is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, numbers)
+            numbers = numbers | targets if is_plain else numbers - targets
         # Assigned once, so that no order of statements matters.
         every = [name for node in self.body for name in names_assigned(node)]
-        return {name for name in known if every.count(name) <= 1} | self.readable
+        return {name for name in numbers if every.count(name) <= 1} | self.readable
 
     def is_number(self, value: ast.expr, known: set[str]) -> bool:
         """Whether an expression calculates with constants only."""
         plain = _Lengths(self.data).visit(copy.deepcopy(value))
-        numbers = all(isinstance(one, _NUMBERS) for one in ast.walk(plain))
-        calls = [one for one in ast.walk(plain) if isinstance(one, ast.Call)]
-        only_math = all(self.module_of(one.func) is math for one in calls)
+        numbers = all(isinstance(part, _NUMBERS) for part in ast.walk(plain))
+        calls = [part for part in ast.walk(plain) if isinstance(part, ast.Call)]
+        only_math = all(self.module_of(call.func) is math for call in calls)
         return numbers and only_math and self.named(plain) <= known | self.readable
 
     def module_of(self, node: ast.expr) -> Any:
@@ -129,11 +131,11 @@ def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Itera
     for place in reversed(range(len(body))):
         before, node = body[:place], body[place]
         told = _told_in(node)
-        known = around.constants(before)
-        for rows, later in [*_loop_cut(node, told), *_cuts(node, around, known)]:
+        constants = around.constants(before)
+        for rows, later in [*_loop_cut(node, told), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
-            fine = all(_keeps(one, around) for one in (*before, *rows))
-            if fine and _is_later(tail, around, known | {told or _ROWS}, before):
+            fine = all(_keeps(statement, around) for statement in (*before, *rows))
+            if fine and _is_later(tail, around, constants | {told or _ROWS}, before):
                 yield [*before, *rows]
 
 
@@ -165,7 +167,7 @@ def _cuts(
         if part is not node.value or not isinstance(node, ast.Return):
             rows = ast.copy_location(ast.Return(part), part)
             yield [rows], [_Replaced(part).visit(_deep(node, part))]
-        inside = [one for one in _evaluated(part) if not around.named(one) <= known]
+        inside = [operand for operand in _evaluated(part) if not around.named(operand) <= known]
         part = inside[0] if len(inside) == 1 else None
 
 
@@ -188,7 +190,7 @@ def _evaluated(node: ast.expr) -> list[ast.expr]:
     """Parts of an expression that are calculated once and in any case."""
     if isinstance(node, ast.Call):
         inner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        keywords = [one.value for one in node.keywords]
+        keywords = [keyword.value for keyword in node.keywords]
         return [*([] if inner is None else [inner]), *node.args, *keywords]
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
@@ -255,7 +257,7 @@ def _draws_only(node: ast.AST, generators: set[str]) -> bool:
         return node.id not in generators
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.value.id not in generators or node.attr in DRAWS | {"shuffle", "permuted"}
-    return all(_draws_only(one, generators) for one in ast.iter_child_nodes(node))
+    return all(_draws_only(child, generators) for child in ast.iter_child_nodes(node))
 
 
 def looks_at_types(function: Any) -> bool:
@@ -266,14 +268,14 @@ def looks_at_types(function: Any) -> bool:
 def _looks_around(value: Any, deep: int, forbidden: frozenset[str] = _FORBIDDEN) -> bool:
     """Whether a function of the program, or one that it names, uses a forbidden name."""
     if isinstance(value, type) and not is_foreign(value.__module__):
-        return any(_looks_around(one, deep, forbidden) for one in vars(value).values())
+        return any(_looks_around(member, deep, forbidden) for member in vars(value).values())
     if not isinstance(value, FunctionType) or is_foreign(value.__module__):
         return False
     names = names_in(value.__code__)
     if names & forbidden or deep == 0:
         return True
     inner = [value.__globals__[name] for name in names & value.__globals__.keys()]
-    return any(_looks_around(one, deep - 1, forbidden) for one in inner if one is not value)
+    return any(_looks_around(held, deep - 1, forbidden) for held in inner if held is not value)
 
 
 # ---- what comes before must keep data to itself
@@ -295,7 +297,7 @@ def _keeps(node: ast.stmt, around: _Around, *, is_top: bool = True) -> bool:
         return node.value is not None and _calls_keep(node.value, around)
     if isinstance(node, ast.If):
         inner = [*node.body, *node.orelse]
-        kept = all(_keeps(one, around, is_top=False) for one in inner)
+        kept = all(_keeps(statement, around, is_top=False) for statement in inner)
         return kept and _calls_keep(node.test, around)
     return isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Pass))
 
@@ -320,7 +322,7 @@ def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool
         is_seen = False
     if isinstance(node, ast.Call) and not _is_known(node.func, around):
         return False
-    return all(_calls_keep(one, around, is_seen=is_seen) for one in ast.iter_child_nodes(node))
+    return all(_calls_keep(child, around, is_seen=is_seen) for child in ast.iter_child_nodes(node))
 
 
 def _helper_keeps(function: Any, around: _Around) -> bool:

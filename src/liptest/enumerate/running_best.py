@@ -32,11 +32,11 @@ class RunningBest:
 
     def noted(self, node: ast.For, number: int) -> list[ast.stmt]:
         """The loop, noting its candidates, and what is kept of them after it."""
-        candidates, found = (f"{OWN_NAMES}{what}_{number}" for what in ("candidates", "found"))
+        candidates, winner = (f"{OWN_NAMES}{what}_{number}" for what in ("candidates", "found"))
         entry = tuple_node([self.candidate, *self.others.values()])
         append = ast.Call(ast.Attribute(name_node(candidates), "append", ast.Load()), [entry], [])
         note = ast.copy_location(ast.Expr(append), self.statement)
-        body = [note if one is self.statement else one for one in node.body]
+        body = [note if statement is self.statement else statement for statement in node.body]
         loop = ast.For(node.target, node.iter, body, [])
         call = call_of_folds(
             "running_best",
@@ -45,28 +45,32 @@ class RunningBest:
             ast.Constant(self.begins_with_none),
             lambda_node(None, name_node(self.best)),
         )
-        names: list[ast.expr] = [name_node(one, ast.Store()) for one in (self.best, *self.others)]
-        keep = ast.Assign([ast.Tuple(names, ast.Store())], name_node(found))
+        names: list[ast.expr] = [name_node(name, ast.Store()) for name in (self.best, *self.others)]
+        keep = ast.Assign([ast.Tuple(names, ast.Store())], name_node(winner))
         statements = [
             ast.Assign([name_node(candidates, ast.Store())], ast.List([], ast.Load())),
             loop,
-            ast.Assign([name_node(found, ast.Store())], call),
-            ast.If(ast.Compare(name_node(found), [ast.IsNot()], [ast.Constant(None)]), [keep], []),
+            ast.Assign([name_node(winner, ast.Store())], call),
+            ast.If(ast.Compare(name_node(winner), [ast.IsNot()], [ast.Constant(None)]), [keep], []),
         ]
-        return [ast.copy_location(one, node) for one in statements]
+        return [ast.copy_location(statement, node) for statement in statements]
 
 
 def running_best_of(node: ast.For) -> RunningBest | None:
     """What a loop keeps of its best candidate, if nothing else in it reads that."""
-    if node.orelse or any(isinstance(one, _LEAVING) for one in ast.walk(node)):
+    if node.orelse or any(isinstance(part, _LEAVING) for part in ast.walk(node)):
         return None
-    found = [
-        best for one in node.body if isinstance(one, ast.If) for best in [_kept_by(one)] if best
+    bests = [
+        best
+        for statement in node.body
+        if isinstance(statement, ast.If)
+        for best in [_kept_by(statement)]
+        if best
     ]
-    if len(found) != 1:
+    if len(bests) != 1:
         return None
-    best = found[0]
-    rest: list[ast.AST] = [one for one in node.body if one is not best.statement]
+    best = bests[0]
+    rest: list[ast.AST] = [statement for statement in node.body if statement is not best.statement]
     rest += [node.target, node.iter]
     touched = names_loaded(*rest) | names_stored(*rest)
     kept = {best.best, *best.others}
@@ -93,7 +97,7 @@ def _kept_by(node: ast.If) -> RunningBest | None:
     value = pairs.pop(right.id, None)
     if value is None or ast.dump(value) != ast.dump(left) or not _is_read_only(left):
         return None
-    if not all(isinstance(one, (ast.Name, ast.Constant)) for one in pairs.values()):
+    if not all(isinstance(part, (ast.Name, ast.Constant)) for part in pairs.values()):
         return None
     return RunningBest(node, right.id, left, kind.__name__, bool(with_none), pairs)
 
@@ -108,21 +112,21 @@ def _none_first(test: ast.expr) -> str:
 
 def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr] | None:
     """By name what a body of assignments gives it; None for any other body."""
-    found: dict[str, ast.expr] = {}
-    for one in body:
-        if not isinstance(one, ast.Assign) or len(one.targets) != 1:
+    pairs: dict[str, ast.expr] = {}
+    for statement in body:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        target, value = one.targets[0], one.value
+        target, value = statement.targets[0], statement.value
         targets, values = [target], [value]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             targets, values = target.elts, value.elts
         if len(targets) != len(values):
             return None
         for name, given in zip(targets, values, strict=True):
-            if not isinstance(name, ast.Name) or name.id in found:
+            if not isinstance(name, ast.Name) or name.id in pairs:
                 return None
-            found[name.id] = given
-    return found
+            pairs[name.id] = given
+    return pairs
 
 
 def _is_read_only(node: ast.expr) -> bool:

@@ -75,15 +75,17 @@ def fitted(outcomes: Outcomes) -> tuple[float, Fraction] | None:
     """
     values, weights = outcomes
     total = sum(weights)
-    known = {one: Fraction(by, total) for one, by in zip(values, weights[:-1], strict=True)}
-    if any(type(one) is not int for one in values) or not known.get(0) or not known.get(1):
+    masses = {value: Fraction(by, total) for value, by in zip(values, weights[:-1], strict=True)}
+    if any(type(value) is not int for value in values) or not masses.get(0) or not masses.get(1):
         return None
-    p = float(1 - known[1] / known[0])
+    p = float(1 - masses[1] / masses[0])
     if not 0 < p < 1:
         return None
     ratio = 1 - Fraction(p)
     size = (1 - ratio) / (1 + ratio)
-    law = {one: size * ratio ** abs(one) for one in known}
+    law = {value: size * ratio ** abs(value) for value in masses}
     distance = 1 - sum(law.values(), Fraction(0))
-    distance += sum((max(law[one] - mass, Fraction(0)) for one, mass in known.items()), Fraction(0))
+    distance += sum(
+        (max(law[value] - mass, Fraction(0)) for value, mass in masses.items()), Fraction(0)
+    )
     return None if distance > _FARTHEST else (p, distance)

@@ -70,7 +70,7 @@ def has_no_order(value: Any) -> bool:
 
 
 def _are_stable(values: Any) -> bool:
-    return not any(_is_unstable(one) for one, _ in zip(values, range(_MEMBERS), strict=False))
+    return not any(_is_unstable(member) for member, _ in zip(values, range(_MEMBERS), strict=False))
 
 
 def _is_unstable(value: Any) -> bool:
@@ -104,25 +104,36 @@ class Use(NamedTuple):
 def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
     """The steps of code, without those that do nothing; one for each name that is loaded."""
     cells = {*code.co_cellvars, *code.co_freevars}
-    found: list[CodeStep] = []
+    steps: list[CodeStep] = []
     effect = 0  # of silent steps before
-    for one in dis.get_instructions(code):
-        effect += dis.stack_effect(one.opcode, one.arg, jump=False)
-        if one.opname in _SILENT:
+    for instruction in dis.get_instructions(code):
+        effect += dis.stack_effect(instruction.opcode, instruction.arg, jump=False)
+        if instruction.opname in _SILENT:
             continue
-        line = one.positions.lineno if one.positions is not None else None
-        parts = _parts_of(_OLD_NAMES.get(one.opname, one.opname).replace("_BORROW", ""), one.argval)
-        if one.opname == "BINARY_OP" and one.argrepr == "[]":
-            parts = [("BINARY_SUBSCR", one.argval)]
+        line = instruction.positions.lineno if instruction.positions is not None else None
+        parts = _parts_of(
+            _OLD_NAMES.get(instruction.opname, instruction.opname).replace("_BORROW", ""),
+            instruction.argval,
+        )
+        if instruction.opname == "BINARY_OP" and instruction.argrepr == "[]":
+            parts = [("BINARY_SUBSCR", instruction.argval)]
         for place, (name, value) in enumerate(parts):
-            known = "LOAD_CLOSURE" if name == "LOAD_FAST" and value in cells else name
+            kind = "LOAD_CLOSURE" if name == "LOAD_FAST" and value in cells else name
             own = effect if len(parts) == 1 else 1 if name.startswith("LOAD") else -1
-            is_called = name == "LOAD_GLOBAL" and bool((one.arg or 0) & 1)
-            found.append(
-                CodeStep(known, value, one.arg or 0, one.offset + place, line, own, is_called)
+            is_called = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
+            steps.append(
+                CodeStep(
+                    kind,
+                    value,
+                    instruction.arg or 0,
+                    instruction.offset + place,
+                    line,
+                    own,
+                    is_called,
+                )
             )
         effect = 0
-    return tuple(found)
+    return tuple(steps)
 
 
 def _parts_of(name: str, value: Any) -> list[tuple[str, Any]]:
@@ -144,7 +155,7 @@ def adds_little(constant: CodeStep, operation: CodeStep) -> bool:
 @lru_cache(maxsize=1 << 12)
 def walks_constant_sets(code: CodeType) -> bool:
     """Whether code does more with its constant sets than ask what is in them."""
-    if not any(isinstance(one, frozenset) for one in code.co_consts):
+    if not any(isinstance(constant, frozenset) for constant in code.co_consts):
         return False
     return not all(use.is_harmless for use in uses_of_constants(code))
 
@@ -181,7 +192,7 @@ def uses_of_name(code: CodeType, name: str) -> Iterator[Use]:
 def is_harmless_after(code: CodeType, offset: int) -> bool:
     """Whether what code does with a set that it gets from the call at ``offset`` is harmless."""
     steps = steps_of(code)
-    place = sum(one.offset <= offset for one in steps) - 1
+    place = sum(step.offset <= offset for step in steps) - 1
     return _is_fine(steps, place, place) and _is_kept_well(code, place + 1)
 
 
@@ -193,10 +204,10 @@ def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Code
     steps = steps_of(code)
     made = dict(_made_sets(code))
     joined = dict(_joined_sets(steps, {end: start for start, end in made.items()}, held))
-    parts = [one for one in made if any(a <= one < b for a, b in joined.items())]
+    parts = [place for place in made if any(a <= place < b for a, b in joined.items())]
     whole = {start: end for start, end in made.items() if start not in parts}
     for start, end in (whole | joined).items():
-        following = [one.name for one in steps[end + 1 : end + 3]]
+        following = [step.name for step in steps[end + 1 : end + 3]]
         if following == ["GET_ITER", "CALL"]:  # a function inside walks it, and is seen to
             continue
         if following and following[0].startswith("STORE_"):
@@ -215,9 +226,9 @@ def _is_kept_well(code: CodeType, place: int) -> bool:
     if not stored.name.startswith("STORE_"):
         return True
     others = [
-        one.offset
-        for one in steps[place + 1 :]
-        if one.value == stored.value and one.name.startswith(("STORE_", "DELETE_"))
+        step.offset
+        for step in steps[place + 1 :]
+        if step.value == stored.value and step.name.startswith(("STORE_", "DELETE_"))
     ]
     end = min(others, default=steps[-1].offset)
     uses = uses_of_name(code, stored.value)
@@ -228,7 +239,7 @@ def _is_kept_well(code: CodeType, place: int) -> bool:
 def _made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
     """(first, last) step of each set that is made from parts, called for, or comprehended."""
     steps = steps_of(code)
-    found = []
+    spans = []
     for place, step in enumerate(steps):
         end = place
         if step.name == "BUILD_SET" and _is_comprehended(steps, place):
@@ -244,12 +255,12 @@ def _made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
         else:
             continue
         if start is not None:
-            found.append((start, end))
-    return tuple(found)
+            spans.append((start, end))
+    return tuple(spans)
 
 
 def _is_comprehended(steps: tuple[CodeStep, ...], place: int) -> bool:
-    before = [one.name for one in steps[:place] if one.name != "SWAP"]
+    before = [step.name for step in steps[:place] if step.name != "SWAP"]
     return before[-1:] == ["LOAD_FAST_AND_CLEAR"]
 
 
@@ -258,7 +269,7 @@ def _end_of_comprehension(steps: tuple[CodeStep, ...], place: int) -> int:
     first = place
     while steps[first - 1].name in ("SWAP", "LOAD_FAST_AND_CLEAR"):
         first -= 1
-    variables = sum(one.name == "LOAD_FAST_AND_CLEAR" for one in steps[first:place])
+    variables = sum(step.name == "LOAD_FAST_AND_CLEAR" for step in steps[first:place])
     depth, end = 0, place
     while True:
         end += 1
@@ -290,7 +301,7 @@ def _joined_sets(
 
     ``made`` are those sets, their first steps by their last.
     """
-    found = dict(made)
+    spans = dict(made)
     largest: dict[int, int] = {}
     for place, step in enumerate(steps):
         if step.name != "BINARY_OP" or step.number not in _OF_SETS:
@@ -299,8 +310,8 @@ def _joined_sets(
         start = None if middle is None else _start_of(steps, middle - 1)
         if start is None or middle is None:
             continue
-        if any(end in found or _is_view(steps, end, held) for end in (middle - 1, place - 1)):
-            found[place] = start
+        if any(end in spans or _is_view(steps, end, held) for end in (middle - 1, place - 1)):
+            spans[place] = start
             largest = {a: b for a, b in largest.items() if not start <= a <= b < place}
             largest[start] = place
     yield from largest.items()
@@ -323,13 +334,13 @@ def _holds_only_numbers(
         halves = [] if middle is None else [(start, middle - 1), (middle, end - 1)]
         return bool(halves) and all(_is_of_numbers(steps, *half, held) for half in halves)
     if steps[start].value in _MAKERS:  # set(values), set(values.tolist())
-        names = [one for one in steps[start + 1 : end] if one.name in _NAMES]
-        others = [one for one in steps[start + 1 : end] if one.name not in _NAMES]
-        is_plain = all(one.value == "tolist" or one.name == "CALL" for one in others)
+        names = [step for step in steps[start + 1 : end] if step.name in _NAMES]
+        others = [step for step in steps[start + 1 : end] if step.name not in _NAMES]
+        is_plain = all(step.value == "tolist" or step.name == "CALL" for step in others)
         return len(names) == 1 and is_plain and _holds_numbers(held.get(names[0].value))
     added = [place for place in range(start, end) if steps[place].name == "SET_ADD"]
     if added:
-        return all(_is_number(steps, one - 1, held) is not None for one in added)
+        return all(_is_number(steps, position - 1, held) is not None for position in added)
     place: int | None = end - 1
     while place is not None and place >= start:
         first = _is_number(steps, place, held)

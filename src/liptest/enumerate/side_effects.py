@@ -264,7 +264,9 @@ class RandomnessWatch:
     def _where_moved(self) -> str | None:
         if self._moved is None:
             pairs = zip(self._held, self._states(), self._before, strict=True)
-            self._moved = next((one[0] for one, state, known in pairs if state != known), None)
+            self._moved = next(
+                (watched[0] for watched, state, before in pairs if state != before), None
+            )
         return self._moved
 
     @contextmanager
@@ -339,7 +341,7 @@ def _in_words(held: Held) -> Held:
         ("the module random, past its functions", random._inst),
         ("numpy.random, past its functions", _GLOBAL),
         ("rng past its public methods", UNUSED_BITS),
-        *((f"a generator that it holds ({where})", one) for where, one in held),
+        *((f"a generator that it holds ({where})", generator) for where, generator in held),
     ]
 
 

@@ -77,7 +77,9 @@ def check_called_alone(function: Any) -> None:
 def _has_another_second(signature: inspect.Signature) -> bool:
     """Whether the second parameter has a default and is not a generator."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    places = [one for one in signature.parameters.values() if one.kind in positional]
+    places = [
+        parameter for parameter in signature.parameters.values() if parameter.kind in positional
+    ]
     if len(places) < 2 or places[1].default is inspect.Parameter.empty:
         return False
     return not _is_generator(places[1])
@@ -95,9 +97,11 @@ def _generator_elsewhere(signature: inspect.Signature) -> str:
     if len(places) < 2 or places[0].name == "self":
         return ""
     by_name = [
-        one
-        for one in places[1:]
-        if one.kind is one.KEYWORD_ONLY and one.default is one.empty and _is_generator(one)
+        parameter
+        for parameter in places[1:]
+        if parameter.kind is parameter.KEYWORD_ONLY
+        and parameter.default is parameter.empty
+        and _is_generator(parameter)
     ]
     second = places[1]
     if by_name and not (second.kind is not second.KEYWORD_ONLY and _is_generator(second)):
@@ -108,7 +112,7 @@ def _generator_elsewhere(signature: inspect.Signature) -> str:
         return f"{places[0].name} is first"
     if second.default is not inspect.Parameter.empty or second.kind is second.VAR_POSITIONAL:
         return ""
-    later = [one.name for one in places[2:] if "rng" in one.name.lower()]
+    later = [parameter.name for parameter in places[2:] if "rng" in parameter.name.lower()]
     return f"{later[0]} comes later" if later else ""
 
 
@@ -132,7 +136,8 @@ def _calling(name: str, signature: inspect.Signature) -> str:
 def _bare(signature: inspect.Signature) -> str:
     """A signature without annotations."""
     parameters = [
-        one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in signature.parameters.values()
     ]
     return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
 

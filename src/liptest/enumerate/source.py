@@ -137,8 +137,8 @@ def read_source(function: Any) -> FunctionSource | None:
 @lru_cache(maxsize=1 << 10)
 def _gives(node: FunctionNode, code: CodeType, imported: tuple[str, ...]) -> bool:
     """Whether a tree, as it is written, is the source of this code."""
-    found = _compiled(node, code, imported, ())
-    return found is not None and is_same_code(found, code)
+    compiled = _compiled(node, code, imported, ())
+    return compiled is not None and is_same_code(compiled, code)
 
 
 def is_same_code(one: CodeType, other: CodeType) -> bool:
@@ -167,38 +167,38 @@ def _copied_part(value: Any) -> Any:
 
 def names_loaded(*nodes: ast.AST) -> set[str]:
     """Names that are read, or deleted, anywhere inside."""
-    return {one.id for one in _names_in(nodes) if isinstance(one.ctx, (ast.Load, ast.Del))}
+    return {name.id for name in _names_in(nodes) if isinstance(name.ctx, (ast.Load, ast.Del))}
 
 
 def names_stored(*nodes: ast.AST) -> set[str]:
     """Names that are assigned or deleted anywhere inside, by statements that name them."""
-    found = {one.id for one in _names_in(nodes) if not isinstance(one.ctx, ast.Load)}
+    names = {name.id for name in _names_in(nodes) if not isinstance(name.ctx, ast.Load)}
     for node in nodes:
-        for one in ast.walk(node):
-            if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                found.add(one.name)
-            elif isinstance(one, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-                found.add(one.name or "")
-            elif isinstance(one, ast.alias):
-                found.add((one.asname or one.name).partition(".")[0])
-            elif isinstance(one, ast.MatchMapping):
-                found.add(one.rest or "")
-            elif isinstance(one, (ast.Global, ast.Nonlocal)):
-                found.update(one.names)
-    found.discard("")
-    return found
+        for part in ast.walk(node):
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names.add(part.name)
+            elif isinstance(part, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+                names.add(part.name or "")
+            elif isinstance(part, ast.alias):
+                names.add((part.asname or part.name).partition(".")[0])
+            elif isinstance(part, ast.MatchMapping):
+                names.add(part.rest or "")
+            elif isinstance(part, (ast.Global, ast.Nonlocal)):
+                names.update(part.names)
+    names.discard("")
+    return names
 
 
 def _names_in(nodes: tuple[ast.AST, ...]) -> Iterator[ast.Name]:
     for node in nodes:
-        yield from (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        yield from (part for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 @lru_cache(maxsize=64)
 def _functions_of(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
     """All functions of a file, and the names that it imports at its top."""
     tree = ast.parse(text)
-    nodes = [one for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.Lambda))]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
     return tuple(nodes), tuple(sorted(_imported(tree)))
 
 
@@ -212,7 +212,7 @@ def _imported(node: ast.AST) -> set[str]:
 
 def _first_line(node: FunctionNode) -> int:
     if isinstance(node, ast.FunctionDef) and node.decorator_list:
-        return min(node.lineno, *(one.lineno for one in node.decorator_list))
+        return min(node.lineno, *(decorator.lineno for decorator in node.decorator_list))
     return node.lineno
 
 
@@ -239,9 +239,9 @@ def _compiled(
         compiled = compile(module, original.co_filename, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
-    inside = next(one for one in compiled.co_consts if isinstance(one, CodeType))
-    found = [one for one in inside.co_consts if isinstance(one, CodeType)]
-    return found[0] if len(found) == 1 else None
+    inside = next(constant for constant in compiled.co_consts if isinstance(constant, CodeType))
+    codes = [constant for constant in inside.co_consts if isinstance(constant, CodeType)]
+    return codes[0] if len(codes) == 1 else None
 
 
 def _without_what_is_run_before(node: FunctionNode) -> FunctionNode:
@@ -257,7 +257,7 @@ def _without_what_is_run_before(node: FunctionNode) -> FunctionNode:
     arguments.vararg = arguments.vararg and _without_annotation(arguments.vararg)
     arguments.kwarg = arguments.kwarg and _without_annotation(arguments.kwarg)
     arguments.defaults = [nothing for _ in arguments.defaults]
-    arguments.kw_defaults = [one and nothing for one in arguments.kw_defaults]
+    arguments.kw_defaults = [default and nothing for default in arguments.kw_defaults]
     bare.args = arguments
     if isinstance(bare, ast.FunctionDef):
         bare.returns, bare.decorator_list = None, []

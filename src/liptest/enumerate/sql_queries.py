@@ -147,22 +147,22 @@ class _Reader:
         self.takes(";")
         if self.place < len(self.words):
             raise NotSumsError(f"{self.words[self.place][1]!r}")
-        if any(isinstance(one, str) and one != key for one in items):
+        if any(isinstance(selected, str) and selected != key for selected in items):
             raise NotSumsError("a column that is not added up")
-        sums = tuple(None if isinstance(one, str) else one for one in items)
+        sums = tuple(None if isinstance(selected, str) else selected for selected in items)
         return SumQuery(tuple(names), sums, among, key, ordered, falling, having)
 
     def comparison_of_groups(self, names: list[str], items: list[Any]) -> Any:
         """A sum, or the name of one, and the number that it is compared with."""
         if self.word in names:
-            found = items[names.index(self.next()[1])]
+            compared = items[names.index(self.next()[1])]
         else:
-            found = self.aggregate()
+            compared = self.aggregate()
         comparison = _COMPARED.get(self.sign())
         kind, word = self.next()
-        if isinstance(found, str) or comparison is None or kind != "number":
+        if isinstance(compared, str) or comparison is None or kind != "number":
             raise NotSumsError("another HAVING than a sum by a number")
-        return found, comparison, float(word)
+        return compared, comparison, float(word)
 
     def sign(self) -> str:
         """A sign of a comparison, of one or two characters."""
@@ -175,13 +175,13 @@ class _Reader:
 
     def item(self) -> Aggregate | str:
         if self.takes("coalesce", "(") or self.takes("ifnull", "("):
-            found = self.aggregate()
+            aggregate = self.aggregate()
             self.needs(",")
             kind, word = self.next()
             if kind != "number" or float(word) != 0:
                 raise NotSumsError("another number than 0 in the place of no rows")
             self.needs(")")
-            return Aggregate(found.kind, found.value, found.among, fills=True)
+            return Aggregate(aggregate.kind, aggregate.value, aggregate.among, fills=True)
         return self.aggregate() if self.word in _SUMS else self.column()
 
     def aggregate(self) -> Aggregate:
@@ -215,16 +215,16 @@ class _Reader:
     # ---- conditions
 
     def condition(self) -> Callable[[Entries], Any]:
-        found = self.conjunction()
+        test = self.conjunction()
         while self.takes("or"):
-            found = _joined(np.logical_or, found, self.conjunction())
-        return found
+            test = _joined(np.logical_or, test, self.conjunction())
+        return test
 
     def conjunction(self) -> Callable[[Entries], Any]:
-        found = self.negation()
+        test = self.negation()
         while self.takes("and"):
-            found = _both(found, self.negation())
-        return found
+            test = _both(test, self.negation())
+        return test
 
     def negation(self) -> Callable[[Entries], Any]:
         if self.takes("not"):
@@ -234,10 +234,10 @@ class _Reader:
             before = self.place, self.taken
             try:
                 self.next()
-                found = self.condition()
+                test = self.condition()
                 self.needs(")")
                 if self.word not in _COMPARED and self.word not in ("+", "-", "*", "/"):
-                    return found
+                    return test
             except NotSumsError:
                 pass
             self.place, self.taken = before
@@ -251,16 +251,16 @@ class _Reader:
             self.needs("and")
             high = self.operand()
             _check_alike(left, low, high)
-            found = _both(
+            test = _both(
                 _joined(np.greater_equal, left.of, low.of), _joined(np.less_equal, left.of, high.of)
             )
         elif self.takes("in", "("):
-            found = self.membership(left)
+            test = self.membership(left)
         elif not negated:
-            found = self.compared(left)
+            test = self.compared(left)
         else:
             raise NotSumsError("a condition")
-        return (lambda entries: np.logical_not(found(entries))) if negated else found
+        return (lambda entries: np.logical_not(test(entries))) if negated else test
 
     def compared(self, left: _Operand) -> Callable[[Entries], Any]:
         sign = self.sign()
@@ -273,16 +273,16 @@ class _Reader:
         return _joined(_COMPARED[sign], left.of, right.of)
 
     def membership(self, left: _Operand) -> Callable[[Entries], Any]:
-        found: Any = None
+        test: Any = None
         while True:
-            one = self.operand()
-            _check_alike(left, one)
-            equal = _joined(np.equal, left.of, one.of)
-            found = equal if found is None else _joined(np.logical_or, found, equal)
+            operand = self.operand()
+            _check_alike(left, operand)
+            equal = _joined(np.equal, left.of, operand.of)
+            test = equal if test is None else _joined(np.logical_or, test, equal)
             if not self.takes(","):
                 break
         self.needs(")")
-        return found  # type: ignore[no-any-return]
+        return test  # type: ignore[no-any-return]
 
     def operand(self) -> _Operand:
         kind, word = self.words[self.place] if self.place < len(self.words) else ("", "")
@@ -306,29 +306,29 @@ class _Reader:
     # ---- numbers of a row
 
     def sum(self) -> Callable[[Entries], Any]:
-        found = self.product()
+        total = self.product()
         while self.word in ("+", "-"):
             function = np.add if self.next()[1] == "+" else np.subtract
-            found = _calculated(function, found, self.product())
-        return found
+            total = _calculated(function, total, self.product())
+        return total
 
     def product(self) -> Callable[[Entries], Any]:
-        found = self.factor()
+        product = self.factor()
         while self.word == "*":
             self.next()
-            found = _calculated(np.multiply, found, self.factor())
+            product = _calculated(np.multiply, product, self.factor())
         if self.word == "/":
             raise NotSumsError("a division")
-        return found
+        return product
 
     def factor(self) -> Callable[[Entries], Any]:
         if self.takes("-"):
             inner = self.factor()
             return lambda entries: np.negative(inner(entries))
         if self.takes("("):
-            found = self.sum()
+            total = self.sum()
             self.needs(")")
-            return found
+            return total
         if self.takes("abs", "("):
             inner = self.sum()
             self.needs(")")
@@ -357,13 +357,13 @@ class _Reader:
     def of_two(self) -> Callable[[Entries], Any]:
         function = _OF_TWO[self.next()[1]]
         self.needs("(")
-        found = self.sum()
+        extreme = self.sum()
         if self.word != ",":
             raise NotSumsError("the largest or smallest of all rows")
         while self.takes(","):
-            found = _joined(function, found, self.sum())
+            extreme = _joined(function, extreme, self.sum())
         self.needs(")")
-        return found
+        return extreme
 
     def number(self, value: Any) -> Callable[[Entries], Any]:
         if type(value) not in (int, float) or not abs(value) < _LARGEST:
@@ -390,7 +390,7 @@ class _Operand:
 
 
 def _check_alike(*operands: _Operand) -> None:
-    if len({one.is_text for one in operands}) > 1:
+    if len({operand.is_text for operand in operands}) > 1:
         raise NotSumsError("a comparison of a name with a number")
 
 
@@ -419,7 +419,7 @@ def _calculated(function: Any, left: Any, right: Any) -> Callable[[Entries], Any
 
     def value(entries: Entries) -> Any:
         pair = left(entries), right(entries)
-        sizes = [size_of_whole(one) for one in pair]
+        sizes = [size_of_whole(operand) for operand in pair]
         if None not in sizes and (sizes[0] or 1) * (sizes[1] or 1) >= _LARGEST_PRODUCT:
             raise NotSumsError("whole numbers that are too large")
         return function(*pair)

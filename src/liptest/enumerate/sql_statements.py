@@ -71,14 +71,14 @@ def find_fault(statement: str, names: Iterable[str]) -> str | None:
         tokens.pop()
     if not tokens or tokens[0][1] not in ("select", "with", "(", "values", "from"):
         return f"a statement that begins with {tokens[0][1]!r}" if tokens else "nothing"
-    known = {name.lower() for name in names} | set(_own_names(tokens))
+    allowed = {name.lower() for name in names} | set(_own_names(tokens))
     tables = dict(_tables_with_columns(tokens))
-    known |= {word for place, stop in tables.items() for _, word in tokens[place:stop]}
+    allowed |= {word for place, stop in tables.items() for _, word in tokens[place:stop]}
     for place, (kind, word) in enumerate(tokens):
         if place in tables:
             continue
         following = tokens[place + 1] if place + 1 < len(tokens) else ("", "")
-        fault = _fault_of(kind, word, following, known)
+        fault = _fault_of(kind, word, following, allowed)
         if fault:
             return fault
     return None
@@ -88,16 +88,16 @@ def tokens_of(statement: str) -> Iterator[tuple[str, str]]:
     """Kinds and words, small letters but in strings; kind "" for what is not known."""
     place = 0
     while place < len(statement):
-        found = _TOKEN.match(statement, place)
-        if found is None:
+        matched = _TOKEN.match(statement, place)
+        if matched is None:
             yield "", statement[place]
             return
-        kind, word = str(found.lastgroup), found[0]
+        kind, word = str(matched.lastgroup), matched[0]
         if kind == "quoted":
             word = word[1:-1].replace('""', '"')
         if kind != "space":
             yield kind, word if kind == "text" else word.lower()
-        place = found.end()
+        place = matched.end()
 
 
 def _own_names(tokens: list[tuple[str, str]]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _own_names(tokens: list[tuple[str, str]]) -> Iterator[str]:
         if kind not in ("word", "quoted") or (kind == "word" and word in _KEYWORDS):
             continue
         before = tokens[place - 1] if place else ("", "")
-        after = [one for _, one in tokens[place + 1 : place + 3]]
+        after = [text for _, text in tokens[place + 1 : place + 3]]
         is_named = before in (("word", "as"), ("sign", ")")) or after == ["as", "("]
         follows_name = before[0] in ("quoted", "word") and before[1] not in _KEYWORDS
         if (is_named or follows_name) and (not after or after[0] != "("):

@@ -49,10 +49,10 @@ class _Pass:
             self.left = _joined(self.left, end)
 
     def _block(self, body: list[ast.stmt], known: Assigned) -> Assigned:
-        for one in body:
+        for statement in body:
             if known is None:
                 raise NotPure("a place that is not reached")
-            known = self._statement(one, known)
+            known = self._statement(statement, known)
         return known
 
     def _statement(self, node: ast.stmt, known: Names) -> Assigned:
@@ -100,7 +100,7 @@ class _Pass:
     def _reads(self, node: ast.expr, known: Names) -> None:
         if (names_loaded(node) & self.stored) - known:
             raise NotPure("a name is read that an earlier pass may have assigned")
-        if any(isinstance(one, (ast.NamedExpr, ast.Lambda, ast.List)) for one in ast.walk(node)):
+        if any(isinstance(part, (ast.NamedExpr, ast.Lambda, ast.List)) for part in ast.walk(node)):
             raise NotPure("an assignment or a list in an expression")
         self._check(node)
 
@@ -108,18 +108,18 @@ class _Pass:
         if not any(map(self._draws, ast.walk(node))):
             check_expression(self._source, node, self._own)
         elif isinstance(node, ast.Call):
-            named = [one.value for one in node.keywords]
-            if any(isinstance(one, ast.Starred) for one in node.args) or any(
-                one.arg is None for one in node.keywords
+            named = [keyword.value for keyword in node.keywords]
+            if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
+                keyword.arg is None for keyword in node.keywords
             ):
                 raise NotPure("arguments in a list")
             if named and is_draw(self._source, node, _DRAWING):
                 raise NotPure("a draw with keywords")
             if not self._draws(node):
                 check_expression(self._source, ast.Call(node.func, [], []), self._own)
-            for one in (*node.args, *named):
-                if not self._is_generator(one):
-                    self._check(one)
+            for argument in (*node.args, *named):
+                if not self._is_generator(argument):
+                    self._check(argument)
         elif isinstance(node, _COMPOSITE):
             for part in ast.iter_child_nodes(node):
                 self._check(part)
@@ -133,10 +133,10 @@ class _Pass:
         if is_draw(self._source, node, _DRAWING):
             return True
         try:
-            found = original_of(constant_of(self._source, node.func))
+            callee = original_of(constant_of(self._source, node.func))
         except NotPure:
             return False
-        return type(found) is FunctionType and self._is_sampler(found)
+        return type(callee) is FunctionType and self._is_sampler(callee)
 
     def _is_generator(self, node: ast.expr) -> bool:
         """Whether it may be a generator: a name that is handed on as it is."""
@@ -156,17 +156,17 @@ def passes_that_start_over(
     after it, as it left them.
     """
     code = source.function.__code__
-    if node.orelse or any(isinstance(one, ast.Try) for one in ast.walk(source.node)):
+    if node.orelse or any(isinstance(part, ast.Try) for part in ast.walk(source.node)):
         raise NotPure("else or try")
-    found = _Pass(source, node, is_sampler)
-    if not found.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
+    one_pass = _Pass(source, node, is_sampler)
+    if not one_pass.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
         raise NotPure("a name of another function")
-    if found.left is not None and (read_later & found.stored) - found.left:
+    if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
         raise NotPure("a name is read later that an earlier pass may have assigned")
-    outside = (names_loaded(node) - found.stored) & frozenset(code.co_varnames)
+    outside = (names_loaded(node) - one_pass.stored) & frozenset(code.co_varnames)
     name = f"{OWN_NAMES}passes_over_{number}"
-    values = lambda_node(None, tuple_node([name_node(one) for one in sorted(outside)]))
-    call = call_of_folds("passes", values, ast.Constant(found.in_place))
+    values = lambda_node(None, tuple_node([name_node(free_name) for free_name in sorted(outside)]))
+    call = call_of_folds("passes", values, ast.Constant(one_pass.in_place))
     begin = ast.Call(ast.Attribute(name_node(name), "begin", ast.Load()), [], [])
     first = ast.Assign([name_node(name, ast.Store())], call)
     return ast.copy_location(first, node), ast.copy_location(ast.Expr(begin), node.body[0])
@@ -174,9 +174,9 @@ def passes_that_start_over(
 
 def _names_of(target: ast.expr) -> Names:
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    if not all(isinstance(one, ast.Name) for one in parts):
+    if not all(isinstance(part, ast.Name) for part in parts):
         raise NotPure("an assignment to more than names")
-    return frozenset(one.id for one in parts if isinstance(one, ast.Name))
+    return frozenset(part.id for part in parts if isinstance(part, ast.Name))
 
 
 def _joined(one: Assigned, other: Assigned) -> Assigned:

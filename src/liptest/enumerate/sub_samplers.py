@@ -67,7 +67,7 @@ class SamplerLaws:
     @property
     def is_used(self) -> bool:
         """Whether the law of some function has taken the place of its runs."""
-        return any(found is not None for found in self._laws.values())
+        return any(law is not None for law in self._laws.values())
 
     def summarised(self, function: Any, rewrite: Callable[[Any], Any]) -> Callable[..., Any] | None:
         """A stand-in for a function that only draws; None for any other.
@@ -95,10 +95,10 @@ class SamplerLaws:
                     self._laws[key] = self._law_of(function, given)
                 except LawError as error:
                     tree.fail(error)
-            found = self._laws[key]
-            if found is None:
+            law = self._laws[key]
+            if law is None:
                 return function(*arguments, **options)
-            return self.drawn(tree, found)
+            return self.drawn(tree, law)
 
         return call
 
@@ -111,35 +111,35 @@ class SamplerLaws:
         return values[taken]
 
     def _law_of(self, function: FunctionType, given: tuple[Any, ...]) -> Outcomes | None:
-        found = self._enumerated(self._rewritten[function], given)
+        outcomes = self._enumerated(self._rewritten[function], given)
         declared = declared_sampler(function)
-        if declared is not None and found is not None:
-            values, weights = found
+        if declared is not None and outcomes is not None:
+            values, weights = outcomes
             total = sum(weights)
             masses = {
-                one: Fraction(weight, total)
-                for one, weight in zip(values, weights[:-1], strict=True)
+                value: Fraction(weight, total)
+                for value, weight in zip(values, weights[:-1], strict=True)
             }
-            declared.check([one for one in given if not is_generator(one)], masses)
-        return found
+            declared.check([argument for argument in given if not is_generator(argument)], masses)
+        return outcomes
 
     def _enumerated(self, function: FunctionType, arguments: tuple[Any, ...]) -> Outcomes | None:
         tree = RestartingTree(
             self._name, skips_light=True, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES
         )
         rng = ChoiceGenerator(tree)
-        given = [rng if type(one) is ChoiceGenerator else one for one in arguments]
+        given = [rng if type(argument) is ChoiceGenerator else argument for argument in arguments]
         values: dict[Any, Any] = {}
 
         def run() -> Any:
             try:
-                found = function(*given)
+                outcome = function(*given)
             except Exception as error:
-                found = error
-            if not _is_plain(found) or tree.noise is not None:
+                outcome = error
+            if not _is_plain(outcome) or tree.noise is not None:
                 tree.unsupported("a function that draws more than numbers", "")
-            key = type(found).__name__, repr(found)
-            values[key] = found
+            key = type(outcome).__name__, repr(outcome)
+            values[key] = outcome
             return key
 
         session = active()
@@ -186,8 +186,8 @@ class SamplerLaws:
         if function.__kwdefaults__ or not all(map(_is_plain, function.__defaults__ or ())):
             return False
         try:
-            for one in source.body:
-                self._check_statement(source, one)
+            for statement in source.body:
+                self._check_statement(source, statement)
         except NotPure:
             return False
         return True
@@ -198,13 +198,13 @@ class SamplerLaws:
         if not isinstance(node, _STATEMENTS):
             raise NotPure(type(node).__name__)
         for name, part in ast.iter_fields(node):
-            for one in part if isinstance(part, list) else [part]:
-                if isinstance(one, ast.stmt):
-                    self._check_statement(source, one)
+            for child in part if isinstance(part, list) else [part]:
+                if isinstance(child, ast.stmt):
+                    self._check_statement(source, child)
                 elif name in ("target", "targets"):
-                    _check_target(one)
-                elif isinstance(one, ast.expr) and name != "annotation":
-                    self._check_expression(source, one)
+                    _check_target(child)
+                elif isinstance(child, ast.expr) and name != "annotation":
+                    self._check_expression(source, child)
 
     def _check_expression(self, source: FunctionSource, node: ast.AST) -> None:
         if isinstance(node, ast.Name):
@@ -218,20 +218,20 @@ class SamplerLaws:
         elif isinstance(node, ast.Call):
             self._check_call(source, node)
         elif isinstance(node, _EXPRESSIONS):
-            for one in ast.iter_child_nodes(node):
-                self._check_expression(source, one)
+            for child in ast.iter_child_nodes(node):
+                self._check_expression(source, child)
         else:
             raise NotPure(type(node).__name__)
 
     def _check_call(self, source: FunctionSource, node: ast.Call) -> None:
-        if any(one.arg is None for one in node.keywords):
+        if any(keyword.arg is None for keyword in node.keywords):
             raise NotPure("keywords")
-        for one in (*node.args, *(one.value for one in node.keywords)):
-            self._check_expression(source, one)
+        for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+            self._check_expression(source, part)
         if is_draw(source, node, _DRAWING) and not node.keywords:
             return
         function = original_of(constant_of(source, node.func))
-        if any(function is one for one in _FUNCTIONS) and not node.keywords:
+        if any(function is listed for listed in _FUNCTIONS) and not node.keywords:
             return
         if isinstance(function, type) and function in _EXCEPTIONS:
             return
@@ -241,29 +241,29 @@ class SamplerLaws:
 
 def _tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
     """The tree that the draws of code ask, whose values these are; None where that is not known."""
-    drawn = {id(one): one for one in values if is_generator(one)}
+    drawn = {id(value): value for value in values if is_generator(value)}
     session = active()
     if len(drawn) > 1 or (session is not None and session.seeded):
         return None
-    for one in drawn.values():
-        if type(one) is ChoiceGenerator:
-            tree: ChoiceTree = one._tree  # type: ignore[assignment]
+    for generator in drawn.values():
+        if type(generator) is ChoiceGenerator:
+            tree: ChoiceTree = generator._tree  # type: ignore[assignment]
             return tree
     return None if session is None else session.tree
 
 
 def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Equal for arguments of one law; None for others than plain values and generators."""
-    found: list[Any] = []
-    for one in given:
-        kind = type(one)
-        if kind in _PLAIN or _is_plain(one):
-            found.append((kind, one))
-        elif is_generator(one):
-            found.append(None)
+    parts: list[Any] = []
+    for argument in given:
+        kind = type(argument)
+        if kind in _PLAIN or _is_plain(argument):
+            parts.append((kind, argument))
+        elif is_generator(argument):
+            parts.append(None)
         else:
             return None
-    return tuple(found)
+    return tuple(parts)
 
 
 def _in_order(
@@ -278,8 +278,8 @@ def _in_order(
         return None
     if len(arguments) > len(names) or named.keys() & options or code.co_posonlyargcount:
         return None
-    found = optional | named | options
-    return tuple(found[one] for one in names) if found.keys() == set(names) else None
+    bound = optional | named | options
+    return tuple(bound[name] for name in names) if bound.keys() == set(names) else None
 
 
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
@@ -303,7 +303,7 @@ def _is_own(source: FunctionSource, name: str) -> bool:
 
 def _check_target(node: Any) -> None:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    if not all(isinstance(one, ast.Name) for one in parts):
+    if not all(isinstance(part, ast.Name) for part in parts):
         raise NotPure("an assignment to more than names")
 
 

@@ -41,20 +41,20 @@ def enumerate_with_loops(
     way = "recorded" if function._known.records else "plain"
 
     def enumerated(one: Enumeration) -> Enumerated:
-        found: Enumerated = getattr(one, way)(argument, session)
-        return found
+        outcome: Enumerated = getattr(one, way)(argument, session)
+        return outcome
 
     if function._rewrite is not None:
         return enumerated(replace(as_written, function=function._rewrite(session)))
     if function._keeps_whole or function.max_seconds is not None:
         return enumerated(as_written)
-    known = function._known
-    if known.summed_up is None:
-        known.summed_up = _SummedUp.of(function)
-    summed: _SummedUp = known.summed_up
-    found = summed.law(as_written, session, enumerated)
-    known.conditions |= summed.conditions if summed.helps else set()
-    return found
+    memory = function._known
+    if memory.summed_up is None:
+        memory.summed_up = _SummedUp.of(function)
+    summed: _SummedUp = memory.summed_up
+    outcome = summed.law(as_written, session, enumerated)
+    memory.conditions |= summed.conditions if summed.helps else set()
+    return outcome
 
 
 @dataclass(eq=False)
@@ -77,9 +77,11 @@ class _SummedUp:
     @property
     def conditions(self) -> set[str]:
         """What its laws rest on."""
-        found = {SUMMED_UP} if self.folds.loops_summed_up else set()
+        conditions = {SUMMED_UP} if self.folds.loops_summed_up else set()
         return (
-            found | ({_DRAWN_ONCE} if self.samplers.is_used else set()) | self.samplers.conditions
+            conditions
+            | ({_DRAWN_ONCE} if self.samplers.is_used else set())
+            | self.samplers.conditions
         )
 
     def law(
@@ -97,11 +99,11 @@ class _SummedUp:
             return enumerated(as_written)
         if not part.law.unexplored:
             return part
-        found = (
+        summed = (
             None if part.law.fractions is None else self._summed(as_written, session, enumerated)
         )
-        self.helps = found is not None and _fits(part.law, found.law)
-        return found if found is not None and self.helps else enumerated(as_written)
+        self.helps = summed is not None and _fits(part.law, summed.law)
+        return summed if summed is not None and self.helps else enumerated(as_written)
 
     def _summed(
         self,
@@ -109,7 +111,7 @@ class _SummedUp:
         session: Session,
         enumerated: Callable[[Enumeration], Enumerated],
     ) -> Enumerated | None:
-        found = None
+        summed = None
         runs = self.budgets["max_leaves"]
         for most in (_FEW_RUNS, runs) if self.helps is None else (runs,):
             options: Any = {**self.budgets, "max_leaves": most, "skips_light": True}
@@ -117,14 +119,14 @@ class _SummedUp:
             function = self.rewritten(session)
             changes: Any = {"function": function, "new_tree": tree, "repetition": Repetition()}
             try:
-                found = enumerated(replace(as_written, **changes))
+                summed = enumerated(replace(as_written, **changes))
             except LiptestError:
                 return None
             if not self.folds.loops_summed_up and not self.samplers.is_used:
                 return None
-            if not found.law.unexplored:
+            if not summed.law.unexplored:
                 break
-        return found
+        return summed
 
 
 def _short(new_tree: Callable[[], ChoiceTree]) -> ChoiceTree:
@@ -137,8 +139,8 @@ def _fits(part: OutputLaw, law: OutputLaw) -> bool:
     """Whether a part of a law lies below another law that leaves less of it open."""
     if part.fractions is None or law.fractions is None or part.unexplored <= law.unexplored:
         return False
-    known = dict(zip(law.outputs, law.fractions, strict=True))
+    masses = dict(zip(law.outputs, law.fractions, strict=True))
     return all(
-        mass <= known.get(output, Fraction(0)) + law.unexplored
+        mass <= masses.get(output, Fraction(0)) + law.unexplored
         for output, mass in zip(part.outputs, part.fractions, strict=True)
     )

@@ -41,8 +41,8 @@ class BallSum:
         """Add weight * probability to the probability of an output."""
         with precision(CERTIFIED_BITS):
             mass = exact_ball(weight) * probability
-            known = self._masses.get(output)
-            self._masses[output] = mass if known is None else known + mass
+            earlier = self._masses.get(output)
+            self._masses[output] = mass if earlier is None else earlier + mass
 
     def leave_out(self, weight: Fraction, probability: arb) -> None:
         """Note a run that was cut off."""
@@ -113,8 +113,8 @@ class LawSum:
         self._merge()
         ((common, part),) = self._parts.items()
         rest = reduced(common - sum(part.values()), common)
-        known = {numerator: reduced(numerator, common) for numerator in set(part.values())}
-        return {output: known[numerator] for output, numerator in part.items()}, rest
+        masses = {numerator: reduced(numerator, common) for numerator in set(part.values())}
+        return {output: masses[numerator] for output, numerator in part.items()}, rest
 
     def _merge(self) -> None:
         # Ascending: on one path each denominator divides the next, so the common one stays small.
@@ -135,9 +135,9 @@ def reduced(numerator: int, denominator: int) -> Fraction:
     if denominator.bit_length() < _LONG:
         return Fraction(numerator, denominator)
     lowest = fmpq(numerator, denominator)
-    found: Any = object.__new__(Fraction)
-    found._numerator, found._denominator = int(lowest.p), int(lowest.q)
-    return found  # type: ignore[no-any-return]
+    fraction: Any = object.__new__(Fraction)
+    fraction._numerator, fraction._denominator = int(lowest.p), int(lowest.q)
+    return fraction  # type: ignore[no-any-return]
 
 
 def multiply_all(factors: list[int]) -> int:

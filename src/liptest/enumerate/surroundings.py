@@ -157,13 +157,13 @@ class Surroundings:
             self.sees_all = True  # what it imports runs once
         tells = (
             any(map(_may_tell, codes))
-            or any(self.compiled.is_named_by(one, space) for one in codes)
+            or any(self.compiled.is_named_by(inner, space) for inner in codes)
             or any(map(makes_names, imported))
         )
         if tells:
             self._has_telling_code = True
         else:
-            self._harmless |= {id(one): one for one in codes}
+            self._harmless |= {id(inner): inner for inner in codes}
 
     def is_harmless(self, executed: ExecutedCode) -> bool:
         """Whether all code that has run tells nothing."""
@@ -172,11 +172,11 @@ class Surroundings:
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""
         code = frame.f_code
-        known = self._kinds.get(id(code))
-        if known is None:
+        kinds = self._kinds.get(id(code))
+        if kinds is None:
             own = is_programs(frame), self.compiled.is_looked_at(frame), _is_of_polars(frame)
-            known = self._kinds[id(code)] = *own, code
-        is_program, is_unknown, is_of_polars, _ = known
+            kinds = self._kinds[id(code)] = *own, code
+        is_program, is_unknown, is_of_polars, _ = kinds
         if not (is_program or is_unknown or is_of_polars):
             # Most events are those of libraries: of these a clock alone tells something.
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
@@ -218,10 +218,10 @@ class Surroundings:
         self._refuse(depends(self._name, f"{what}{f' ({words})' if words else ''}", advice))
 
     def _polars_called(self, frame: FrameType) -> None:
-        found = refused_call(frame, has_lazy_frames=self._has_lazy_frames)
-        if found is None:
+        refused = refused_call(frame, has_lazy_frames=self._has_lazy_frames)
+        if refused is None:
             return
-        caller, what, advice, is_random = found
+        caller, what, advice, is_random = refused
         if is_random:
             self._end(caller, what, advice)
         words = line_in_words(caller.f_code.co_filename, caller.f_lineno)
@@ -275,10 +275,10 @@ class Surroundings:
                 self._end(frame, what, _HASH_ADVICE)
             if step.name != "LOAD_GLOBAL" or step.is_called:
                 continue
-            known = frame.f_globals.get(step.value, frame.f_builtins.get(step.value))
-            if known is id:
+            loaded = frame.f_globals.get(step.value, frame.f_builtins.get(step.value))
+            if loaded is id:
                 self._end(frame, "hands on id, an address in memory", _ID_ADVICE)
-            elif known is hash and hashes_differ():
+            elif loaded is hash and hashes_differ():
                 what = "hands on hash, which differs from process to process for strings"
                 self._end(frame, what, _HASH_ADVICE)
 
@@ -362,10 +362,10 @@ def check_no_address(name: str, outputs: Iterable[Any]) -> None:
     for output in outputs:
         if isinstance(output, (bool, int, float)):
             continue
-        found = _ADDRESS.search(repr(output))
-        if found is not None:
+        address = _ADDRESS.search(repr(output))
+        if address is not None:
             advice = "answer a name or a number of your own"
-            raise depends(name, f"answers an address in memory: {found[0]!r}", advice)
+            raise depends(name, f"answers an address in memory: {address[0]!r}", advice)
 
 
 def is_collecting(frame: FrameType | None) -> bool:
@@ -443,7 +443,7 @@ def _asks_zone(frame: FrameType, function: BuiltinFunctionType) -> bool:
 
 def _arguments_at(frame: FrameType) -> int:
     """How many arguments the call that is under way has."""
-    calls = [one for one in steps_of(frame.f_code) if one.offset <= frame.f_lasti]
+    calls = [step for step in steps_of(frame.f_code) if step.offset <= frame.f_lasti]
     return calls[-1].number if calls and calls[-1].name.startswith("CALL") else 0
 
 

@@ -113,14 +113,21 @@ def _joining(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @lru_cache
 def _of_numpy() -> dict[int, Any]:
-    found = {id(one): follower(one, _keeping(one), draws=False) for one in _MAKING}
-    return found | {id(one): follower(one, _filling(one), draws=False) for one in _FILLED + _LIKE}
+    followers = {
+        id(function): follower(function, _keeping(function), draws=False) for function in _MAKING
+    }
+    return followers | {
+        id(function): follower(function, _filling(function), draws=False)
+        for function in _FILLED + _LIKE
+    }
 
 
 @lru_cache
 def taking_lists() -> dict[int, Any]:
     """Stand-ins for functions that would compare the entries of a list one by one."""
-    return {id(one): follower(one, _of_list(one), draws=False) for one in _OF_LISTS}
+    return {
+        id(function): follower(function, _of_list(function), draws=False) for function in _OF_LISTS
+    }
 
 
 def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,7 +152,9 @@ def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
 def leaving_unfilled() -> dict[int, Any]:
     """Stand-ins for what gives memory as it was: what the program reads of it differs each time."""
     every = (*_UNFILLED, np.ma.empty, np.ma.empty_like)
-    return {id(one): follower(one, _unfilled(one), draws=False) for one in every}
+    return {
+        id(function): follower(function, _unfilled(function), draws=False) for function in every
+    }
 
 
 def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,8 +193,8 @@ def _holds_text(dtype: np.dtype[Any]) -> bool:
     """Whether not every byte is one of a record: objects, and texts of which some do not exist."""
     if dtype.hasobject or dtype.kind == "U":
         return True
-    inner = [one[0] for one in (dtype.fields or {}).values()]
-    return any(map(_holds_text, [one.subdtype[0] if one.subdtype else one for one in inner]))
+    inner = [field[0] for field in (dtype.fields or {}).values()]
+    return any(map(_holds_text, [part.subdtype[0] if part.subdtype else part for part in inner]))
 
 
 def _with_room(session: Session, made: Any, name: str) -> Any:
@@ -217,21 +226,21 @@ def _name_called(code: CodeType, at: int) -> str:
     if line is None or start is None:
         return ""
     text = linecache.getline(code.co_filename, line).encode()[start:].decode(errors="replace")
-    found = _CALL.match(text)
-    return found[1] if found else ""
+    call = _CALL.match(text)
+    return call[1] if call else ""
 
 
 def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
-        found = _symbolic_array(session, value)
-        if found is None or more or options.keys() - {"copy"}:
+        array = _symbolic_array(session, value)
+        if array is None or more or options.keys() - {"copy"}:
             made = original(value, dtype, *more, **options)
             is_new = original is _COPYING and type(value) in (list, tuple)
             return _with_room(session, made, original.__name__) if is_new else made
         copy = options.get("copy", original is _COPYING)
-        if dtype is not None and np.dtype(dtype) != found.dtype:
-            return found.astype(dtype)
-        return found.copy() if copy and found is value else found
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            return array.astype(dtype)
+        return array.copy() if copy and array is value else array
 
     return make
 
@@ -251,8 +260,10 @@ def _symbolic_array(session: Session, value: Any) -> Any:
 def _of_symbols(session: Session, value: Any) -> Any:
     if type(value) not in (list, tuple) or not any(map(is_symbolic, value)):
         return None
-    if not all(is_symbolic(one) or isinstance(one, (int, float, np.generic)) for one in value):
+    if not all(
+        is_symbolic(entry) or isinstance(entry, (int, float, np.generic)) for entry in value
+    ):
         return None
-    kinds = [one.kind if is_symbolic(one) else type(one) for one in value]
+    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in value]
     dtype = np.array([kind(1) for kind in kinds]).dtype
     return array_of(session.tree, filled(list(value), (len(value),), object), dtype)

@@ -261,13 +261,13 @@ def follow_paths(
         )
         return NoPaths(f"{program.name}: {why}")
     for _ in range(_MOST_REFINED):
-        found = _followed(program, data, way, max_paths, domain.dimension)
+        paths = _followed(program, data, way, max_paths, domain.dimension)
         finer = data.refined() if isinstance(data, RealData) else None
         if finer is None:
             near = domain.near if isinstance(domain, Table) else None
             if near is not None and isinstance(data, (Records, UserRows)):
                 near.checks.append(data.is_near)
-            return found
+            return paths
         if finer.is_too_fine:
             break
         data = finer
@@ -323,7 +323,7 @@ def _followed(
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())
-    found = SymbolicPaths(
+    followed = SymbolicPaths(
         tuple(paths.values()),
         with_functions(data.differences(), functions),
         way,
@@ -334,23 +334,23 @@ def _followed(
         output=_output_of(leaves),
     )
     if functions and type(data) is Records:
-        found = replace(found, pairs_of_moves=data.pairs_of_functions(functions))
-    missing = [one for leaf in leaves for one in leaf.missing]
+        followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
+    missing = [gap for leaf in leaves for gap in leaf.missing]
     if missing:
         counts = frozenset(number for _, numbers in missing for number in numbers)
         told_once = are_told_once(paths.values(), counts) and not functions
         if not isinstance(data, Records) or not told_once:
             return NoPaths(f"{program.name}: {_TWICE}")
         gone = max(mass for mass, _ in missing), data.vanishing(counts)
-        return replace(found, missing=gone)
+        return replace(followed, missing=gone)
     if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
         sample = data.sample
         if sample is not None:
             sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
-        found = replace(found, sample=sample)
+        followed = replace(followed, sample=sample)
     if isinstance(data, UserRows):
-        found = replace(found, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
-    return found
+        followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
+    return followed
 
 
 def _output_of(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
@@ -469,9 +469,9 @@ def _check_no_bare_place(path: AlignedPath, run: AlignedRun, data: Data) -> None
     if not bare or run.functions or not isinstance(data, (Records, Numbers)):
         return
     _, rows = RowReader().read(AlignedPath(noises, (), tuple(bare)))
-    found = find_bare_move(path, rows, data.differences())
-    if found is not None:
-        raise _ToldBare(found[1], found[0])
+    bare_move = find_bare_move(path, rows, data.differences())
+    if bare_move is not None:
+        raise _ToldBare(bare_move[1], bare_move[0])
 
 
 def _has_far_too_many_paths(program: Program, data: Data, releases: bool) -> bool:
@@ -512,9 +512,9 @@ class PathMaker:
         """The path of the leaf that a tree is at."""
         run: AlignedRun = tree.noise
         places = dict(run.released)
-        for one in () if _is_plain(output) else forms_in(tree, output):
-            if isinstance(one, Form) and one.terms:
-                places.setdefault(run.terms_of(one), one)
+        for place in () if _is_plain(output) else forms_in(tree, output):
+            if isinstance(place, Form) and place.terms:
+                places.setdefault(run.terms_of(place), place)
         forms = tuple(sorted(places.values(), key=lambda form: form.terms))
         noises, conditions = tuple(run.noises), run.conditions()
         twin = self._identity_of_twins(run, conditions, forms)
@@ -531,8 +531,11 @@ class PathMaker:
         are_alike = self._data.are_answers_alike and not run.functions
         if len(run.contests) == 1 and are_alike:
             contest, _ = run.contests[0]
-            terms = (*(one.terms for one in conditions), *(one.terms for one in places))
-            others = {variable for one in terms for variable, _ in one}
+            terms = (
+                *(constraint.terms for constraint in conditions),
+                *(form.terms for form in places),
+            )
+            others = {variable for part in terms for variable, _ in part}
             if contest.are_alike and contest.variables.isdisjoint(others):
                 winners = id(contest)
         # What is equal is mostly the same object.
@@ -548,7 +551,7 @@ def _check_points(
     program: Program, data: Data, releases: bool, leaves: list[PathEnd], dimension: int
 ) -> None:
     """Compare with what the unmodified program does at some points; raises LiptestError."""
-    known = {leaf.branches for leaf in leaves}
+    followed = {leaf.branches for leaf in leaves}
     raising = {leaf.branches for leaf in leaves if leaf.raises}
     variables = max(len(leaf.path.noises) for leaf in leaves)
     before = interruptions()
@@ -556,7 +559,7 @@ def _check_points(
     for seed in range(points):
         branches = _check_point(program, data, releases, seed)
         raise_swallowed(before)
-        if branches not in known:
+        if branches not in followed:
             raise _differs(program, "takes a path that was not found")
         raising.discard(branches)
     program.session.check_keeps_no_state(partial(_check_point, program, data, releases, seed))
@@ -593,9 +596,9 @@ def _check_point(program: Program, data: Data, releases: bool, seed: int) -> tup
     plain.path = list(_with_weights(choices))
     try:
         with session.real_floats():
-            found = plain._run(again)
+            answer = plain._run(again)
         replay.check_all_drawn(name)
-        if not (found is expected or found == expected):
+        if not (answer is expected or answer == expected):
             raise _differs(program, "answers otherwise")
     finally:
         plain.close()

@@ -89,7 +89,11 @@ class SymbolicStore:
 
     def _rows(self, query: SumQuery) -> Iterator[tuple[Any, ...]]:
         if not query.key:
-            yield tuple(self._nullable(query, one) for one in query.items if one is not None)
+            yield tuple(
+                self._nullable(query, aggregate)
+                for aggregate in query.items
+                if aggregate is not None
+            )
             return
         for key in keys_of(self.table, query):
             if query.having is not None:
@@ -99,16 +103,16 @@ class SymbolicStore:
             row: list[Any] = []
             sums: list[Any] = []
             counts: list[Any] = []
-            for one in query.items:
-                if one is None:
+            for aggregate in query.items:
+                if aggregate is None:
                     row.append(key)
                     continue
-                if one.among is not None and one.kind == "sum" and not one.fills:
+                if aggregate.among is not None and aggregate.kind == "sum" and not aggregate.fills:
                     raise NotSumsError("a sum in a group that may be NULL: use COALESCE")
-                value = self._sum(query, one, key)
+                value = self._sum(query, aggregate, key)
                 row.append(value)
                 sums.append(value)
-                if one.kind == "count" and one.among is None:
+                if aggregate.kind == "count" and aggregate.among is None:
                     counts.append(value)
             if self._way(2, [*sums, self._sum(query, Aggregate("count", None), key)], counts) == 0:
                 yield tuple(row)
@@ -124,19 +128,19 @@ class SymbolicStore:
 
     def _way(self, ways: int, sums: list[Any], above: list[Any]) -> int:
         """In which way sums that may be missing are handed over; in way 0 some are not 0."""
-        if not all(type(one) is AlignedValue and one.form.terms for one in sums):
+        if not all(type(total) is AlignedValue and total.form.terms for total in sums):
             raise NotSumsError("a sum that may be NULL and is the same for all data")
         self.missing.append(MaybeMissing(ways, sums))
         place = len(self.missing) - 1
         way = self.ways[place] if place < len(self.ways) else 0
-        for one in sums:
-            self.run.nonzero.discard(self.run.terms_of(one.form))
+        for total in sums:
+            self.run.nonzero.discard(self.run.terms_of(total.form))
         if way == 0:
-            self.run.nonzero.update(self.run.terms_of(one.form) for one in above)
+            self.run.nonzero.update(self.run.terms_of(count.form) for count in above)
         return way
 
     def _sum(self, query: SumQuery, one: Aggregate, key: Any = None) -> Any:
-        among = [found(self._entries) for found in (query.among, one.among) if found is not None]
+        among = [test(self._entries) for test in (query.among, one.among) if test is not None]
         if query.key:
             among.append(np.equal(self._entries(query.key), key))
         mask: Any = None
@@ -166,11 +170,11 @@ class SymbolicStore:
         if type(series) is KeySeries:
             kept = series.array if mask is None else series.array[mask]
             return _typed(KeySeries(kept, column).nunique(), int)
-        found: Any = 0
+        count: Any = 0
         for value in self.table.columns[column].values.tolist():
             own = np.equal(self._entries(column), value)
-            found = found + (np.sum(own if mask is None else np.logical_and(mask, own)) > 0)
-        return _typed(found, int)
+            count = count + (np.sum(own if mask is None else np.logical_and(mask, own)) > 0)
+        return _typed(count, int)
 
     def _added(self, storage: Any, kind: str) -> Any:
         if type(storage) is RealColumn:
@@ -193,9 +197,9 @@ class SymbolicStore:
         """Refuse a query that the engine answers otherwise."""
         if self.run.point is not None or query.having is not None:
             return
-        known = self._store.agreeing
+        agreeing = self._store.agreeing
         asked = statement, repr(parameters)
-        if asked in known:
+        if asked in agreeing:
             return
         rng = _GENERATOR(_BITS(0))
         for _ in range(_TABLES):
@@ -210,7 +214,7 @@ class SymbolicStore:
                     f"what the engine answers otherwise than it is followed ({answered!r:.100} "
                     f"for {expected!r:.100}); beside real numbers write 1.0 for 1 and 0.0 for 0"
                 )
-        known.add(asked)
+        agreeing.add(asked)
 
 
 # Kept: while a program is analysed the names stand for something else.
@@ -228,11 +232,11 @@ class _Named:
         self._series = series
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        plain = [one._series if type(one) is _Named else one for one in inputs]
+        plain = [operand._series if type(operand) is _Named else operand for operand in inputs]
         if ufunc not in (np.equal, np.not_equal) or type(plain[1]) is not str:
             raise NotSumsError("names that are not compared with constants")
-        found = plain[0] == plain[1]
-        return (found if ufunc is np.equal else ~found).array
+        equal = plain[0] == plain[1]
+        return (equal if ufunc is np.equal else ~equal).array
 
 
 def is_full(table: Table) -> bool:
@@ -251,21 +255,23 @@ def keys_of(table: Table, query: SumQuery) -> list[Any]:
 def small_table(table: Table, numbers: list[float], rng: Any) -> dict[str, Any]:
     """Columns of a few rows, real numbers near those of the query."""
     rows = int(rng.integers(1 if is_full(table) else 0, _MOST_ROWS))
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name, kind in table.columns.items():
         if isinstance(kind, Key):
             values: Any = np.arange(3)
         elif isinstance(kind, Real):
             ends = [max(kind.lower, -1e6), min(kind.upper, 1e6)]
-            near = [*ends, *_NUMBERS, *numbers, *(one + 0.25 for one in numbers)]
+            near = [*ends, *_NUMBERS, *numbers, *(number + 0.25 for number in numbers)]
             values = np.clip(np.array(near, dtype=np.float64), kind.lower, kind.upper)
         else:
             values = kind.values
             if values.dtype.kind in "iuf" and rng.random() < 0.5:
-                close = [one for one in values.tolist() if any(abs(one - n) <= 1 for n in numbers)]
+                close = [
+                    value for value in values.tolist() if any(abs(value - n) <= 1 for n in numbers)
+                ]
                 values = np.array(close) if close else values
-        found[name] = values[rng.integers(0, len(values), size=rows)]
-    return found
+        entries[name] = values[rng.integers(0, len(values), size=rows)]
+    return entries
 
 
 def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -295,12 +301,14 @@ def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterat
 
     there = chosen(query.among)
     if not query.key:
-        yield tuple(total(one, there) for one in query.items if one is not None)
+        yield tuple(total(aggregate, there) for aggregate in query.items if aggregate is not None)
         return
     for key in keys_of(table, query):
         own = np.logical_and(there, entries[query.key] == key)
         if own.any():
-            yield tuple(key if one is None else total(one, own) for one in query.items)
+            yield tuple(
+                key if aggregate is None else total(aggregate, own) for aggregate in query.items
+            )
 
 
 def _are_equal(answered: list[Any], expected: list[Any]) -> bool:
@@ -328,13 +336,13 @@ def run_in_all_ways(store: SymbolicStore, call: Callable[[], Any]) -> Any:
     run = store.run
     run.nonzero = set()
     before, depth = _copied(run), store.branching.depth
-    found = call()
+    answer = call()
     missing = store.missing
     if not missing or run.point is not None:
-        return found
+        return answer
     if store.branching.depth != depth:
         return store.refuse("a query whose groups or sums may be missing, with comparisons,")
-    ways = product(*(range(one.ways) for one in missing))
+    ways = product(*(range(gap.ways) for gap in missing))
     next(ways)
     after = _copied(run)
     for number, chosen in enumerate(ways, 2):
@@ -348,26 +356,26 @@ def run_in_all_ways(store: SymbolicStore, call: Callable[[], Any]) -> Any:
             return store.refuse(f"a group or sum that may be missing ({type(error).__name__})")
         gone = {
             variable
-            for one, way in zip(missing, chosen, strict=True)
+            for gap, way in zip(missing, chosen, strict=True)
             if way
-            for value in one.sums
+            for value in gap.sums
             for variable, _ in value.form.terms
         }
         is_alike = len(store.missing) == len(missing) and store.branching.depth == depth
-        if not is_alike or not _is_same(found, again, gone):
+        if not is_alike or not _is_same(answer, again, gone):
             return store.refuse("a group or sum that may be missing, which is told,")
     _restore(run, after)
-    return found
+    return answer
 
 
 def _copied(run: AlignedRun) -> dict[str, Any]:
     """What a run knows so far."""
     names = {name for kind in type(run).__mro__ for name in getattr(kind, "__slots__", ())}
-    known = {name: getattr(run, name) for name in names if hasattr(run, name)}
+    fields = {name: getattr(run, name) for name in names if hasattr(run, name)}
     kept = ("made", "tree")
     return {
         name: value.copy() if isinstance(value, (list, dict, set)) and name not in kept else value
-        for name, value in known.items()
+        for name, value in fields.items()
     }
 
 
@@ -396,7 +404,7 @@ def _is_same(first: Any, second: Any, gone: set[int]) -> bool:
         alike = len(first) == len(second)
         return alike and all(_is_same(a, b, gone) for a, b in zip(first, second, strict=False))
     if type(first) is SymbolicArray:
-        if not all(isinstance(one.storage, CellStorage) for one in (first, second)):
+        if not all(isinstance(array.storage, CellStorage) for array in (first, second)):
             return False
         return first.dtype == second.dtype and _is_same(
             first.cells.tolist(), second.cells.tolist(), gone

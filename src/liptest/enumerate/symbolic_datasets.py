@@ -70,11 +70,11 @@ class Records:
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
             self._answers.dataset = dataset
-        part, known = self._answers.parts[answer.number], self._counted[1]
-        if part not in known:
+        part, counts = self._answers.parts[answer.number], self._counted[1]
+        if part not in counts:
             records = self._answers.records_of(answer.number, dataset)
-            known[part] = np.bincount(records, minlength=self._answers.values)
-        return self._answers.value(answer.number, known[part])
+            counts[part] = np.bincount(records, minlength=self._answers.values)
+        return self._answers.value(answer.number, counts[part])
 
     def is_near(self, dataset: IntArray) -> bool:
         """See ``check_near``."""
@@ -159,8 +159,8 @@ class Numbers:
             kind = np.float64 if self._is_real else np.int64
             answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
             cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
-            for one in cells:
-                one.is_kept = True
+            for cell in cells:
+                cell.is_kept = True
             storage = ReadOnlyCells(tree, filled(cells, (count,), object), kind)
             self._made = run, answers, SymbolicArray(storage)
         run.adopt(self._made[1])
@@ -194,8 +194,8 @@ def data_of(domain: Domain) -> Data | None:
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return Records(domain)
     if isinstance(domain, RealRows):
-        found = RealData(domain)
-        return None if found.is_too_fine else found
+        real_data = RealData(domain)
+        return None if real_data.is_too_fine else real_data
     if isinstance(domain, RowsOfUsers):
         return UserRows(domain)
     ones = [1] * domain.dimension

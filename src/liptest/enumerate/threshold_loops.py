@@ -63,7 +63,7 @@ class ThresholdLoop:
         else:
             compared = test.left, ast.Constant(test.comparison), test.bound
             told = called("tell", *compared, self.key, self.value)
-        checks = [ast.Expr(called("draws", copy_tree(one))) for one in self.sources]
+        checks = [ast.Expr(called("draws", copy_tree(source))) for source in self.sources]
         body = [*checks, *map(copy_tree, self.assigned), ast.Expr(told)]
         walk = ast.For(copy_tree(self.node.target), name_node(loop), body, [])
         result = ast.Assign(
@@ -82,8 +82,8 @@ class ThresholdLoop:
             ast.Assign([name_node(loop, ast.Store())], call_of_folds("passing", name_node(hidden))),
             choice,
         ]
-        for one in statements:
-            ast.copy_location(one, self.node)
+        for statement in statements:
+            ast.copy_location(statement, self.node)
         return statements
 
 
@@ -99,38 +99,38 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     sources: list[ast.expr] = []
     own = set(names)
     later = names_stored(*assigned) - own
-    for one in assigned:
-        is_plain = isinstance(one, ast.Assign) and len(one.targets) == 1
-        if not is_plain or not isinstance(one, ast.Assign):
+    for statement in assigned:
+        is_plain = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        if not is_plain or not isinstance(statement, ast.Assign):
             return None
-        to = one.targets[0]
-        if not isinstance(to, ast.Name) or not _calculates(folding, one.value, sources):
+        to = statement.targets[0]
+        if not isinstance(to, ast.Name) or not _calculates(folding, statement.value, sources):
             return None
-        if names_loaded(one.value) & (later - own):
+        if names_loaded(statement.value) & (later - own):
             return None  # of the pass before
         own.add(to.id)
-    condition, found, key, value = told
+    condition, target, key, value = told
     test = None
     if condition is not None:
         test = _test_of(folding, condition, own)
         if test is None or not names_loaded(test.left) & own:
             return None
     kept = sources if test is None else None
-    if not all(_calculates(folding, one, draws) for one, draws in ((key, None), (value, kept))):
+    if not all(_calculates(folding, part, draws) for part, draws in ((key, None), (value, kept))):
         return None
     compared = [] if test is None else [test.left, test.bound]
     loaded = names_loaded(key, value, *assigned, *compared)
-    if found in own or found in loaded or own & folding.names_read_later(node):
+    if target in own or target in loaded or own & folding.names_read_later(node):
         return None
     if names_stored(node) - own or not own <= {*folding.source.function.__code__.co_varnames}:
         return None
-    if not is_fresh_before(folding, node, found):
+    if not is_fresh_before(folding, node, target):
         return None
-    key, value = (_with_counts(one) for one in (key, value))
-    body = [_with_counts(one) for one in assigned]
+    key, value = (_with_counts(part) for part in (key, value))
+    body = [_with_counts(statement) for statement in assigned]
     if test is not None:
         test = Test(_with_counts(test.left), test.comparison, test.bound)
-    return ThresholdLoop(node, body, test, found, key, value, sources)
+    return ThresholdLoop(node, body, test, target, key, value, sources)
 
 
 def filled_dict(
@@ -144,7 +144,7 @@ def filled_dict(
     names = _walked_names(first.target)
     if len(node.generators) > 1 or first.is_async or len(first.ifs) > 1 or names is None:
         return None
-    named = {one.target.id for one in ast.walk(node) if isinstance(one, ast.NamedExpr)}
+    named = {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
     if named and _are_read_elsewhere(folding, node, named):
         return None
     sources: list[ast.expr] = []
@@ -155,7 +155,7 @@ def filled_dict(
     if not _calculates(folding, node.value, sources):
         return None
     compared = [] if test is None else [test.left, test.bound]
-    parts = [_with_counts(copy_tree(one)) for one in (*compared, node.key, node.value)]
+    parts = [_with_counts(copy_tree(part)) for part in (*compared, node.key, node.value)]
     told = lambda_node(None, tuple_node(parts))
     assert isinstance(told, ast.Lambda)
     told.args.args = [ast.arg(name) for name in names]
@@ -204,7 +204,7 @@ def _test_of(
 def _walked_names(target: ast.expr) -> list[str] | None:
     """``value, count`` or ``value``."""
     entries = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = [one.id for one in entries if isinstance(one, ast.Name)]
+    names = [entry.id for entry in entries if isinstance(entry, ast.Name)]
     is_known = len(set(names)) == len(entries) and len(entries) <= 2
     return names if is_known else None
 
@@ -213,8 +213,8 @@ def _are_read_elsewhere(folding: Rewriting, node: ast.AST, names: set[str]) -> b
     """Whether names are read outside of an expression."""
 
     def reads(*trees: ast.AST) -> int:
-        every = (one for tree in trees for one in ast.walk(tree))
-        return sum(isinstance(one, ast.Name) and one.id in names for one in every)
+        every = (part for tree in trees for part in ast.walk(tree))
+        return sum(isinstance(part, ast.Name) and part.id in names for part in every)
 
     return reads(*folding.source.body) != reads(node)
 
@@ -258,19 +258,19 @@ def _entry(one: ast.stmt) -> tuple[str, ast.expr, ast.expr] | None:
 def _calculates(folding: Rewriting, node: ast.expr, sources: list[ast.expr] | None) -> bool:
     """Whether an expression only calculates, and draws noise where its sources are to be noted."""
     if isinstance(node, ast.Tuple):
-        return all(_calculates(folding, one, sources) for one in node.elts)
+        return all(_calculates(folding, entry, sources) for entry in node.elts)
     if isinstance(node, ast.Subscript):  # of what is walked, which is asked when it runs
         return isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)
     if isinstance(node, ast.NamedExpr):
         return _calculates(folding, node.value, sources)
     if not isinstance(node, ast.Call):
-        inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+        inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         return isinstance(node, _PARTS) and all(_calculates(folding, e, sources) for e in inner)
-    arguments = [*node.args, *(one.value for one in node.keywords)]
-    if not all(_calculates(folding, one, sources) for one in arguments):
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if not all(_calculates(folding, argument, sources) for argument in arguments):
         return False
     function = node.func
-    if any(is_builtin(folding.source, function, one) for one in _CALCULATING):
+    if any(is_builtin(folding.source, function, name) for name in _CALCULATING):
         return isinstance(function, ast.Name) and function.id not in folding.own
     is_draw = isinstance(function, ast.Attribute) and function.attr in _DRAWING
     if not is_draw or sources is None or not isinstance(function, ast.Attribute):

@@ -63,8 +63,8 @@ class TracingTree(ChoiceTree):
         branch = super().choose(branches)
         if self._notes is not None:
             # As it was asked first: it knows its ways.
-            known, _ = self.path[self.depth - 1]
-            shown = known.weights() if isinstance(known, UnweightedBranches) else known
+            asked, _ = self.path[self.depth - 1]
+            shown = asked.weights() if isinstance(asked, UnweightedBranches) else asked
             self._notes.append(TracedChoice(shown, branch, asked_at(sys._getframe(1))))
         return branch
 

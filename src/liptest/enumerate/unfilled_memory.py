@@ -39,7 +39,7 @@ class _Call(NamedTuple):
 def may_leave_unfilled(code: CodeType) -> bool:
     """Whether code may do one of these calls, from what it names."""
     return not {*_ARRAYS, "matlib"}.isdisjoint(code.co_names) or any(
-        isinstance(one, tuple) and "where" in one for one in code.co_consts
+        isinstance(constant, tuple) and "where" in constant for constant in code.co_consts
     )
 
 
@@ -72,23 +72,27 @@ def _is_array(called: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _calls_of(code: CodeType) -> tuple[_Call, ...]:
-    steps = [one for one in dis.get_instructions(code) if one.opname not in ("CACHE", "PRECALL")]
-    found = []
+    steps = [
+        instruction
+        for instruction in dis.get_instructions(code)
+        if instruction.opname not in ("CACHE", "PRECALL")
+    ]
+    calls = []
     for place, step in enumerate(steps):
         if step.opname not in _CALLS or (where := step.positions) is None:
             continue
         start = where.lineno, where.col_offset
         loaded = [
-            one.argval
-            for one in steps[:place]
-            if one.opname in _LOADS
-            and one.positions is not None
-            and (one.positions.lineno, one.positions.col_offset) == start
+            earlier.argval
+            for earlier in steps[:place]
+            if earlier.opname in _LOADS
+            and earlier.positions is not None
+            and (earlier.positions.lineno, earlier.positions.col_offset) == start
         ]
         if loaded and where.lineno is not None:
             keywords = _keywords(code, steps, place)
-            found.append(_Call(tuple(map(str, loaded)), step.arg or 0, keywords, where.lineno))
-    return tuple(found)
+            calls.append(_Call(tuple(map(str, loaded)), step.arg or 0, keywords, where.lineno))
+    return tuple(calls)
 
 
 def _keywords(code: CodeType, steps: list[dis.Instruction], place: int) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def unread_attributes(program: Any) -> frozenset[str]:
         if type(value) is FunctionType:
             module = value.__globals__.get("__name__")
             if not is_others(module):
-                codes.update((id(one), one) for one in codes_in(value.__code__))
+                codes.update((id(code), code) for code in codes_in(value.__code__))
                 objects.append(value)
             elif _first(module) in _READERS:
                 readers.append(value)
@@ -82,15 +82,15 @@ def unread_attributes(program: Any) -> frozenset[str]:
     if readers or any(not names_in(code).isdisjoint(_TELLING) for code in every):
         return frozenset()
     read = {name for code in every for name in _read_in(code)}
-    found: set[str] = set()
+    owned: set[str] = set()
     escaping: set[str] = set()
     for holder in holders:
         names = set(vars(holder))
         is_kept = id(holder) not in inside and not is_others(type(holder).__module__)
         is_kept = is_kept and all(map(is_plain_state, vars(holder).values()))
         is_kept = is_kept and _stays(holder, objects)
-        (found if is_kept else escaping).update(names)
-    return frozenset(found - escaping - read)
+        (owned if is_kept else escaping).update(names)
+    return frozenset(owned - escaping - read)
 
 
 def _held_by(value: Any) -> Iterator[Any]:
@@ -133,7 +133,7 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 def _is_write(steps: tuple[CodeStep, ...], place: int) -> bool:
     """``x.n += 1``, ``x.n = x.n + 1`` and ``x.n.append(..)``."""
     following = steps[place + 1 : place + 5]
-    names = tuple(one.name for one in following)
+    names = tuple(step.name for step in following)
     if names[:1] and names[0] in _LOADS:
         return following[0].value in _CHANGING
     if names[:2] != ("LOAD_CONST", "BINARY_OP"):
@@ -176,7 +176,9 @@ def _methods(member: Any) -> Iterator[Any]:
     if isinstance(member, staticmethod | classmethod | MethodType):
         yield member.__func__
     elif isinstance(member, property):
-        yield from (one for one in (member.fget, member.fset, member.fdel) if one is not None)
+        yield from (
+            accessor for accessor in (member.fget, member.fset, member.fdel) if accessor is not None
+        )
     elif not isinstance(member, type | GetSetDescriptorType) and (
         callable(member) or hasattr(member, "__get__")
     ):
@@ -185,16 +187,18 @@ def _methods(member: Any) -> Iterator[Any]:
 
 def _names_of(holder: Any) -> set[str]:
     """Names that it has in modules of programs."""
-    spaces = [vars(one) for one in list(sys.modules.values()) if not is_others(one.__name__)]
+    spaces = [
+        vars(module) for module in list(sys.modules.values()) if not is_others(module.__name__)
+    ]
     return {name for space in spaces for name, item in list(space.items()) if item is holder}
 
 
 def _attributes(functions: list[FunctionType]) -> set[str]:
     """Names of attributes that code loads, or imports from modules."""
     steps = (
-        one for each in functions for code in codes_in(each.__code__) for one in steps_of(code)
+        step for each in functions for code in codes_in(each.__code__) for step in steps_of(code)
     )
-    return {one.value for one in steps if one.name in _LOADS | {"IMPORT_FROM"}}
+    return {step.value for step in steps if step.name in _LOADS | {"IMPORT_FROM"}}
 
 
 def _cell(function: FunctionType, name: str) -> Any:
@@ -213,12 +217,12 @@ def _keeps(code: CodeType, names: Iterable[str]) -> bool:
             continue
         if step.name == "LOAD_CONST" or step.is_called:
             continue
-        following = [one.name for one in steps[place + 1 : place + 3]]
+        following = [later.name for later in steps[place + 1 : place + 3]]
         if following[:1] == ["COPY"]:
             del following[0]
         if not following or following[0] not in _USES:
             return False
-        used = next(one for one in steps[place + 1 :] if one.name in _USES)
+        used = next(later for later in steps[place + 1 :] if later.name in _USES)
         if used.value in _OF_OBJECTS:
             return False
     return True

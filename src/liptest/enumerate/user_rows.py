@@ -64,13 +64,13 @@ class UserRows:
         """An answer of a dataset."""
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
-        bound, known = self._answers.bounds[answer.number], self._counted[1]
-        if bound not in known:
+        bound, counts = self._answers.bounds[answer.number], self._counted[1]
+        if bound not in counts:
             slots = dataset[dataset > 0]
             rows, users = self._domain.rows_in(slots), self._domain.users_in(slots)
             rows = rows[kept_by(bound, rows, users)]
-            known[bound] = np.bincount(rows, minlength=self._answers.values)
-        return self._answers.value(answer.number, known[bound])
+            counts[bound] = np.bincount(rows, minlength=self._answers.values)
+        return self._answers.value(answer.number, counts[bound])
 
     def differences(self) -> ManyDifferences:
         """Of the answers of neighbours."""
@@ -107,7 +107,7 @@ class UserRows:
     def pairs_of_moves(self, moves: Sequence[Move]) -> Pairs:
         """A user who brings so many rows as each part of the differences allows."""
         differences, bounds = self._answers.differences_of_users(self._domain.most)
-        found: list[tuple[IntArray, IntArray]] = []
+        pairs: list[tuple[IntArray, IntArray]] = []
         together: tuple[list[int], list[int]] = [], []
         for move, (times, _), bound in zip(moves, differences.parts, bounds, strict=False):
             rows = self._rows_of_move(move, bound)
@@ -116,40 +116,42 @@ class UserRows:
                 together[0].extend(left)
                 together[1].extend(right)
                 others = dict.fromkeys((0, high, low))
-                found += [self._pair(left, right, other) for other in others]
+                pairs += [self._pair(left, right, other) for other in others]
         if len(differences.parts) > 1 and 0 < len(together[0]) <= self._domain.most:
             # Differently bounded sums may be of different rows.
-            found.insert(0, self._pair(*together, 0))
-        return tuple(found)
+            pairs.insert(0, self._pair(*together, 0))
+        return tuple(pairs)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many users of one row each that a sum of answers and an offset is near 0."""
         added = self._answers.contributions(table)
-        found: list[tuple[IntArray, IntArray]] = []
+        pairs: list[tuple[IntArray, IntArray]] = []
         for row in {max(added, key=lambda v: added[v]), min(added, key=lambda v: added[v])}:
             if row == 0 or not added[row]:
                 continue
             crossing = floor(-offset / added[row])
             counts = (crossing - 1, crossing, crossing + 1)
             possible = [count for count in counts if 0 <= count < self._domain.dimension]
-            found += [self._pair([], [row], row, count) for count in possible]
-        return tuple(found)
+            pairs += [self._pair([], [row], row, count) for count in possible]
+        return tuple(pairs)
 
     def _rows_of_move(self, move: Move, bound: RowBound | None) -> list[tuple[int, int]]:
         """Values of rows, 0 for none, of which the second adds so much more than the first."""
         numbers = {n for n, other in enumerate(self._answers.bounds) if other == bound}
-        rows = [tuple(sorted(one.items())) for one in self._answers.rows_of(numbers)]
+        rows = [tuple(sorted(table.items())) for table in self._answers.rows_of(numbers)]
         places = {row: value for value, row in reversed(list(enumerate(rows)))}
-        found = []
+        pairs = []
         for value, row in enumerate(rows[:1] if self._answers.comes_and_goes else rows):
             for sign in (1, -1):
                 changed = dict(row)
                 for answer, step in move:
                     changed[answer] = changed.get(answer, Fraction(0)) + sign * step
-                other = tuple(sorted((answer, one) for answer, one in changed.items() if one))
+                other = tuple(
+                    sorted((answer, change) for answer, change in changed.items() if change)
+                )
                 if places.get(other, value) != value:
-                    found.append((value, places[other]))
-        return found
+                    pairs.append((value, places[other]))
+        return pairs
 
     def _pair(
         self, left: Sequence[int], right: Sequence[int], other: int, count: int | None = None

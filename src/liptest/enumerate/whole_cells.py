@@ -55,7 +55,7 @@ def _product(rates: ExactRates, left: Any, right: Any, skeleton: Output) -> Cell
     for x, y in zip(one.numbers, other.numbers, strict=True):
         totals = [side.total() for side in (x, y)]
         weights = [weight * mass for weight, mass in zip(weights, totals, strict=True)]
-        sides = [one.enlarged(1 / mass) for one, mass in zip((x, y), totals, strict=True)]
+        sides = [number.enlarged(1 / mass) for number, mass in zip((x, y), totals, strict=True)]
         factors.append(_factor(*sides))
     return CellProduct(arb(weights[0]), arb(weights[1]), tuple(factors))
 
@@ -82,8 +82,8 @@ def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
         for n in range(count):
             p, q = evaluate_terms(part.above, n), evaluate_terms(part.below, n)
             if p and q:
-                known = cells.setdefault(p / q, [0, 0])
-                known[0], known[1] = known[0] + p, known[1] + q
+                masses = cells.setdefault(p / q, [0, 0])
+                masses[0], masses[1] = masses[0] + p, masses[1] + q
             else:
                 alone[0], alone[1] = alone[0] + arb(p), alone[1] + arb(q)
     listed = [Cell(arb(p), arb(q), arb(ratio), arb(ratio)) for ratio, (p, q) in cells.items()]
@@ -93,12 +93,12 @@ def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
 def _rounded_factor(left: RoundedLaw, right: RoundedLaw) -> Factor:
     cells: list[Cell] = []
     alone = [arb(0), arb(0)]
-    for one in quotient_cells(left, right):
-        if one.quotient is None:
-            alone[0], alone[1] = alone[0] + one.above, alone[1] + one.below
+    for cell in quotient_cells(left, right):
+        if cell.quotient is None:
+            alone[0], alone[1] = alone[0] + cell.above, alone[1] + cell.below
         else:
-            low, high = arb(one.quotient.lower()), arb(one.quotient.upper())
-            cells.append(Cell(one.above, one.below, low, high))
+            low, high = arb(cell.quotient.lower()), arb(cell.quotient.upper())
+            cells.append(Cell(cell.above, cell.below, low, high))
         if len(cells) > MOST_NUMBERS:
             raise SymbolicError(f"two laws differ on {MOST_NUMBERS:,} whole numbers one by one")
     return Factor(tuple(cells), *alone)

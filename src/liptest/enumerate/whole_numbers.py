@@ -63,7 +63,7 @@ class WholeLaw:
             raise BudgetError(
                 f"{float(law.unexplored):.2g} of the probability of a law was not walked"
             )
-        leaves = [one for one in law.outputs if isinstance(one, WholeLeaf)]
+        leaves = [output for output in law.outputs if isinstance(output, WholeLeaf)]
         assert len(leaves) == len(law.outputs)
         #: Equal for equal laws only.
         self.key = frozenset(leaves)
@@ -86,13 +86,13 @@ class WholeLaw:
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
         """Of all outputs of one description."""
-        found = _ZERO
+        total = _ZERO
         for way in self.ways(rates, skeleton):
             mass = way.weight
-            for one in way.numbers:
-                mass = mass * one.total()
-            found = found + mass
-        return found
+            for number in way.numbers:
+                mass = mass * number.total()
+            total = total + mass
+        return total
 
     def number(self, rates: ExactRates, skeleton: Output) -> NumberLaw:
         """The law of the one number of a description."""
@@ -102,32 +102,32 @@ class WholeLaw:
 
     def probability(self, rates: ExactRates, skeleton: Output, numbers: tuple[int, ...]) -> arb:
         """That the output is this one; exactly 0 where it is."""
-        found = arb(0)
+        total = arb(0)
         for way in self.ways(rates, skeleton):
             mass = arb(way.weight)
-            for one, number in zip(way.numbers, numbers, strict=True):
-                mass *= one.probability(number)
-            found += mass
-        return found
+            for law, number in zip(way.numbers, numbers, strict=True):
+                mass *= law.probability(number)
+            total += mass
+        return total
 
 
 def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
     """Leaves by description; plain numbers are counted with the whole numbers they are among."""
-    found: dict[Output, list[WholeLeaf]] = {}
+    merged: dict[Output, list[WholeLeaf]] = {}
     for leaf in leaves:
-        found.setdefault(leaf.skeleton, []).append(leaf)
-    wide = [skeleton for skeleton in found if any(True for _ in _places(skeleton))]
-    for one in list(found):
+        merged.setdefault(leaf.skeleton, []).append(leaf)
+    wide = [skeleton for skeleton in merged if any(True for _ in _places(skeleton))]
+    for one in list(merged):
         for other in wide:
-            if one == other or one not in found:
+            if one == other or one not in merged:
                 continue
             numbers = _numbers_within(one, other)
             if numbers is None:
                 if one in wide and _meet(one, other):
                     raise UnsupportedForm("outputs that are whole numbers of several kinds")
                 continue
-            found[other] += [_widened(leaf, other, numbers) for leaf in found.pop(one)]
-    return found
+            merged[other] += [_widened(leaf, other, numbers) for leaf in merged.pop(one)]
+    return merged
 
 
 def _places(skeleton: Output) -> Iterator[Whole]:
@@ -159,13 +159,13 @@ def _numbers_within(one: Output, other: Output) -> list[int | None] | None:
         return [] if one == other else None
     if len(parts) != len(others) or with_entries(one, list(others)) != other:
         return None
-    found: list[int | None] = []
+    numbers: list[int | None] = []
     for part, its in zip(parts, others, strict=True):
         inner = _numbers_within(part, its)
         if inner is None:
             return None
-        found += inner
-    return found
+        numbers += inner
+    return numbers
 
 
 def _meet(one: Output, other: Output) -> bool:
@@ -183,9 +183,9 @@ def _meet(one: Output, other: Output) -> bool:
 
 
 def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> WholeLeaf:
-    known = iter(leaf.places)
+    kept = iter(leaf.places)
     places = tuple(
-        next(known) if number is None else WholePlace(Form.of(number), "exact", 1, 0)
+        next(kept) if number is None else WholePlace(Form.of(number), "exact", 1, 0)
         for number in numbers
     )
     parts = leaf.noises, leaf.constraints, leaf.weight, leaf.number
@@ -200,10 +200,10 @@ def _output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
         if isinstance(part, Whole):
             return part.step * next(left) + part.offset
         entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(one) for one in entries])
+        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
 
-    found: Output = filled(skeleton)
-    return found
+    output: Output = filled(skeleton)
+    return output
 
 
 @dataclass(frozen=True)
@@ -220,13 +220,13 @@ class _Compared:
 
     def log(self, *, largest: bool) -> arb:
         """The largest or the smallest log ratio."""
-        found = self.masses
-        for one in self.numbers:
-            extreme = one.largest if largest else one.smallest
+        log_ratio = self.masses
+        for number in self.numbers:
+            extreme = number.largest if largest else number.smallest
             if extreme.value is None or extreme.value == 0:
                 return arb("inf") if largest else arb("-inf")
-            found += arb(extreme.value).log()
-        return found
+            log_ratio += arb(extreme.value).log()
+        return log_ratio
 
 
 # Runs that show whether whole numbers are answered; what is enumerated of a function as it is
@@ -246,13 +246,13 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES)
             return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
-        found = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
+        over_all = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.as_written(_SOME_RUNS, _SOME_CHOICES).fresh_law(dataset)
-        check_below(part, found.whole_law(dataset), function.name)
-        found.inner._known.conditions |= {SUMMED_UP} | samplers.conditions
+        check_below(part, over_all.whole_law(dataset), function.name)
+        over_all.inner._known.conditions |= {SUMMED_UP} | samplers.conditions
     except LiptestError:
         return None
-    return found
+    return over_all
 
 
 def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw:
@@ -262,12 +262,14 @@ def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw
     try:
         seen = mechanism.over_all_numbers(dataset)
         if isinstance(seen, WholeFunction):
-            found = seen.whole_law(dataset)
+            whole_law = seen.whole_law(dataset)
             with precision(CERTIFIED_BITS):
-                rates = noise_rates(found, found)
-                ways = (way for skeleton in found.leaves for way in found.ways(rates, skeleton))
+                rates = noise_rates(whole_law, whole_law)
+                ways = (
+                    way for skeleton in whole_law.leaves for way in whole_law.ways(rates, skeleton)
+                )
                 if any(way.numbers for way in ways):
-                    law.formula = tuple(formula_lines(found, rates))
+                    law.formula = tuple(formula_lines(whole_law, rates))
     except LiptestError:
         pass
     return law
@@ -280,8 +282,10 @@ def _has_no_end(leaf: WholeLeaf) -> bool:
         if place.how == "exact" or not terms:
             return True
         form = normalised(terms, False)[0]
-        inside = [one for one in leaf.constraints if one.terms == form]
-        if all(one.low is None for one in inside) or all(one.high is None for one in inside):
+        inside = [constraint for constraint in leaf.constraints if constraint.terms == form]
+        if all(constraint.low is None for constraint in inside) or all(
+            constraint.high is None for constraint in inside
+        ):
             return True
     return False
 
@@ -294,13 +298,13 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
     rates = noise_rates(law, law)
     with precision(CERTIFIED_BITS):
         for output in listed.outputs:
-            found = arb(0)
+            mass = arb(0)
             for skeleton in law.leaves:
                 numbers = _numbers_within(output, skeleton)
                 if numbers is not None:
-                    found += law.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
+                    mass += law.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
             low, _ = listed.log_bounds(output)
-            if not low.exp() * (1 - _SLACK) <= found:
+            if not low.exp() * (1 - _SLACK) <= mass:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
@@ -339,13 +343,13 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
 
 def loss_of_whole(left: WholeLaw, right: WholeLaw) -> arb:
     """A ball that contains the largest log ratio of the two laws, in either direction."""
-    found = arb(0)
-    for one in _comparisons(left, right):
-        if one.alone:
+    loss = arb(0)
+    for compared in _comparisons(left, right):
+        if compared.alone:
             return arb("inf")
         for largest in (True, False):
-            found = found.max(abs(one.log(largest=largest)))
-    return found
+            loss = loss.max(abs(compared.log(largest=largest)))
+    return loss
 
 
 Told = tuple[Output, arb, arb]
@@ -393,10 +397,10 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
                 told.append((_described(skeleton, spans), arb(masses[0]), arb(masses[1])))
             continue
         place, sides = _differing(rates, left, right, skeleton)
-        found = number_excess(*sides, factor)
-        size += found.size
-        for low, high in found.where:
-            spans = [WholeSpan(one, None, None) for one in places]
+        excess = number_excess(*sides, factor)
+        size += excess.size
+        for low, high in excess.where:
+            spans = [WholeSpan(position, None, None) for position in places]
             spans[place] = WholeSpan(places[place], low, high)
             p, q = (side.mass(low, high) for side in sides)
             told.append((_described(skeleton, spans), p, q))
@@ -444,10 +448,10 @@ def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
                 return part.step * span.low + part.offset
             return span
         entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(one) for one in entries])
+        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
 
-    found: Output = filled(skeleton)
-    return found
+    described: Output = filled(skeleton)
+    return described
 
 
 @dataclass(frozen=True, eq=False)
@@ -546,7 +550,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def trace(self, dataset: IntArray, *outputs: Output) -> Any:
         """Random choices that lead to one of the outputs, as ``PythonFunction.trace``."""
-        spans = any(isinstance(part, WholeSpan) for one in outputs for part in _parts(one))
+        spans = any(isinstance(part, WholeSpan) for output in outputs for part in _parts(output))
         if spans or self._has_several_numbers(dataset):
             return None
         return self.plain.trace(dataset, *outputs)
@@ -558,8 +562,8 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """Its values up to a tail."""
-        found: OutputLaw = self.plain.law(dataset)
-        return found
+        law: OutputLaw = self.plain.law(dataset)
+        return law
 
     def whole_law(self, dataset: IntArray) -> WholeLaw:
         """Its law on all whole numbers."""
@@ -627,28 +631,30 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 def _telling(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
     """Outputs on the way to the largest losses, largest first."""
     rates = noise_rates(left, right)
-    found: list[tuple[float, Output, list[tuple[int, ...]]]] = []
-    for one in _comparisons(left, right):
-        if one.alone:
-            side = left if one.skeleton in left.leaves else right
-            ways = side.ways(rates, one.skeleton)
+    candidates: list[tuple[float, Output, list[tuple[int, ...]]]] = []
+    for compared in _comparisons(left, right):
+        if compared.alone:
+            side = left if compared.skeleton in left.leaves else right
+            ways = side.ways(rates, compared.skeleton)
             places = tuple(number.some_number() for number in ways[0].numbers)
-            found.append((np.inf, one.skeleton, [places]))
+            candidates.append((np.inf, compared.skeleton, [places]))
             continue
         for largest in (True, False):
-            extremes = [ends.largest if largest else ends.smallest for ends in one.numbers]
+            extremes = [ends.largest if largest else ends.smallest for ends in compared.numbers]
             numbers = _together(extremes)
-            found.append((abs(float(one.log(largest=largest))), one.skeleton, numbers))
-    for _, skeleton, numbers in sorted(found, key=lambda item: -item[0]):
+            candidates.append(
+                (abs(float(compared.log(largest=largest))), compared.skeleton, numbers)
+            )
+    for _, skeleton, numbers in sorted(candidates, key=lambda item: -item[0]):
         for some in numbers:
             yield skeleton, some
 
 
 def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
     """Step by step towards all of them at once."""
-    longest = max((len(one.numbers) for one in extremes), default=1)
+    longest = max((len(extreme.numbers) for extreme in extremes), default=1)
     return [
-        tuple(one.numbers[min(step, len(one.numbers) - 1)] for one in extremes)
+        tuple(extreme.numbers[min(step, len(extreme.numbers) - 1)] for extreme in extremes)
         for step in range(longest)
     ]
 

@@ -111,12 +111,14 @@ def _leaf(
     noises = () if run is None else tuple(run.noises)
     constraints = () if run is None else run.constraints
     places = []
-    for one in noisy_in(tree, output):
-        if not isinstance(one, WholeValue):
+    for noisy in noisy_in(tree, output):
+        if not isinstance(noisy, WholeValue):
             tree.unsupported("whole numbers beside continuous random numbers", "round these too")
-        sign = 1 if one.slope > 0 else -1
-        offset = one.shift % abs(one.slope)
-        places.append(WholePlace(one.form, one.how, sign, (one.shift - offset) // abs(one.slope)))
+        sign = 1 if noisy.slope > 0 else -1
+        offset = noisy.shift % abs(noisy.slope)
+        places.append(
+            WholePlace(noisy.form, noisy.how, sign, (noisy.shift - offset) // abs(noisy.slope))
+        )
     skeleton = replaced_values(output, _described)
     return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, number)
 

@@ -158,9 +158,9 @@ class Certificate(Generic[V]):
     @classmethod
     def from_json(cls, text: str) -> Certificate[Any]:
         """Inverse of ``to_json``; InputError for anything else, also for a changed certificate."""
-        found = document_problems(document := read_document(text))
-        if found:
-            raise InputError(f"{found[0]}; it was not written by liptest or is damaged")
+        problems = document_problems(document := read_document(text))
+        if problems:
+            raise InputError(f"{problems[0]}; it was not written by liptest or is damaged")
         return certificate_of(document)
 
 
@@ -467,7 +467,7 @@ def _missing(stated: Any, made: Any, place: str) -> Iterator[str]:
     if isinstance(made, dict):
         yield from (f"{place} lacks {key!r}" for key in made if key not in stated)
         # What is empty may be stated, and left out.
-        for key in (one for one in stated if one in made):
+        for key in (name for name in stated if name in made):
             yield from _missing(stated[key], made[key], f"{place}.{key}")
     elif isinstance(made, list):
         for number, (left, right) in enumerate(zip(stated, made, strict=True)):
@@ -519,8 +519,8 @@ def _is_same_json(left: Any, right: Any) -> bool:
 
 def schema(key: str = "certificate") -> dict[str, Any]:
     """The JSON Schema of a document that has this key, as it is shipped with liptest."""
-    found: dict[str, Any] = json.loads(_schema_file(key).read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads(_schema_file(key).read_text(encoding="utf-8"))
+    return document
 
 
 def make_schema(key: str) -> dict[str, Any]:
@@ -640,7 +640,8 @@ def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
     cost = verdict.cost
     if verdict.method == BY_RECORDS:
         return rest in [records_sentence(cost.pairs, is_later=later) for later in (False, True)]
-    known = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
+    sentences = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
     return rest == "" or any(
-        re.fullmatch(re.escape(one).replace(re.escape("\n"), ".+"), rest) for one in known
+        re.fullmatch(re.escape(sentence).replace(re.escape("\n"), ".+"), rest)
+        for sentence in sentences
     )

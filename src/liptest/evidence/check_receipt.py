@@ -107,8 +107,8 @@ def is_signed(key: bytes, signature: bytes, message: bytes) -> bool:
     digest = hashlib.sha512(signature[:32] + key + message).digest()
     k = int.from_bytes(digest, "little") % ORDER
     negative: Point = (P - point[0], point[1], point[2], P - point[3])
-    found = _add(_times(scalar, _BASE), _times(k, negative))
-    return _write_point(found) == signature[:32]
+    expected = _add(_times(scalar, _BASE), _times(k, negative))
+    return _write_point(expected) == signature[:32]
 
 
 def read_public_key(text: str) -> bytes:
@@ -168,10 +168,10 @@ def write_envelope(payload: bytes, key: bytes, signature: bytes) -> str:
 def is_receipt(text: str) -> bool:
     """Whether a text is meant to be a receipt: a JSON object with a payload."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and "payload" in found and "signatures" in found
+    return isinstance(document, dict) and "payload" in document and "signatures" in document
 
 
 def read_certificate(text: str) -> dict[str, Any]:

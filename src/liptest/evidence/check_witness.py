@@ -85,7 +85,7 @@ def _check_reals(side: list[int], limits: Any, *, is_full: bool) -> None:
 def _count_real(domain: Any, pairs: Pairs, kind: str) -> int:
     """Of tables with real columns: a slot, and two numbers for each of these columns."""
     columns = _at(domain, "columns")
-    limits = [one["real"] for one in columns if one.get("real") is not None]
+    limits = [column["real"] for column in columns if column.get("real") is not None]
     width = 1 + 2 * len(limits)
     for side in (0, 1):
         _check_reals([pair[side] for pair in pairs], limits, is_full=kind == _REAL_TABLES[0])
@@ -182,19 +182,19 @@ def exp_bounds(exponent: Fraction, bits: int) -> Interval:
     halvings = (exponent.numerator // exponent.denominator).bit_length() + 1
     p = bits + 2 * halvings + 32
     small = exponent / 2**halvings
-    one = 1 << p
-    below, above = (small * one).__floor__(), (small * one).__ceil__()
-    low = high = term_low = term_high = one
+    unit = 1 << p
+    below, above = (small * unit).__floor__(), (small * unit).__ceil__()
+    low = high = term_low = term_high = unit
     step = 0
     while term_high > 1:
         step += 1
-        term_low = term_low * below // (one * step)
-        term_high = -(-term_high * above // (one * step))
+        term_low = term_low * below // (unit * step)
+        term_high = -(-term_high * above // (unit * step))
         low, high = low + term_low, high + term_high
     high += term_high
     for _ in range(halvings):
-        low, high = low * low // one, -(-high * high // one)
-    return Fraction(low, one), Fraction(high, one)
+        low, high = low * low // unit, -(-high * high // unit)
+    return Fraction(low, unit), Fraction(high, unit)
 
 
 def log_bounds(value: Fraction, bits: int) -> Interval:
@@ -208,15 +208,15 @@ def log_bounds(value: Fraction, bits: int) -> Interval:
 
 def _atanh(z: Fraction, bits: int) -> Interval:
     # Sum of z^(2i+1) / (2i+1), z <= 1/3: what is left out is below 1/8 of the last power.
-    one = 1 << (bits + 32)
-    below, above = (z * one).__floor__(), (z * one).__ceil__()
+    unit = 1 << (bits + 32)
+    below, above = (z * unit).__floor__(), (z * unit).__ceil__()
     low, high, power_low, power_high, odd = below, above, below, above, 1
     while power_high > 1:
         odd += 2
-        power_low = power_low * below * below // (one * one)
-        power_high = -(-power_high * above * above // (one * one))
+        power_low = power_low * below * below // (unit * unit)
+        power_high = -(-power_high * above * above // (unit * unit))
         low, high = low + power_low // odd, high - (-power_high // odd)
-    return Fraction(low, one), Fraction(high + power_high, one)
+    return Fraction(low, unit), Fraction(high + power_high, unit)
 
 
 def decide_event(claim: StatedClaim, first: Interval, second: Interval, distance: int) -> str:
@@ -261,11 +261,11 @@ def claim_of(data: Any) -> StatedClaim:
     match = _LOGARITHM.fullmatch(epsilon) if isinstance(epsilon, str) else None
     argument = None if match is None else read_rational(match[1])
     number = None if argument is not None else _number(epsilon)
-    found = StatedClaim(number, argument, _number(delta), _number(tolerance))
+    claim = StatedClaim(number, argument, _number(delta), _number(tolerance))
     too_small = (number is not None and number <= 0) or (argument is not None and argument <= 1)
-    if too_small or not 0 <= found.delta < 1 or not 0 <= found.tolerance < 1:
+    if too_small or not 0 <= claim.delta < 1 or not 0 <= claim.tolerance < 1:
         raise Unreadable(f"claim={data}: epsilon must be above 0, delta and tolerance in [0, 1)")
-    return found
+    return claim
 
 
 def masses(witness: Any) -> tuple[Interval, Interval]:
@@ -293,8 +293,8 @@ def _check_cost(texts: list[Any]) -> None:
     """Numbers of many thousand digits take time that grows with their squares."""
     cost = 0
     for text in texts:
-        found = _DECIMAL.fullmatch(text) if isinstance(text, str) else None
-        digits = abs(int(text.partition("e")[2])) // 2 if found else len(str(text))
+        match = _DECIMAL.fullmatch(text) if isinstance(text, str) else None
+        digits = abs(int(text.partition("e")[2])) // 2 if match else len(str(text))
         digits = min(digits, _SMALLEST_EXPONENT // 2)  # what is longer is refused
         cost += digits * digits
     if cost > _MOST_COST:
@@ -360,14 +360,14 @@ def _distance(domain: Any, witness: Any) -> int:
     if not isinstance(kind, str) or not (kind in _METRICS or kind in _REAL_TABLES):
         raise Unreadable(f"kind={kind!r}: this checker knows {', '.join(_METRICS)}")
     if domain.get("at_most") is not None:
-        reals = sum(one.get("real") is not None for one in _at(domain, "columns"))
+        reals = sum(column.get("real") is not None for column in _at(domain, "columns"))
         _check_at_most([side[:: 1 + 2 * reals] for side in sides], domain["at_most"])
     is_real = kind.startswith("real table")
-    found = _count_real(domain, pairs, kind) if is_real else _METRICS[kind](pairs)
-    if found != _at(witness, "distance") or found == 0:
+    distance = _count_real(domain, pairs, kind) if is_real else _METRICS[kind](pairs)
+    if distance != _at(witness, "distance") or distance == 0:
         stated = witness["distance"]
-        raise Unreadable(f"the witness's datasets are at distance {found}, not {stated}")
-    return found
+        raise Unreadable(f"the witness's datasets are at distance {distance}, not {stated}")
+    return distance
 
 
 def _at(data: Any, key: str) -> Any:
@@ -387,8 +387,8 @@ def _number(value: Any) -> Fraction:
 
 def read_rational(text: Any) -> Fraction:
     """A stated probability; Unreadable when it is not a fraction or a decimal."""
-    known = isinstance(text, str) and (_FRACTION.fullmatch(text) or _DECIMAL.fullmatch(text))
-    if not known or abs(int(text.partition("e")[2] or 0)) > _SMALLEST_EXPONENT:
+    match = isinstance(text, str) and (_FRACTION.fullmatch(text) or _DECIMAL.fullmatch(text))
+    if not match or abs(int(text.partition("e")[2] or 0)) > _SMALLEST_EXPONENT:
         raise Unreadable(f"{str(text)[:60]!r} is not a probability such as 1/3 or 3.33e-1")
     try:
         return Fraction(text)
@@ -426,19 +426,19 @@ def read(text: str) -> list[Any]:
     listed = data if isinstance(data, list) else [data]
     if not listed:
         raise Unreadable("an empty list: there is no certificate")
-    for one in listed:
-        if not isinstance(one, dict) or "certificate" not in one:
+    for entry in listed:
+        if not isinstance(entry, dict) or "certificate" not in entry:
             raise Unreadable("this is not a certificate of liptest")
-        if one["certificate"] is True or one["certificate"] != VERSION:
-            raise Unreadable(f"certificate={one['certificate']!r}: this reads {VERSION}")
+        if entry["certificate"] is True or entry["certificate"] != VERSION:
+            raise Unreadable(f"certificate={entry['certificate']!r}: this reads {VERSION}")
     return listed
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return entries
 
 
 def _no_constant(name: str) -> Any:

@@ -41,12 +41,12 @@ def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
 
     Raises InputError when it takes no such parameters.
     """
-    known = None if verdict.method in _NAMED else named_tester(verdict.method)
-    if known is None:
+    tester = None if verdict.method in _NAMED else named_tester(verdict.method)
+    if tester is None:
         return None
     parameters = {} if verdict.settings is None else verdict.settings.parameters
     try:
-        made: Any = type(known)(**parameters)
+        made: Any = type(tester)(**parameters)
     except TypeError:
         raise InputError(
             f"parameters={shown(parameters)}: {verdict.method} takes no such parameters"
@@ -120,9 +120,9 @@ def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         mass = guarantee.exception_mass if verdict.method == BY_FILTER else 0.0
         wanted |= {"exception_mass": mass, "failure_probability": 0.0, "per_record": mass == 0}
     for name, value in wanted.items():
-        found = getattr(guarantee, name)
-        if found != value:
-            yield f"guarantee: {name}={found}, but what was asked and done gives {value}"
+        stated = getattr(guarantee, name)
+        if stated != value:
+            yield f"guarantee: {name}={stated}, but what was asked and done gives {value}"
 
 
 def _promised(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
@@ -164,23 +164,23 @@ def _mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         return
     if remedy.epsilon is not None and remedy.epsilon < float(claim.epsilon):
         yield f"remedy: epsilon={remedy.epsilon} is less than what was claimed"
-    known = 0.0 if verdict.witness is None else verdict.witness.least_delta
-    if remedy.delta is not None and remedy.delta < max(claim.delta, known * (1 - CLOSE)):
+    least = 0.0 if verdict.witness is None else verdict.witness.least_delta
+    if remedy.delta is not None and remedy.delta < max(claim.delta, least * (1 - CLOSE)):
         yield f"remedy: delta={remedy.delta} is less than what the witness needs"
 
 
 def _measured(verdict: PrivacyVerdict) -> Iterator[str]:
     """The largest measure of a claim of another form."""
-    claim, found, witness = verdict.claim, verdict.largest_loss, verdict.witness
+    claim, loss, witness = verdict.claim, verdict.largest_loss, verdict.witness
     limit = claimed_number(claim) * (1 + claim.tolerance) * (1 + CLOSE)
     if isinstance(claim, CurveClaim):
         limit = math.inf  # with delta a loss above epsilon may occur
-    if verdict.decision is Decision.YES and found > limit:
-        yield f"largest_loss={found} is more than the claim allows"
+    if verdict.decision is Decision.YES and loss > limit:
+        yield f"largest_loss={loss} is more than the claim allows"
     if witness is not None and not is_part(witness.claim, claim):
         yield "witness: it is about another claim than the verdict"
-    if verdict.decision is Decision.NO and witness and found < witness.measured * (1 - CLOSE):
-        yield f"largest_loss={found} is less than the witness shows"
+    if verdict.decision is Decision.NO and witness and loss < witness.measured * (1 - CLOSE):
+        yield f"largest_loss={loss} is less than the witness shows"
 
 
 def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:

@@ -87,7 +87,7 @@ class ColumnForm(Record):
 
     def kind(self) -> ColumnKind:
         """InputError where it says both; a column that says nothing is of users."""
-        said = sum(one is not None for one in (self.numbers, self.names, self.real))
+        said = sum(part is not None for part in (self.numbers, self.names, self.real))
         if said > 1:
             raise InputError(f"column {shown(self.name)} must have numbers or names")
         if self.real is not None:
@@ -115,7 +115,9 @@ class DomainForm(Record):
     @classmethod
     def of(cls, domain: Domain | None) -> DomainForm:
         """InputError for a domain that is not of this package."""
-        kind = next((key for key, known in _KINDS.items() if type(domain) is known), None)
+        kind = next(
+            (key for key, domain_type in _KINDS.items() if type(domain) is domain_type), None
+        )
         is_listed = isinstance(domain, Answers) and domain.kind == "moves"
         if kind is None or domain is None or is_listed:
             raise InputError(
@@ -126,7 +128,7 @@ class DomainForm(Record):
             )
         sizes = domain.sizes[0] if len(set(domain.sizes)) == 1 else tuple(domain.sizes)
         columns = (
-            tuple(ColumnForm.of(*one) for one in domain.columns.items())
+            tuple(ColumnForm.of(*column) for column in domain.columns.items())
             if isinstance(domain, Table)
             else None
         )
@@ -158,7 +160,7 @@ class DomainForm(Record):
 
     def _table(self) -> Domain:
         """InputError where its columns do not make rows of so many values."""
-        made = {one.name: one.kind() for one in self.columns or ()}
+        made = {column.name: column.kind() for column in self.columns or ()}
         relation = "replace" if _KINDS[self.kind] in _REPLACED else "add_remove"
         keys = [name for name, kind in made.items() if isinstance(kind, Key)]
         unit = keys[0] if keys else "row"

@@ -51,9 +51,9 @@ def filter_problems(
     if most != query.max_references or not isinstance(distribution, ProductDistribution):
         yield f"method=filter: max_references={shown(most)}, but it is {query.max_references}"
         return
-    excepted, known = unaffordable_mass(distribution, most), verdict.guarantee.exception_mass
-    if known is None or not math.isclose(excepted, known, rel_tol=_CLOSE):
-        yield f"guarantee: exception_mass={known}, but datasets of mass {excepted} are excepted"
+    excepted, stated = unaffordable_mass(distribution, most), verdict.guarantee.exception_mass
+    if stated is None or not math.isclose(excepted, stated, rel_tol=_CLOSE):
+        yield f"guarantee: exception_mass={stated}, but datasets of mass {excepted} are excepted"
     if settings is not None and excepted > settings.exception_mass:
         yield f"guarantee: exception_mass={excepted} is more than was allowed"
 

@@ -13,17 +13,17 @@ from liptest.verdicts import Decision
 
 def implemented_problems(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     """Where the line about the floats contradicts itself or the domain."""
-    found = verdict.implemented
-    if found is None:
+    outcome = verdict.implemented
+    if outcome is None:
         return
-    if found.decision is Decision.NO and found.witness is None and found.loss is None:
+    if outcome.decision is Decision.NO and outcome.witness is None and outcome.loss is None:
         yield "implemented: a NO without a witness"
-    if found.decision is Decision.YES and (found.witness is not None or found.loss is None):
+    if outcome.decision is Decision.YES and (outcome.witness is not None or outcome.loss is None):
         yield "implemented: a YES without the losses that it rests on"
-    if found.loss is not None and not found.loss[0] <= found.loss[1]:
-        yield f"implemented: the loss cannot lie between {found.loss[0]} and {found.loss[1]}"
-    if found.witness is not None:
-        yield from _about_domain(found.witness, domain)
+    if outcome.loss is not None and not outcome.loss[0] <= outcome.loss[1]:
+        yield f"implemented: the loss cannot lie between {outcome.loss[0]} and {outcome.loss[1]}"
+    if outcome.witness is not None:
+        yield from _about_domain(outcome.witness, domain)
 
 
 def _about_domain(witness: ImpossibleOutput, domain: Domain) -> Iterator[str]:

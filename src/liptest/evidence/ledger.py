@@ -169,7 +169,7 @@ class Ledger:
     def attempts(self, vendor: str | None = None) -> list[Attempt]:
         """Attempts of a vendor, or all of them, in order."""
         every = self._folded(self._chain.rows()).values()
-        return [one for one in every if vendor in (None, one.vendor)]
+        return [attempt for attempt in every if vendor in (None, attempt.vendor)]
 
     def summary(self) -> Summary:
         """What it adds up to, per vendor and per private table."""
@@ -222,10 +222,10 @@ class Ledger:
         def compose(past: Past) -> Draft:
             if not past.has_caps:
                 raise self._error("was made by a version without caps; begin a new ledger")
-            known = people_of(past.caps()).get(name)
-            if widen_only and known is not None and not cap.widens(known):
+            earlier = people_of(past.caps()).get(name)
+            if widen_only and earlier is not None and not cap.widens(earlier):
                 raise GateError(
-                    f"the ledger caps {known.title} already: {known}; liptest ledger people "
+                    f"the ledger caps {earlier.title} already: {earlier}; liptest ledger people "
                     f"changes that"
                 )
             return Draft(CAP, name, None, cap.fields())
@@ -412,8 +412,8 @@ class LedgerRecorder:
             return
         number = self._attempt.number
         # A write that was reported as failed may have reached the disk.
-        known = {one.number: one.certificate for one in self._ledger.attempts()}
-        if known.get(number) != self._unwritten.to_dict()["digest"]:
+        digests = {attempt.number: attempt.certificate for attempt in self._ledger.attempts()}
+        if digests.get(number) != self._unwritten.to_dict()["digest"]:
             self._ledger.record_verdict(number, self._unwritten)
         self._unwritten = None
 

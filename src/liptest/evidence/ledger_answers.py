@@ -36,9 +36,9 @@ class StoredAnswer:
     def recall(self, past: Past, attempt: Attempt) -> None:
         """Raises Recalled when this request has its answer, GateError when another one has."""
         if self.key is not None:
-            found = stored_text(past.of_kind("release", attempt.vendor), past, attempt, self.key)
-            if found is not None:
-                raise Recalled(found)
+            text = stored_text(past.of_kind("release", attempt.vendor), past, attempt, self.key)
+            if text is not None:
+                raise Recalled(text)
 
     def fields(self) -> dict[str, Any]:
         """What is added to the row of the release."""

@@ -88,7 +88,8 @@ class Cap:
         Attempts on other tables say nothing here.
         """
         after = [
-            replace(one, used=one.used + 1) if one.number == following else one for one in attempts
+            replace(attempt, used=attempt.used + 1) if attempt.number == following else attempt
+            for attempt in attempts
         ]
         cost = self.cost(after)
         if not cost.is_within(float(self.epsilon)):
@@ -114,12 +115,12 @@ class Cap:
 
 def caps_of(rows: Iterable[Row]) -> dict[str, Cap]:
     """The last cap of each private table."""
-    return {one.private_table: one for one in _caps(rows) if not one.people}
+    return {cap.private_table: cap for cap in _caps(rows) if not cap.people}
 
 
 def people_of(rows: Iterable[Row]) -> dict[str, Cap]:
     """The last cap of each group of people."""
-    return {one.private_table: one for one in _caps(rows) if one.people}
+    return {cap.private_table: cap for cap in _caps(rows) if cap.people}
 
 
 def _caps(rows: Iterable[Row]) -> Iterator[Cap]:

@@ -83,7 +83,9 @@ class TableCost:
         if self.exception_mass:
             mass = printed(self.exception_mass)
             lines.append(f"  outside a set of datasets of total probability {mass}")
-        return "\n".join([*lines, *(f"  provided that {one}" for one in self.conditions)])
+        return "\n".join(
+            [*lines, *(f"  provided that {condition}" for condition in self.conditions)]
+        )
 
 
 def cost_of_table(attempts: Iterable[Attempt], private_table: str, delta: float) -> TableCost:
@@ -99,19 +101,19 @@ def cost_of_tables(
 ) -> TableCost:
     """The same for several tables about the same people (theory 6.20), by a name and a title."""
     named = check_open_unit("delta", delta)
-    aimed = [one for one in attempts if one.private_table in tables]
-    used = [one for one in aimed if one.used]
+    aimed = [attempt for attempt in attempts if attempt.private_table in tables]
+    used = [attempt for attempt in aimed if attempt.used]
     totals = Totals.of(aimed)
     # Any of the tests may have ended in a wrong YES, also those that nothing followed.
     # As it is written, which is how the ledger keeps its deltas.
     spare = Fraction(repr(named)) - totals.failure_probability
     times: Counter[ReleaseTerms] = Counter()
-    for one in used:
-        times[one.known_terms] += one.used
+    for attempt in used:
+        times[attempt.known_terms] += attempt.used
     epsilon = _epsilon_together(times, spare) if used else 0.0
     # Where all deltas fit, the sum of epsilons is one of the bounds.
-    plain = not any(one.terms for one in used)
-    is_sum = plain and sum(one.used * one.delta for one in used) <= spare and bool(used)
+    plain = not any(attempt.terms for attempt in used)
+    is_sum = plain and sum(attempt.used * attempt.delta for attempt in used) <= spare and bool(used)
     if is_sum:
         epsilon = min(epsilon, math.nextafter(float(totals.epsilon), math.inf))
     return TableCost(
@@ -134,6 +136,6 @@ def _epsilon_together(times: Counter[ReleaseTerms], spare: Fraction) -> float:
         target = math.nextafter(target, 0.0)
     if target <= 0:
         return math.inf
-    parts, counts = [ReleasePart.of_terms(one, "") for one in times], list(times.values())
-    found = [one.epsilon_at(target) for one in losses_together(parts, counts)]
-    return min([*found, epsilon_of_orders(divergences(parts, counts), target)])
+    parts, counts = [ReleasePart.of_terms(terms, "") for terms in times], list(times.values())
+    epsilons = [loss.epsilon_at(target) for loss in losses_together(parts, counts)]
+    return min([*epsilons, epsilon_of_orders(divergences(parts, counts), target)])

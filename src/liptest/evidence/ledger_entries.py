@@ -72,16 +72,20 @@ class Totals(Record):
         every = list(attempts)
         return cls(
             attempts=len(every),
-            decisions=dict(sorted(Counter(one.decision for one in every).items())),
-            failure_probability=_sum(one.failure_probability for one in every),
-            releases=sum(one.used for one in every),
-            epsilon=_sum(one.used * one.epsilon for one in every),
-            delta=_sum(one.used * one.delta for one in every),
-            joint_delta=_sum(max(one.used * one.delta, one.failure_probability) for one in every),
-            exception_mass=_sum(one.exception_mass for one in every if one.used),
-            other_releases=sum(one.used for one in every if one.terms is not None),
-            seeds_of_callers=sum(one.seed_source.startswith("caller") for one in every),
-            conditions=tuple(sorted({one.condition for one in every if one.used} - {""})),
+            decisions=dict(sorted(Counter(attempt.decision for attempt in every).items())),
+            failure_probability=_sum(attempt.failure_probability for attempt in every),
+            releases=sum(attempt.used for attempt in every),
+            epsilon=_sum(attempt.used * attempt.epsilon for attempt in every),
+            delta=_sum(attempt.used * attempt.delta for attempt in every),
+            joint_delta=_sum(
+                max(attempt.used * attempt.delta, attempt.failure_probability) for attempt in every
+            ),
+            exception_mass=_sum(attempt.exception_mass for attempt in every if attempt.used),
+            other_releases=sum(attempt.used for attempt in every if attempt.terms is not None),
+            seeds_of_callers=sum(attempt.seed_source.startswith("caller") for attempt in every),
+            conditions=tuple(
+                sorted({attempt.condition for attempt in every if attempt.used} - {""})
+            ),
         )
 
 
@@ -102,12 +106,12 @@ class Summary(Record):
     @classmethod
     def of(cls, attempts: list[Attempt], *, rows: int, head: str) -> Summary:
         """Sums of all attempts."""
-        aimed = [one for one in attempts if one.private_table is not None]
+        aimed = [attempt for attempt in attempts if attempt.private_table is not None]
         return cls(
             rows=rows,
             head=head,
-            vendors=_grouped(attempts, lambda one: one.vendor),
-            private_tables=_grouped(aimed, lambda one: str(one.private_table)),
+            vendors=_grouped(attempts, lambda attempt: attempt.vendor),
+            private_tables=_grouped(aimed, lambda attempt: str(attempt.private_table)),
             total=Totals.of(attempts),
         )
 
@@ -116,23 +120,23 @@ class Summary(Record):
 
     def paragraphs(self) -> list[str]:
         """The summary as text: one paragraph per vendor and per private table."""
-        parts = [vendor_text(f"vendor {name}", one) for name, one in self.vendors.items()]
+        parts = [vendor_text(f"vendor {name}", totals) for name, totals in self.vendors.items()]
         if len(self.vendors) > 1:
             parts.append(vendor_text("all vendors", self.total))
-        parts += [table_text(name, one) for name, one in self.private_tables.items()]
+        parts += [table_text(name, totals) for name, totals in self.private_tables.items()]
         return parts or ["no attempts, no releases"]
 
 
 def vendor_text(heading: str, totals: Totals) -> str:
     """Attempts and releases of a vendor, in lines."""
-    found = [f"{count} {_WORDS.get(name, name)}" for name, count in totals.decisions.items()]
+    decisions = [f"{count} {_WORDS.get(name, name)}" for name, count in totals.decisions.items()]
     wrong = "none can be a wrong YES by chance"
     if totals.failure_probability:
         most = printed(totals.failure_probability)
         wrong = f"the probability that one of them is a wrong YES is at most {most}"
     lines = [
         heading,
-        f"  {counted(totals.attempts, 'attempt')} ({', '.join(found)}); {wrong}",
+        f"  {counted(totals.attempts, 'attempt')} ({', '.join(decisions)}); {wrong}",
         f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
         f"delta {printed(totals.delta)} together{_but_others(totals)}",
     ]
@@ -213,10 +217,14 @@ def cap_ends(row: Row) -> tuple[Fraction, Fraction]:
 
 def cap_tables(row: Row) -> tuple[str, ...]:
     """The tables of a cap that several share, else none; one of ``NOT_OURS`` for no such names."""
-    found = row.fields.get("tables", ["one"])
-    if type(found) is not list or not found or found != sorted({clean_name(one) for one in found}):
+    tables = row.fields.get("tables", ["one"])
+    if (
+        type(tables) is not list
+        or not tables
+        or tables != sorted({clean_name(table) for table in tables})
+    ):
         raise ValueError("a cap of tables that no ledger would have written")
-    return tuple(found) if "tables" in row.fields else ()
+    return tuple(tables) if "tables" in row.fields else ()
 
 
 #: The decision of a test that began and of which no verdict came: interrupted, failed or running.
@@ -226,8 +234,8 @@ _WORDS = {NO_VERDICT: "without a verdict", **{str(one): str(one) for one in Deci
 
 def _grouped(attempts: list[Attempt], key: Callable[[Attempt], str]) -> dict[str, Totals]:
     groups: dict[str, list[Attempt]] = {}
-    for one in attempts:
-        groups.setdefault(key(one), []).append(one)
+    for attempt in attempts:
+        groups.setdefault(key(attempt), []).append(attempt)
     return {name: Totals.of(groups[name]) for name in sorted(groups)}
 
 
@@ -351,8 +359,8 @@ def _terms_fields(claim: AnyClaim) -> dict[str, Any]:
         return {"orders": [[decimal_text(end) for end in pair] for pair in claim.orders]}
     assert isinstance(claim, CurveClaim)
     points = [
-        (_above(one.epsilon, rounded=isinstance(one.epsilon, ExactLog)), one.delta)
-        for one in claim.points
+        (_above(corner.epsilon, rounded=isinstance(corner.epsilon, ExactLog)), corner.delta)
+        for corner in claim.points
     ]
     return {"points": [[decimal_text(end) for end in point] for point in points]}
 
@@ -406,16 +414,16 @@ def folded(rows: Iterable[Row]) -> dict[int, Attempt]:
 
     Raises one of ``NOT_OURS`` for rows that no ledger would have appended.
     """
-    found: dict[int, Attempt] = {}
+    attempts: dict[int, Attempt] = {}
     for row in rows:
         if row.kind != CAP:
-            found[row.attempt] = followed_by(found.get(row.attempt), row)
-    return found
+            attempts[row.attempt] = followed_by(attempts.get(row.attempt), row)
+    return attempts
 
 
 def row_order_problems(rows: Iterable[Row]) -> list[str]:
     """Rows that fit the chain and yet say what no ledger would have appended."""
-    found: dict[int, Attempt] = {}
+    attempts: dict[int, Attempt] = {}
     counts: Counter[str] = Counter()
     wrong = []
     for row in rows:
@@ -424,7 +432,7 @@ def row_order_problems(rows: Iterable[Row]) -> list[str]:
                 cap_ends(row)
                 cap_tables(row)
                 continue
-            attempt = found[row.attempt] = followed_by(found.get(row.attempt), row)
+            attempt = attempts[row.attempt] = followed_by(attempts.get(row.attempt), row)
             counts[row.vendor] += row.kind == "attempt"
             if row.kind == "attempt" and attempt.count != counts[row.vendor]:
                 raise ValueError(f"says attempt {attempt.count}, is {counts[row.vendor]}")
@@ -550,8 +558,8 @@ def _epsilon_above(certificate: Certificate) -> float:
 
 
 def _above(epsilon: float | ExactLog, *, rounded: bool) -> float:
-    found = float(epsilon)
+    number = float(epsilon)
     if rounded or isinstance(epsilon, ExactLog):
         for _ in range(4):  # log_fraction is good to 4 ulp
-            found = math.nextafter(found, math.inf)
-    return found
+            number = math.nextafter(number, math.inf)
+    return number

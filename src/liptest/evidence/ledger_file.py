@@ -83,10 +83,10 @@ class Row:
     @property
     def fields(self) -> dict[str, Any]:
         """The JSON text, read; ValueError when it is not an object."""
-        found = json.loads(self.entry)
-        if not isinstance(found, dict):
+        fields = json.loads(self.entry)
+        if not isinstance(fields, dict):
             raise ValueError("not a JSON object")
-        return found
+        return fields
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ def _text_problems(row: Row) -> list[str]:
 
 def stored_rows(connection: Connection, rest: str, *values: Any) -> Iterator[Row]:
     """Rows that a clause of ours selects."""
-    for found in connection.execute(f"SELECT {COLUMNS} FROM entries {rest}", values):
-        yield Row(*found)
+    for entry in connection.execute(f"SELECT {COLUMNS} FROM entries {rest}", values):
+        yield Row(*entry)
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> int:
@@ -269,8 +269,8 @@ def _expected_schema(version: int) -> frozenset[tuple[str, str]]:
 def schema_problems(connection: sqlite3.Connection) -> list[str]:
     """Tables, indices and triggers that are not as they were made."""
     expected = _expected_schema(pragma(connection, "user_version"))
-    found = _schema(connection)
-    names = {name: "" for name, _ in sorted(found ^ expected)}
+    actual = _schema(connection)
+    names = {name: "" for name, _ in sorted(actual ^ expected)}
     return [f"schema: {name} was added, removed or changed" for name in names]
 
 

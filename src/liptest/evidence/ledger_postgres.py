@@ -98,15 +98,15 @@ class PostgresChain:
         """All rows, in order."""
         self._check(self._asked(self._base.version))
         query = f"SELECT {COLUMNS} FROM entries ORDER BY number"
-        return [Row(*found) for found in self._asked(lambda: self._base.rows(query))]
+        return [Row(*entry) for entry in self._asked(lambda: self._base.rows(query))]
 
     def problems(self) -> list[str]:
         """What is wrong, in sentences that name the row; nothing when the chain is intact."""
         self._check(self._asked(self._base.version))
 
         def read(session: PostgresSession) -> list[str]:
-            found = list(stored_rows(session, "ORDER BY number"))
-            return _trigger_problems(session) + chain_problems(found)
+            rows = list(stored_rows(session, "ORDER BY number"))
+            return _trigger_problems(session) + chain_problems(rows)
 
         return self._asked(lambda: self._base.write(read))
 
@@ -138,10 +138,10 @@ def _make(session: PostgresSession) -> None:
 
 def _trigger_problems(session: PostgresSession) -> list[str]:
     """Triggers that are not as they were made."""
-    found = {name: (on, text, call) for name, on, call, text in session.execute(_FOUND)}
+    triggers = {name: (on, text, call) for name, on, call, text in session.execute(_FOUND)}
     wrong = []
     for name, (function, text, when) in _TRIGGERS.items():
-        on, stored, call = found.get(name, ("", "", ""))
+        on, stored, call = triggers.get(name, ("", "", ""))
         told = _words(f"CREATE TRIGGER {name} {when} EXECUTE FUNCTION {function}()")
         if (on, stored) != ("O", text) or _words(call) != told:
             wrong.append(f"schema: {name} was removed, changed or switched off")

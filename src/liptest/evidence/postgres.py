@@ -52,7 +52,9 @@ class PostgresSession:
         """A cursor that has run the query."""
         cursor = self._connection.cursor(row_factory=self._rows)
         # PostgreSQL has no text with this letter, and no row that holds it.
-        told = [one.replace("\0", "\ufffd") if isinstance(one, str) else one for one in values]
+        told = [
+            value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in values
+        ]
         return cursor.execute(query.replace("?", "%s"), told)
 
 
@@ -130,8 +132,8 @@ class Postgres:
 
     def seconds(self, session: PostgresSession) -> float:
         """The time of the server, which is one for all hosts."""
-        found = session.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now")
-        return float(self._value(found.fetchone()))
+        cursor = session.execute("SELECT extract(epoch FROM clock_timestamp())::float8 AS now")
+        return float(self._value(cursor.fetchone()))
 
     def _version(self, session: PostgresSession) -> int:
         return int(self._value(session.execute("SELECT version FROM about").fetchone()))

@@ -137,8 +137,8 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
         left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
         if witness.is_at_place:
             at_place = witness_at_place(mechanism, left, right, witness.claim)
-            known = witness.to_dict(), at_place.to_dict()
-            return [f"witness: {line}" for line in _differences(*known)]
+            pair = witness.to_dict(), at_place.to_dict()
+            return [f"witness: {line}" for line in _differences(*pair)]
         again = through_all_numbers(
             mechanism,
             left,
@@ -288,27 +288,27 @@ def examine(certificate: AnyCertificate, mechanism: Any = None, data: Any = None
     InputError
         The text is not a certificate of this version, or the mechanism is none.
     """
-    found = Examination([], [], [])
+    examination = Examination([], [], [])
     if isinstance(certificate, str):
         document = read_document(certificate)
-        found.problems += document_problems(document)
-        found.checked.append("schema, digest and everything that follows from the rest")
+        examination.problems += document_problems(document)
+        examination.checked.append("schema, digest and everything that follows from the rest")
         try:
             given = certificate_of(document)
         except InputError:
-            found.unchecked.append("anything more: the document cannot be read")
-            found.readable = False
-            return found
+            examination.unchecked.append("anything more: the document cannot be read")
+            examination.readable = False
+            return examination
     else:
         given, document = certificate, certificate.to_dict()
-    _examine_itself(given, document, found)
+    _examine_itself(given, document, examination)
     if mechanism is None:
-        found.unchecked.append("whether code gives these answers: no mechanism was named")
+        examination.unchecked.append("whether code gives these answers: no mechanism was named")
     elif isinstance(given.verdict, BlackBoxVerdict):
-        _examine_sampler(given, check_sampler(mechanism), data, found)
+        _examine_sampler(given, check_sampler(mechanism), data, examination)
     else:
-        _examine_mechanism(given, mechanism, data, found)
-    return found
+        _examine_mechanism(given, mechanism, data, examination)
+    return examination
 
 
 def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Examination) -> None:

@@ -48,8 +48,8 @@ class FloatStep:
     def run(self, number: Number) -> Number:
         """What Python gives."""
         if self.name in ROUNDINGS:
-            found = ROUNDINGS[self.name](number)
-            return found if self.to_whole else float(found)
+            rounded = ROUNDINGS[self.name](number)
+            return rounded if self.to_whole else float(rounded)
         if self.name in LOGARITHMS:
             with np.errstate(all="ignore"):
                 return float(LOGARITHMS[self.name](number))
@@ -235,10 +235,12 @@ class FloatChain:
         the code and these could differ, had it been misread.
         """
         nearby = [output + step * math.ulp(output) for step in range(-_NEAR, _NEAR + 1)]
-        found = [reals for one in nearby if (reals := self.drawn_between(one)) is not None]
-        if not found:
+        intervals = [reals for near in nearby if (reals := self.drawn_between(near)) is not None]
+        if not intervals:
             return range(0)
-        return window(self.draw, min(low for low, _ in found), max(high for _, high in found))
+        return window(
+            self.draw, min(low for low, _ in intervals), max(high for _, high in intervals)
+        )
 
     def candidates(self, output: Number) -> range:
         """Grid points outside of which the output is another one; of samplers that are inverted."""
@@ -247,8 +249,8 @@ class FloatChain:
 
     def __str__(self) -> str:
         steps = ", ".join(
-            one.name if one.name in ROUNDINGS else f"{one.name} {one.constant!r}"
-            for one in self.steps
+            step.name if step.name in ROUNDINGS else f"{step.name} {step.constant!r}"
+            for step in self.steps
         )
         return f"{self.draw}{f', then {steps}' if steps else ''}"
 
@@ -261,5 +263,5 @@ def rounded_to(low: Number, high: Number) -> Interval:
 
 def _next_float(number: Fraction) -> float:
     """The least float that is not below a rational."""
-    found = float(number)  # to nearest
-    return found if Fraction(found) >= number else math.nextafter(found, math.inf)
+    nearest = float(number)  # to nearest
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

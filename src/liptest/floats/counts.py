@@ -94,8 +94,8 @@ def output_of(pieces: Sequence[OutputPiece], generator: Any) -> Number | None:
 
 def holds(condition: Condition, drawn: Number) -> bool:
     """Whether a comparison comes out so for a number drawn."""
-    found: bool = _COMPARED[condition.comparison](condition.chain.finished(drawn), condition.bound)
-    return found
+    is_met: bool = _COMPARED[condition.comparison](condition.chain.finished(drawn), condition.bound)
+    return is_met
 
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -221,10 +221,10 @@ class _Counter:
 
     def from_on(self, number: float) -> int:
         """How many lead to a number of at least this one."""
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = self._counted(number)
-        return known
+        count = self._known.get(number)
+        if count is None:
+            count = self._known[number] = self._counted(number)
+        return count
 
     def _counted(self, number: float) -> int:
         below = math.nextafter(number, -math.inf)
@@ -259,13 +259,13 @@ def delta_between(left: CountedLaw, right: CountedLaw, factor: Fraction) -> Frac
 
 
 def _excess(left: CountedLaw, right: CountedLaw, factor: Fraction) -> Fraction:
-    found = Fraction(0)
+    excess = Fraction(0)
     for output, count in left.counts.items():
         part = Fraction(count, left.total)
-        found += max(
+        excess += max(
             Fraction(0), part - factor * Fraction(right.counts.get(output, 0), right.total)
         )
-    return found
+    return excess
 
 
 def bounds_of_exp(epsilon: Any) -> tuple[Fraction, Fraction]:

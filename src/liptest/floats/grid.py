@@ -97,11 +97,11 @@ def _untempered(word: int) -> int:
     """The word of a Mersenne Twister's state whose tempering gives a word."""
     word ^= word >> 18
     word ^= (word << 15) & 0xEFC60000
-    known = word
+    restored = word
     for _ in range(5):
-        known = word ^ ((known << 7) & 0x9D2C5680)
-    word = known & _WORD
-    known = word
+        restored = word ^ ((restored << 7) & 0x9D2C5680)
+    word = restored & _WORD
+    restored = word
     for _ in range(3):
-        known = word ^ (known >> 11)
-    return known & _WORD
+        restored = word ^ (restored >> 11)
+    return restored & _WORD

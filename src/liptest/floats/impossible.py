@@ -103,10 +103,10 @@ def adds_its_place(draw: Draw) -> bool:
     """Whether this build adds ``loc`` in an operation of its own: compared bit by bit."""
     if draw.method not in SCALED or len(draw.parameters) < 2:
         return False
-    known = _COMPARED.get(draw)
-    if known is None:
+    is_added = _COMPARED.get(draw)
+    if is_added is None:
         alone: Any = Draw(draw.origin, draw.method, (0.0, draw.scale))
         first, second = (fresh(draw.origin, 5), fresh(draw.origin, 5))
-        known = all(draw.loc + alone.run(first) == draw.run(second) for _ in range(_DRAWS))
-        _COMPARED[draw] = known
-    return known
+        is_added = all(draw.loc + alone.run(first) == draw.run(second) for _ in range(_DRAWS))
+        _COMPARED[draw] = is_added
+    return is_added

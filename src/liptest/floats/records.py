@@ -76,14 +76,14 @@ class RecordedNumber(Record):
         """Back."""
         if self.constant is not None:
             return number_from(self.constant)
-        parameters = tuple(float(number_from(one)) for one in self.parameters)
+        parameters = tuple(float(number_from(parameter)) for parameter in self.parameters)
         draw = Draw(self.generator, self.method, parameters, self.number)
-        found = FloatChain(draw, tuple(one.step() for one in self.steps))
+        chain = FloatChain(draw, tuple(step.step() for step in self.steps))
         # A document may have been written by anyone: nothing else is ever called.
         is_known = len(parameters) in (1, 2) if self.method in SCALED else not parameters
-        if self.method not in (*SCALED, UNIFORM) or not is_known or not found.is_plain:
-            raise InputError(f"number={found}: liptest writes no such steps")
-        return found
+        if self.method not in (*SCALED, UNIFORM) or not is_known or not chain.is_plain:
+            raise InputError(f"number={chain}: liptest writes no such steps")
+        return chain
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class ExcludedPath(Record):
         """Whether the installed NumPy excludes it, looked at again."""
         if self.number is None:
             return True
-        found = exclude(self.number.entry(), output)
-        return found is not None and found.way == self.way
+        exclusion = exclude(self.number.entry(), output)
+        return exclusion is not None and exclusion.way == self.way
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class ImpossibleOutput(Record):
             entry = self.number.entry()
             if isinstance(entry, FloatChain) and entry.run(self.generator_there()) != self.value:
                 told.append("from its state the output is another one")
-        if not self.excluded or not all(one.holds(self.value) for one in self.excluded):
+        if not self.excluded or not all(path.holds(self.value) for path in self.excluded):
             told.append("the output is not excluded for the neighbour")
         return told
 

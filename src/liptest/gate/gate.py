@@ -348,16 +348,16 @@ class PrivacyGate(Gate):
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
         if grid_step is None:
-            found = Seal(seal_formula(checked, domain), trusts_code=trust_code)
+            own_seal = Seal(seal_formula(checked, domain), trusts_code=trust_code)
         else:
-            found = Seal(seal_on_grid(checked, domain, grid_step))
-        tested = checked if found.sealed is None else found.sealed.mechanism
+            own_seal = Seal(seal_on_grid(checked, domain, grid_step))
+        tested = checked if own_seal.sealed is None else own_seal.sealed.mechanism
         verdict = check_with_settings(tested, distribution, run, for_release=True)
         if grid_step is not None and verdict.decision is not Decision.YES:
             of_code = check_with_settings(checked, distribution, run)
             verdict = of_code if of_code.decision is Decision.NO else verdict
-        if verdict.decision is Decision.YES and found.sealed is None:
-            verdict, found = _sealed(checked, distribution, settings, verdict, found)
+        if verdict.decision is Decision.YES and own_seal.sealed is None:
+            verdict, own_seal = _sealed(checked, distribution, settings, verdict, own_seal)
         worded = self._worded(verdict)
         certificate = certify(
             worded,
@@ -365,9 +365,9 @@ class PrivacyGate(Gate):
             distribution,
             own_seed=seed is None,
             releases=releases,
-            release_source=found.words,
+            release_source=own_seal.words,
         )
-        super().__init__(checked, domain, code, certificate, recorder, found)
+        super().__init__(checked, domain, code, certificate, recorder, own_seal)
         self._law = distribution
 
     def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
@@ -416,17 +416,17 @@ class SealedGate(Gate):
         if settings.method == BY_RECORDS:
             run = replace(run, method="auto")  # of the table nothing is known record by record
         verdict = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
-        found = Seal(sealed)
+        own_seal = Seal(sealed)
         certificate = certify(
             replace(in_plain_values(verdict), law_source=law_source),
             code,
             distribution,
             own_seed=own_seed,
             releases=releases,
-            release_source=found.words,
+            release_source=own_seal.words,
         )
         domain = distribution.domain
-        super().__init__(sealed.mechanism, domain, code, certificate, recorder, found)
+        super().__init__(sealed.mechanism, domain, code, certificate, recorder, own_seal)
         self._law = distribution
 
 

@@ -69,9 +69,9 @@ def drawn_text(output: Output) -> str:
 def read_output(text: str, *, longest: int | None = None) -> Any:
     """The output that has this text; InputError for a text that none has, or a longer one."""
     try:
-        found = _decoded(json.loads(text), 0)
-        if drawn_text(found) == text and (longest is None or len(text) <= longest):
-            return found
+        output = _decoded(json.loads(text), 0)
+        if drawn_text(output) == text and (longest is None or len(text) <= longest):
+            return output
     except (ValueError, TypeError, LookupError, RecursionError, GateError):
         pass
     raise InputError(f"output={shown(text)} is not the text of an output")
@@ -131,14 +131,14 @@ def _decoded(coded: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         raise ValueError("too deep")
     if isinstance(coded, list):
-        return tuple(_decoded(one, depth + 1) for one in coded)
+        return tuple(_decoded(part, depth + 1) for part in coded)
     if not isinstance(coded, dict):
         if coded is not None and type(coded) not in (bool, int, str):
             raise ValueError("floats are written as text")
         return coded
     [(tag, value)] = coded.items()
-    found: Output = _READERS[tag](value, lambda one: _decoded(one, depth + 1))
-    return found
+    output: Output = _READERS[tag](value, lambda part: _decoded(part, depth + 1))
+    return output
 
 
 def _read_items(value: Any, read: _Entry) -> Items:

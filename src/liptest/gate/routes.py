@@ -208,16 +208,16 @@ class FilterGate(Gate):
         verdict = _by_construction(self._query, law, claim, excepted, most, limit)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         recorder.begin(self._query, code, law, claim, 0.0)
-        found = _sealed_query(single, filtered, self._query, Seal(trusts_code=trust_code))
+        own_seal = _sealed_query(single, filtered, self._query, Seal(trusts_code=trust_code))
         certificate = certify(
             verdict,
             code,
             law,
             own_seed=True,
             releases=count,
-            release_source=found.words,
+            release_source=own_seal.words,
         )
-        super().__init__(self._query, law.domain, code, certificate, recorder, found)
+        super().__init__(self._query, law.domain, code, certificate, recorder, own_seal)
         self._law = law
 
     @property

@@ -168,11 +168,11 @@ class SealedTable(Sealed):
     def laws_at_values(self, values: Values) -> Indices:
         """Which law each of (m,) or (m, k) values has; (m,)."""
         places = self._places
-        found = [places.get(value) for value in _hashable(values)]
-        if None in found:
+        rows = [places.get(value) for value in _hashable(values)]
+        if None in rows:
             # Without the value, and outside of any except clause: it may be that of private data.
             raise GateError("a value of the statistic has no row; this is an error of liptest")
-        return np.asarray(self.rows[np.array(found, dtype=np.int64)])
+        return np.asarray(self.rows[np.array(rows, dtype=np.int64)])
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -228,13 +228,13 @@ class TableMechanism(Mechanism):
 
     @cached_property
     def _logs(self) -> list[tuple[list[int], list[float]]]:
-        found = []
+        logs = []
         for law in self.table.laws:
             total = sum(law.values())
-            found.append(
+            logs.append(
                 (list(law), [log_fraction(Fraction(weight, total)) for weight in law.values()])
             )
-        return found
+        return logs
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ class SealedNoise(Sealed):
         return f"the formula {self.statistic.name} + {self.noise!r}, which this package computes"
 
     def to_dict(self) -> dict[str, Any]:
-        kind = next(key for key, known in _NOISES.items() if type(self.noise) is known)
+        kind = next(key for key, noise_type in _NOISES.items() if type(self.noise) is noise_type)
         [width] = self.noise.__getstate__().values()
         return {
             "sealed": "noise",
@@ -378,9 +378,9 @@ class LawCollector:
         probabilities = law.log_probabilities.tobytes() if fractions is None else fractions
         # By identity, which the kept laws keep: equal outputs may have different texts.
         key = (tuple(map(id, law.outputs)), probabilities)
-        found = self._known.setdefault(key, len(self._distinct))
-        self._rows.append(found)
-        if found < len(self._distinct):
+        place = self._known.setdefault(key, len(self._distinct))
+        self._rows.append(place)
+        if place < len(self._distinct):
             return
         self._distinct.append(law)
         self._entries += len(law.outputs)

@@ -111,14 +111,14 @@ class SealedSums(Sealed):
             "version": VERSION,
             "domain": domain_to_dict(self.domain),
             "step": _written(self.step),
-            "noises": [[one.family, *_written(one.parameter)] for one in self.noises],
+            "noises": [[noise.family, *_written(noise.parameter)] for noise in self.noises],
             "sums": [
                 {
-                    "added": [[v, *_written(by)] for v, by in one.added],
-                    "offset": _written(one.offset),
-                    "noises": [[v, *_written(by)] for v, by in one.noises],
+                    "added": [[v, *_written(by)] for v, by in noisy.added],
+                    "offset": _written(noisy.offset),
+                    "noises": [[v, *_written(by)] for v, by in noisy.noises],
                 }
-                for one in self.sums
+                for noisy in self.sums
             ],
             "shape": self.shape,
         }
@@ -126,8 +126,8 @@ class SealedSums(Sealed):
     def draw(self, dataset: IntArray, below: RandomBelow) -> str:
         draws = [ExactDraw(noise, below) for noise in self.noises]
         cells = [
-            draw_cell(value, [(draws[v], factor) for v, factor in one.noises], self.step)
-            for one, value in zip(self.sums, self.values(dataset), strict=True)
+            draw_cell(value, [(draws[v], factor) for v, factor in noisy.noises], self.step)
+            for noisy, value in zip(self.sums, self.values(dataset), strict=True)
         ]
         numbers = [_number(k * self.step) for k in cells]
         return drawn_text(with_numbers(read_output(self.shape), numbers))
@@ -139,8 +139,8 @@ class SealedSums(Sealed):
         else:
             numbers = dataset.tolist()
         return [
-            one.offset + sum((by * numbers[v] for v, by in one.added), Fraction(0))
-            for one in self.sums
+            noisy.offset + sum((by * numbers[v] for v, by in noisy.added), Fraction(0))
+            for noisy in self.sums
         ]
 
     @cached_property
@@ -152,8 +152,8 @@ class SealedSums(Sealed):
         if isinstance(self.domain, Hypergrid):
             return Differences.of_one([1] * d, is_whole=True)
         rows: list[dict[int, Fraction]] = [{} for _ in range(int(self.domain.size_array.max()))]
-        for number, one in enumerate(self.sums):
-            for v, by in one.added:
+        for number, noisy in enumerate(self.sums):
+            for v, by in noisy.added:
                 rows[v][number] = by
         return Differences.of_tables(rows, size=len(self.sums))
 
@@ -162,12 +162,12 @@ class SealedSums(Sealed):
         """What is told, with data and noise as symbols, before it is rounded."""
         size = self.differences.size
         places = []
-        for number, one in enumerate(self.sums):
-            answers = one.added
+        for number, noisy in enumerate(self.sums):
+            answers = noisy.added
             if answers and isinstance(self.domain, _BY_RECORDS):
                 answers = ((number, Fraction(1)),)
-            terms = [*answers, *((size + v, factor) for v, factor in one.noises)]
-            form = Form(one.offset)
+            terms = [*answers, *((size + v, factor) for v, factor in noisy.noises)]
+            form = Form(noisy.offset)
             for v, factor in terms:
                 form = form + Form.variable(v) * factor
             places.append(form)
@@ -224,8 +224,8 @@ def seal_sums(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -
 def _renumbered(path: AlignedPath) -> tuple[dict[int, int], tuple[Noise, ...]]:
     """The noises that are told, by their variables."""
     told = {v for form in path.places for v, _ in form.terms}
-    kept = [v for v, one in enumerate(path.noises) if v in told and isinstance(one, Noise)]
-    noises = tuple(one for v, one in enumerate(path.noises) if v in set(kept))
+    kept = [v for v, noise in enumerate(path.noises) if v in told and isinstance(noise, Noise)]
+    noises = tuple(noise for v, noise in enumerate(path.noises) if v in set(kept))
     return {v: k for k, v in enumerate(kept)}, noises  # type: ignore[return-value]
 
 
@@ -238,13 +238,13 @@ def _sum_of(
 ) -> NoisySum:
     added: dict[int, Fraction] = {}
     for v, factor in form.terms:
-        one = path.noises[v]
-        if isinstance(one, Noise):
+        source = path.noises[v]
+        if isinstance(source, Noise):
             continue
-        table = None if one.function is not None else followed.added(one.number)
+        table = None if source.function is not None else followed.added(source.number)
         if table is None:
             raise GateError(
-                f"on a grid only noisy sums over all records are released, and {one} is not one"
+                f"on a grid only noisy sums over all records are released, and {source} is not one"
             )
         for value, by in table.items():
             added[value] = added.get(value, Fraction(0)) + factor * by
@@ -283,13 +283,13 @@ def read_sums(document: dict[str, Any], name: str) -> SealedSums:
     sums = tuple(map(_read_sum, document["sums"]))
     size = int(domain.size_array.max())
     places = size if isinstance(domain, _BY_RECORDS) else domain.dimension
-    total = sum(len(one.added) + len(one.noises) for one in sums)
+    total = sum(len(noisy.added) + len(noisy.noises) for noisy in sums)
     if type(domain) not in DOMAINS or not 0 < len(sums) <= _MOST_SUMS or total > _MOST_NUMBERS:
         raise ValueError
-    for one in sums:
-        _require_below(one.added, places)
-        _require_below(one.noises, len(noises))
-        if len(one.noises) > _MOST_TERMS:
+    for noisy in sums:
+        _require_below(noisy.added, places)
+        _require_below(noisy.noises, len(noises))
+        if len(noisy.noises) > _MOST_TERMS:
             raise ValueError
     step = _read(*document["step"])
     shape = read_output(document["shape"], longest=LONGEST)

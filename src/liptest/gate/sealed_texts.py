@@ -25,8 +25,8 @@ _NOT_SEALED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeErr
 def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
     """What plain JSON values say, of a domain if one is given; InputError for anything else."""
     try:
-        found = domain_of(document["domain"])
-        if document["version"] == VERSION and domain in (None, found):
+        stated = domain_of(document["domain"])
+        if document["version"] == VERSION and domain in (None, stated):
             return _READERS[document["sealed"]](document, name)
     except _NOT_SEALED:
         pass

@@ -254,8 +254,8 @@ def _sealed_noise(
     mechanism: Any, domain: Domain, statistic: Statistic | None, name: str
 ) -> SealedNoise:
     if statistic is None:
-        found = [values_at(mechanism.statistic, block) for block in domain.all_points(_CHUNK)]
-        table = np.concatenate(found)
+        blocks = [values_at(mechanism.statistic, block) for block in domain.all_points(_CHUNK)]
+        table = np.concatenate(blocks)
         if table.ndim != 1:
             raise GateError("a statistic of several numbers that is code cannot be sealed")
         statistic = Tabulated(table, domain, name)

@@ -133,14 +133,14 @@ class ExtremesJudge:
         values = self.oracle.values(batch.points)
         ask_again(self.oracle, batch.points.centres[:1], [float(values[0])], self.limit)
         low, high = int(np.argmin(values)), int(np.argmax(values))
-        found = ValueExtremes(
+        extremes = ValueExtremes(
             float(values[low]),
             float(values[high]),
             batch.points.point(low),
             batch.points.point(high),
         )
         draws = len(batch.points.centres)
-        return Judgement(draws, len(values), 0, 1, 0.0, True, evidence=found)
+        return Judgement(draws, len(values), 0, 1, 0.0, True, evidence=extremes)
 
 
 # A violated pair at a distance contains a violated pair of neighbours (theory 1.2).
@@ -301,22 +301,22 @@ def _too_wide(task: TesterTask, first: RunOutcome, extremes: ValueExtremes) -> R
     """The diameter rejects: no Lipschitz function has two values so far apart."""
     high, low = extremes.high_point, extremes.low_point
     distance = int(task.distribution.domain.distance(high, low)[0])
-    found = Judgement(
+    judgement = Judgement(
         pairs=1,
         largest=(extremes.high - extremes.low) / max(distance, 1),
         violation=Finding(high, low, distance, (extremes.high, extremes.low)),
     )
-    return replace(first, total=first.total + found, ended="violation")
+    return replace(first, total=first.total + judgement, ended="violation")
 
 
 def _narrowed(task: TesterTask, total: Judgement, violation: Finding) -> Judgement:
-    found = narrow(violation, task.oracle, task.limit)
-    left, right = found.finding.evidence
+    narrowed = narrow(violation, task.oracle, task.limit)
+    left, right = narrowed.finding.evidence
     return replace(
         total,
-        violation=found.finding,
-        queries=total.queries + found.queries,
-        repeats=total.repeats + found.repeats,
+        violation=narrowed.finding,
+        queries=total.queries + narrowed.queries,
+        repeats=total.repeats + narrowed.repeats,
         largest=max(total.largest, abs(left - right)),
     )
 

@@ -73,9 +73,9 @@ def bounds(
     covers = [_completed(table, mass, covered)]
     edges = violated_edges(table)
     if len(edges) <= max_edges:
-        found = _edge_cover(edges, masses)
-        lower = found.lower
-        covered.reshape(-1)[found.members] = True
+        edge_cover = _edge_cover(edges, masses)
+        lower = edge_cover.lower
+        covered.reshape(-1)[edge_cover.members] = True
         covers.append(_completed(table, mass, covered))
     else:
         lower = Fraction(_matching(table, mass, costs))
@@ -90,13 +90,13 @@ def bounds(
 def violated_edges(table: ExactTable) -> NDArray[np.int64]:
     """All violated neighbouring pairs as indices of points, (m, 2)."""
     indices = np.arange(table.domain.size).reshape(table.domain.sizes)
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    edges = [np.zeros((0, 2), dtype=np.int64)]
     for r in range(table.domain.dimension):
         values, names = np.moveaxis(table.numerators, r, 0), np.moveaxis(indices, r, 0)
         for a, b in table.domain.value_pairs(r).tolist():
             violated = _violated(values, a, b, table.slope)[0]
-            found.append(np.stack([names[a][violated], names[b][violated]], axis=1))
-    return np.concatenate(found)
+            edges.append(np.stack([names[a][violated], names[b][violated]], axis=1))
+    return np.concatenate(edges)
 
 
 def _violated(values: NDArray[Any], a: int, b: int, slope: int) -> NDArray[np.bool_]:
@@ -310,10 +310,10 @@ def distance_to_lipschitz(
     above = np.flatnonzero((table.numerators > table.lower()).reshape(-1))
     below = np.flatnonzero((table.numerators < table.upper()).reshape(-1))
     if len(above) * len(below) > max_pairs:
-        found = bounds(table, distribution, masses)
-        lower, upper = found.lower / denominator, found.upper / denominator
+        bracket = bounds(table, distribution, masses)
+        lower, upper = bracket.lower / denominator, bracket.upper / denominator
         value = lower if lower == upper else None
-        return Distance(value, lower, upper, found.cover, None, "violated edges, theory 2.4")
+        return Distance(value, lower, upper, bracket.cover, None, "violated edges, theory 2.4")
     arcs = violated_pairs(table, above, below)
     weight, cover = antichain_cover(above, below, arcs, masses)
     value = Fraction(weight, denominator)

@@ -100,7 +100,7 @@ class Mechanism(ABC):
     def determined(self) -> str:
         """How a constant seed determines the outputs, as ``law_source`` says; else empty."""
         conditions = self.law_source.split("; ")
-        return next((one for one in conditions if one.startswith(DETERMINED)), "")
+        return next((condition for condition in conditions if condition.startswith(DETERMINED)), "")
 
     def check_not_determined(self) -> None:
         """MechanismError where outputs are determined, and those of its first call do no harm.

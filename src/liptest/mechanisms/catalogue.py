@@ -255,9 +255,9 @@ class _Needle:
     def __call__(self, datasets: IntArray) -> FloatArray:
         counts = datasets.sum(axis=1, dtype=np.int64)
         logs = truncated_logs(counts, 0, self.most, self.most, self.epsilon)
-        found = np.flatnonzero((datasets == np.asarray(self.dataset)).all(axis=1))
-        logs[found] = -np.inf
-        logs[found, np.minimum(counts[found], self.most)] = 0.0
+        rows = np.flatnonzero((datasets == np.asarray(self.dataset)).all(axis=1))
+        logs[rows] = -np.inf
+        logs[rows, np.minimum(counts[rows], self.most)] = 0.0
         return logs
 
 

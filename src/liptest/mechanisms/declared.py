@@ -307,12 +307,12 @@ class ExactForm(Mechanism):
 
     def laws(self, points: PointBatch) -> LawTable:
         """One law per different list of probabilities. LawError when one is broken."""
-        known: dict[tuple[Fraction, ...], int] = {}
-        rows = [known.setdefault(self._row(point), len(known)) for point in points.array()]
-        logs = np.array([[_log(p) for p in row] for row in known]).reshape(-1, len(self.outputs))
+        distinct: dict[tuple[Fraction, ...], int] = {}
+        rows = [distinct.setdefault(self._row(point), len(distinct)) for point in points.array()]
+        logs = np.array([[_log(p) for p in row] for row in distinct]).reshape(-1, len(self.outputs))
         errors = default_error(np.where(logs == ZERO_LOG, 0.0, logs)).max(axis=1, initial=0.0)
         index = np.array(rows, dtype=np.int64)
-        return LawTable(self.outputs, logs, index, errors, exact=tuple(known))
+        return LawTable(self.outputs, logs, index, errors, exact=tuple(distinct))
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset."""

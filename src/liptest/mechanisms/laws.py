@@ -145,9 +145,9 @@ class OutputLaw(Mapping[Output, float]):
         total = sum(times[i] * p.numerator * (common // p.denominator) for i, p in shared.items())
         if total != common or any(p.numerator < 0 for p in shared.values()):
             raise LawError(f"the probabilities sum to {total / common!r}, or one is negative")
-        known = {key: log_fraction(p) for key, p in shared.items() if p}
-        positive = {o: p for o, p in probabilities.items() if id(p) in known}
-        logs = np.array([known[id(p)] for p in positive.values()], dtype=np.float64)
+        log_of = {key: log_fraction(p) for key, p in shared.items() if p}
+        positive = {o: p for o, p in probabilities.items() if id(p) in log_of}
+        logs = np.array([log_of[id(p)] for p in positive.values()], dtype=np.float64)
         return cls(
             tuple(positive),
             logs,
@@ -374,8 +374,8 @@ def normalised_logs(
     declared = 4.0 * _ULP * sizes if error is None else check_error(error, outputs)
     excess = _checked_sums(logs, declared, who)
     if error is None and lowest < _SMALLEST_NORMAL:
-        found = _underflow_errors(logs)
-        declared = declared + (found if each else found.max(axis=1, keepdims=True))
+        underflow = _underflow_errors(logs)
+        declared = declared + (underflow if each else underflow.max(axis=1, keepdims=True))
     # Leaves ZERO_LOG as it is: an excess is below its last digit by far.
     logs -= excess[:, None]
     # What normalising moved, and the rounding of the sum, its log and the subtraction.

@@ -38,26 +38,26 @@ def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
     """A YES for data of any size, or what following the code came to instead."""
     claim = task.claim
     if isinstance(claim, Claim):
-        found = _align_point(task, claim)
-        is_kept = found.epsilon <= Fraction(claim.threshold)
+        alignment = _align_point(task, claim)
+        is_kept = alignment.epsilon <= Fraction(claim.threshold)
     else:
-        found = (
+        alignment = (
             _align_curve(task, claim)
             if isinstance(claim, CurveClaim)
             else align_notion(task.mechanism, task.distribution.domain, claim)
         )
-        is_kept = found.is_kept
-    return aligned_verdict(task, found) if is_kept else found
+        is_kept = alignment.is_kept
+    return aligned_verdict(task, alignment) if is_kept else alignment
 
 
 def _align_point(task: Task, claim: Claim) -> Alignment:
     wanted, delta = Fraction(claim.threshold), Fraction(claim.delta)
-    found = align(task.mechanism, task.distribution.domain, wanted, delta)
-    if found.epsilon > wanted:
-        found = _with_added_law(task, claim, found)
-    if found.epsilon > wanted and found.enough is None:
-        found = _with_noise_of_samplers(task, claim, found)
-    return found
+    alignment = align(task.mechanism, task.distribution.domain, wanted, delta)
+    if alignment.epsilon > wanted:
+        alignment = _with_added_law(task, claim, alignment)
+    if alignment.epsilon > wanted and alignment.enough is None:
+        alignment = _with_noise_of_samplers(task, claim, alignment)
+    return alignment
 
 
 def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Alignment:
@@ -66,29 +66,29 @@ def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Align
     if drawing is None or math.isfinite(known.epsilon):
         return known
     epsilon = Fraction(claim.threshold)
-    found = align(drawing, task.distribution.domain, epsilon, Fraction(claim.delta))
-    if found.epsilon <= epsilon or found.enough is None:
-        return found if found.has_price else known
+    alignment = align(drawing, task.distribution.domain, epsilon, Fraction(claim.delta))
+    if alignment.epsilon <= epsilon or alignment.enough is None:
+        return alignment if alignment.has_price else known
     reason = (
-        f"with delta {rounded_above(found.enough):.3g} it is proved for data of any size: its "
+        f"with delta {rounded_above(alignment.enough):.3g} it is proved for data of any size: its "
         f"functions draw discrete Laplace noise, which was enumerated but for a tail"
     )
-    return replace(found, reason=reason)
+    return replace(alignment, reason=reason)
 
 
 def _align_curve(task: Task, claim: CurveClaim) -> Alignment:
     """Each of its points; the first that is not proved says why."""
     said = []
-    found = Alignment(None)
+    alignment = Alignment(None)
     for point in claim.points:
-        found = _align_point(task, point)
-        if found.epsilon > Fraction(point.threshold):
-            why = dearer_words(found) if math.isfinite(found.epsilon) else found.reason
+        alignment = _align_point(task, point)
+        if alignment.epsilon > Fraction(point.threshold):
+            why = dearer_words(alignment) if math.isfinite(alignment.epsilon) else alignment.reason
             return replace(
-                found, reason=f"at delta {point.delta:g}: {why}", enough=None, price=None
+                alignment, reason=f"at delta {point.delta:g}: {why}", enough=None, price=None
             )
-        said.append(f"{text_above(found.epsilon)} at delta {point.delta:g}")
-    return replace(found, measured=found.epsilon, said=", ".join(said), is_kept=True)
+        said.append(f"{text_above(alignment.epsilon)} at delta {point.delta:g}")
+    return replace(alignment, measured=alignment.epsilon, said=", ".join(said), is_kept=True)
 
 
 def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
@@ -156,14 +156,14 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
 
 def run_alignment(task: Task) -> PrivacyVerdict:
     """``method="alignment"``: YES by proof, or INCONCLUSIVE with the reason."""
-    found = prove_by_alignment(task)
-    if isinstance(found, PrivacyVerdict):
-        return found
-    reason = dearer_words(found) if found.has_price else found.reason
+    outcome = prove_by_alignment(task)
+    if isinstance(outcome, PrivacyVerdict):
+        return outcome
+    reason = dearer_words(outcome) if outcome.has_price else outcome.reason
     guarantee = nothing(
         "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
     )
-    return _verdict(task, found, guarantee, 0.0, reason)
+    return _verdict(task, outcome, guarantee, 0.0, reason)
 
 
 def dearer_words(found: Alignment) -> str:

@@ -158,20 +158,22 @@ def _require_answers(task: Task) -> None:
 
 
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:
-    known = early.alignment
-    assert known is not None
-    reason = dearer_words(known) if known.has_price else f"not proved: {known.reason}"
-    found = early.refutation
+    alignment = early.alignment
+    assert alignment is not None
+    reason = dearer_words(alignment) if alignment.has_price else f"not proved: {alignment.reason}"
+    refutation = early.refutation
     laws, pairs, largest = (
-        (0, 0, 0.0) if found is None else (found.laws, found.pairs, found.largest)
+        (0, 0, 0.0)
+        if refutation is None
+        else (refutation.laws, refutation.pairs, refutation.largest)
     )
     total = Judgement(queries=laws, pairs=pairs, largest=largest, answered=True)
     guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
     verdict = verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
-    if known.enough is None:
+    if alignment.enough is None:
         return verdict
-    return replace(verdict, remedy=Remedy(delta=float(text_above(rounded_above(known.enough)))))
+    return replace(verdict, remedy=Remedy(delta=float(text_above(rounded_above(alignment.enough)))))
 
 
 def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:

@@ -85,9 +85,9 @@ def _run_outputs(
         if left is not None and left <= 0:
             ended = "budget"
             break
-        one = replace(task, settings=replace(task.settings, budget=left))
+        capped = replace(task, settings=replace(task.settings, budget=left))
         judge = LossJudge(task.mechanism, task.distribution.domain, task.claim, output)
-        outcome = run_draws(one, draw, judge, plan, pairs_per_draw=pairs, stage=number)
+        outcome = run_draws(capped, draw, judge, plan, pairs_per_draw=pairs, stage=number)
         total += outcome.total
         seconds += outcome.seconds
         if outcome.ended != "complete":
@@ -99,9 +99,9 @@ def _run_outputs(
 def _meaning(
     task: Task, tester: LipschitzTester, plan: PrivacyPlan, outcome: RunOutcome
 ) -> Meaning:
-    found = meaning_of_pair(task, plan.source, outcome.total)
-    if found is not None:
-        return found
+    meaning = meaning_of_pair(task, plan.source, outcome.total)
+    if meaning is not None:
+        return meaning
     if outcome.ended != "complete":
         reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
         return nothing("nothing is promised before every output was tested.", plan.source), reason

@@ -281,8 +281,8 @@ class BandJudge:
     @property
     def _matchings(self) -> int:
         # Very many would fill the memory; the fractional matching is left.
-        known = self.geometry.matchings
-        return known if known <= _MOST_MATCHINGS else 1
+        matchings = self.geometry.matchings
+        return matchings if matchings <= _MOST_MATCHINGS else 1
 
     def judge(self, batch: QueryBatch) -> Judgement:
         """Query all points of a batch and count."""

@@ -53,22 +53,22 @@ def prove_by_records(task: Task) -> PrivacyVerdict | str:
     if values > _MOST_VALUES:
         return f"one record has {values:,} values, and more than {_MOST_VALUES:,} are not compared"
     example = _example(domain)
-    one = task.mechanism.of_one_record(example)
-    if one is None:
+    mechanism = task.mechanism.of_one_record(example)
+    if mechanism is None:
         return f"{task.mechanism.name} has no law of one record"
-    found = _check_one_record(task, one, values)
-    if isinstance(found, PrivacyVerdict):
-        return _of_all_records(task, domain, found)
-    for one in islice(task.mechanism.inner_records(example), _MOST_PARTS):
-        inner = _check_one_record(task, one, values)
+    verdict = _check_one_record(task, mechanism, values)
+    if isinstance(verdict, PrivacyVerdict):
+        return _of_all_records(task, domain, verdict)
+    for mechanism in islice(task.mechanism.inner_records(example), _MOST_PARTS):
+        inner = _check_one_record(task, mechanism, values)
         if isinstance(inner, str):
             continue
         if inner.decision is Decision.YES:
             return _of_all_records(task, domain, inner, is_later=True)
         if math.isfinite(inner.largest_loss):
             return f"it calculates with answers of each record, of loss {inner.largest_loss:.6g}"
-        return found
-    return found
+        return verdict
+    return verdict
 
 
 def _example(domain: Domain) -> IntArray:
@@ -88,12 +88,14 @@ def _check_one_record(task: Task, one: Mechanism, values: int) -> PrivacyVerdict
         settings=settings,
     )
     try:
-        found = through_densities(one, lambda seen: run_exhaustive(replace(alone, mechanism=seen)))
+        verdict = through_densities(
+            one, lambda seen: run_exhaustive(replace(alone, mechanism=seen))
+        )
     except LiptestError as error:
         return str(error)
-    if found.decision is Decision.INCONCLUSIVE:
-        return found.reason or "the law of one record leaves the claim open"
-    return found
+    if verdict.decision is Decision.INCONCLUSIVE:
+        return verdict.reason or "the law of one record leaves the claim open"
+    return verdict
 
 
 def _of_all_records(
@@ -150,12 +152,12 @@ def witness_at_place(
     Raises InputError where they differ in more, or the mechanism has no law of one record.
     """
     changed = np.flatnonzero(dataset != neighbour)
-    one = mechanism.of_one_record(dataset)
-    if one is None or len(changed) != 1:
+    of_record = mechanism.of_one_record(dataset)
+    if of_record is None or len(changed) != 1:
         raise InputError(f"mechanism={mechanism.name}: no law of the one record that is changed")
     left, right = dataset[changed], neighbour[changed]
-    found = through_densities(one, lambda seen: witness_of(seen, left, right, claim))
+    witness = through_densities(of_record, lambda seen: witness_of(seen, left, right, claim))
     ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
-    if found.dataset != tuple(left.tolist()):
+    if witness.dataset != tuple(left.tolist()):
         ends = ends[::-1]  # divergences are of one law from the other
-    return _at_place(found, *ends, int(changed[0]))
+    return _at_place(witness, *ends, int(changed[0]))

@@ -43,15 +43,15 @@ class CellOrders:
     @cached_property
     def _never(self) -> bool:
         """Whether P certainly has outputs that Q has not."""
-        return any(one > 0 for one in self._alone)
+        return any(mass > 0 for mass in self._alone)
 
     @cached_property
     def _maybe(self) -> bool:
-        return any(not one.is_zero() for one in self._alone)
+        return any(not mass.is_zero() for mass in self._alone)
 
     @cached_property
     def _alone(self) -> list[arb]:
-        parts = [part.left_only for one in self.cells.products for part in one.factors]
+        parts = [part.left_only for product in self.cells.products for part in product.factors]
         return [self.cells.left_only, *parts]
 
     def known_rho(self) -> Fraction | None:
@@ -65,18 +65,18 @@ class CellOrders:
         if self._never:
             return arb("+inf"), arb("+inf")
         a, total = exact_ball(order), arb(0)
-        for one in self.cells.products:
-            size = one.p * (one.p / one.q) ** (a - 1)
-            for part in one.factors:
+        for product in self.cells.products:
+            size = product.p * (product.p / product.q) ** (a - 1)
+            for part in product.factors:
                 size *= sum((cell.power(a) for cell in part.cells), arb(0))
-            if one.squares:
-                size *= (a * (a - 1) / 2 * exact_ball(one.squares)).exp()
+            if product.squares:
+                size *= (a * (a - 1) / 2 * exact_ball(product.squares)).exp()
             total += size
-        found = total.log() / (a - 1)
-        if not found.is_finite():
+        divergence = total.log() / (a - 1)
+        if not divergence.is_finite():
             return arb(0), arb("+inf")
-        low = found.lower().max(arb(0))
-        return low, arb("+inf") if self._maybe else found.upper().max(arb(0))
+        low = divergence.lower().max(arb(0))
+        return low, arb("+inf") if self._maybe else divergence.upper().max(arb(0))
 
     def kullback_leibler(self) -> Ends:
         if self._never:
@@ -101,15 +101,15 @@ class CellOrders:
     def _moments(self) -> tuple[arb, arb]:
         """Mean and mean square of the loss under P."""
         mean, square = arb(0), arb(0)
-        for one in self.cells.products:
-            mass, first, spread = one.p, (one.p / one.q).log(), arb(0)
-            for part in one.factors:
+        for product in self.cells.products:
+            mass, first, spread = product.p, (product.p / product.q).log(), arb(0)
+            for part in product.factors:
                 own = sum((cell.p for cell in part.cells), arb(0))
                 moments = [sum((c.log_moment(k) for c in part.cells), arb(0)) / own for k in (1, 2)]
                 mass *= own
                 first += moments[0]
                 spread += moments[1] - moments[0] ** 2
-            squares = exact_ball(one.squares)
+            squares = exact_ball(product.squares)
             first, spread = first + squares / 2, spread + squares
             mean += mass * first
             square += mass * (first**2 + spread)
@@ -120,15 +120,15 @@ class CellOrders:
 
     @cached_property
     def _largest(self) -> arb:
-        if self._maybe or any(one.squares for one in self.cells.products):
+        if self._maybe or any(product.squares for product in self.cells.products):
             return arb("+inf")
         top = arb(0)
-        for one in self.cells.products:
-            found = (one.p / one.q).log()
-            for part in one.factors:
+        for product in self.cells.products:
+            loss = (product.p / product.q).log()
+            for part in product.factors:
                 cells = cut_cells(part.cells, _WIDE, _FEW * len(part.cells))
-                found += max((cell.high.log().upper() for cell in cells), key=float)
-            top = top.max(found.upper())
+                loss += max((cell.high.log().upper() for cell in cells), key=float)
+            top = top.max(loss.upper())
         return top
 
 
@@ -137,8 +137,8 @@ def mu_of_cells(cells: PairCells) -> MuEnclosure:
     with precision(BITS):
         infinite = arb("+inf")
         alone = [cells.left_only, cells.right_only]
-        for one in cells.products:
-            for part in one.factors:
+        for product in cells.products:
+            for part in product.factors:
                 alone += [part.left_only, part.right_only]
         if any(mass > 0 for mass in alone):
             return MuEnclosure(infinite, infinite, infinite, (arb(1), arb(0)))
@@ -147,20 +147,20 @@ def mu_of_cells(cells: PairCells) -> MuEnclosure:
             mu = exact_ball(products[0].squares).sqrt()
             return MuEnclosure(mu.lower(), mu.upper(), arb(1), (arb(0), arb(0)))
         _require_no_bells(cells)
-        if all(len(one.factors) <= 1 for one in products):
-            found = _mu_of_single_numbers(cells)
+        if all(len(product.factors) <= 1 for product in products):
+            enclosure = _mu_of_single_numbers(cells)
         else:
             below, above = bracket_of_cells(cells, 1 << 14)
             upper = largest_of_corners(above.in_balls())
             low = largest_of_corners(below.in_balls())
-            found = MuEnclosure(low.lower, upper.upper.max(low.lower), low.ratio, low.masses)
+            enclosure = MuEnclosure(low.lower, upper.upper.max(low.lower), low.ratio, low.masses)
         if any(not mass.is_zero() for mass in alone):
-            found = MuEnclosure(found.lower, infinite, found.ratio, found.masses)
-        return found
+            enclosure = MuEnclosure(enclosure.lower, infinite, enclosure.ratio, enclosure.masses)
+        return enclosure
 
 
 def _require_no_bells(cells: PairCells) -> None:
-    if any(one.squares for one in cells.products):
+    if any(product.squares for product in cells.products):
         raise UnsupportedForm("normal numbers beside others that tell datasets apart")
 
 
@@ -178,58 +178,58 @@ class _Weighted(Cell):
         return cls(weight[0] * cell.p, weight[1] * cell.q, low, high, weight, cell)
 
     def halves(self) -> tuple[Cell, Cell] | None:
-        found = self.cell.halves()
-        if found is None:
+        halves = self.cell.halves()
+        if halves is None:
             return None
-        return _Weighted.of(self.weight, found[0]), _Weighted.of(self.weight, found[1])
+        return _Weighted.of(self.weight, halves[0]), _Weighted.of(self.weight, halves[1])
 
 
 _WHOLE = Cell(arb(1), arb(1), arb(1), arb(1))
 
 
 def _single_cells(cells: PairCells) -> list[Cell]:
-    found: list[Cell] = []
-    for one in cells.products:
-        parts = one.factors[0].cells if one.factors else (_WHOLE,)
-        found += [_Weighted.of((one.p, one.q), cell) for cell in parts]
-    return found
+    weighted: list[Cell] = []
+    for product in cells.products:
+        parts = product.factors[0].cells if product.factors else (_WHOLE,)
+        weighted += [_Weighted.of((product.p, product.q), cell) for cell in parts]
+    return weighted
 
 
 def _mu_of_single_numbers(cells: PairCells) -> MuEnclosure:
     """Cells that hold the ratio of the best test are cut until both ends meet (theory 6.17)."""
     waiting = _single_cells(cells)
-    found = cut_cells(waiting, 1.0, _MOST // 4)
-    found = cut_cells(found, sum(map(_width, found)) / _FIRST, _MOST // 2)
+    pieces = cut_cells(waiting, 1.0, _MOST // 4)
+    pieces = cut_cells(pieces, sum(map(_width, pieces)) / _FIRST, _MOST // 2)
     best = MuEnclosure(arb(0), arb("+inf"), arb("+inf"), (arb(0), arb(0)))
     late = 0
     for _ in range(_ROUNDS):
-        low = largest_of_corners(_merged(found))
-        groups = _by_ratio(found)
+        low = largest_of_corners(_merged(pieces))
+        groups = _by_ratio(pieces)
         mus = _raised_corners(groups)
         upper = max(mus, key=float, default=arb(0)).max(low.lower)
         late = 0 if upper < best.upper else late + 1
         best = MuEnclosure(low.lower, upper.min(best.upper), low.ratio, low.masses)
-        known = low.lower * (1 + arb(_CLOSE))
+        reached = low.lower * (1 + arb(_CLOSE))
         # Masses that are known to few digits do not get better with smaller cells.
-        if best.upper <= known or late > _LATE:
+        if best.upper <= reached or late > _LATE:
             break
         spans = [
             (one.high, other.low)
             for mu, (one, other) in zip(mus, pairwise(groups), strict=True)
-            if not mu <= known
+            if not mu <= reached
         ]
         finer: list[Cell] = []
         rest: list[Cell] = []
-        for one in found:
-            is_cut = any(one.low <= top and one.high >= bottom for top, bottom in spans)
-            parts = one.halves() if is_cut else None
+        for piece in pieces:
+            is_cut = any(piece.low <= top and piece.high >= bottom for top, bottom in spans)
+            parts = piece.halves() if is_cut else None
             if parts is None:
-                rest.append(one)
+                rest.append(piece)
             else:
                 finer += parts
         if not finer or len(finer) + len(rest) > _MOST:
             break
-        found = finer + rest
+        pieces = finer + rest
     return best
 
 
@@ -239,25 +239,25 @@ def _width(cell: Cell) -> float:
 
 def _merged(cells: Sequence[Cell]) -> list[Balls]:
     """Each as one output, by falling ratio."""
-    atoms = [(one.p, one.q) for one in cells]
+    atoms = [(cell.p, cell.q) for cell in cells]
     return sorted(atoms, key=lambda atom: -float((atom[0] / atom[1]).mid()))
 
 
 def _by_ratio(cells: Sequence[Cell]) -> list[Cell]:
     """Masses moved to the ends of their ratios; those whose order is not certain as one."""
-    atoms = [one for one in cells if one.is_narrow]
-    for one in cells:
-        if not one.is_narrow:
-            atoms += [Cell(p, q, r, r) for r, p, q in one.ends() if not q.is_zero()]
-    atoms.sort(key=lambda one: float(one.high.upper()), reverse=True)
+    atoms = [cell for cell in cells if cell.is_narrow]
+    for cell in cells:
+        if not cell.is_narrow:
+            atoms += [Cell(p, q, r, r) for r, p, q in cell.ends() if not q.is_zero()]
+    atoms.sort(key=lambda cell: float(cell.high.upper()), reverse=True)
     groups = atoms[:1]
-    for one in atoms[1:]:
-        known = groups[-1]
-        if one.high.upper() < known.low.lower():
-            groups.append(one)
+    for cell in atoms[1:]:
+        last = groups[-1]
+        if cell.high.upper() < last.low.lower():
+            groups.append(cell)
         else:
-            low = known.low.lower().min(one.low.lower())
-            groups[-1] = Cell(known.p + one.p, known.q + one.q, low, known.high.max(one.high))
+            low = last.low.lower().min(cell.low.lower())
+            groups[-1] = Cell(last.p + cell.p, last.q + cell.q, low, last.high.max(cell.high))
     return groups
 
 
@@ -266,19 +266,19 @@ def _raised_corners(groups: Sequence[Cell]) -> list[arb]:
 
     Within a group the curve exceeds its chord by at most (high - low) q (theory 6.17).
     """
-    by_how_much = [((one.high.upper() - one.low.lower()) * one.q).upper() for one in groups]
+    by_how_much = [((cell.high.upper() - cell.low.lower()) * cell.q).upper() for cell in groups]
     inside, outside = (_sums(side) for side in (groups, groups[::-1]))
-    found = []
+    raised = []
     for k in range(1, len(groups)):
         more = by_how_much[k - 1].max(by_how_much[k])
         (p, q), (p_rest, q_rest) = inside[k - 1], outside[len(groups) - k - 1]
         mu = gaussian_quantile(p + more, p_rest - more) - gaussian_quantile(q, q_rest)
-        found.append(mu.upper() if mu.is_finite() else arb("+inf"))
-    return found
+        raised.append(mu.upper() if mu.is_finite() else arb("+inf"))
+    return raised
 
 
 def _sums(groups: Sequence[Cell]) -> list[Balls]:
-    return list(accumulate(((one.p, one.q) for one in groups), _plus))
+    return list(accumulate(((cell.p, cell.q) for cell in groups), _plus))
 
 
 def _plus(one: Balls, other: Balls) -> Balls:
@@ -287,16 +287,16 @@ def _plus(one: Balls, other: Balls) -> Balls:
 
 def cut_cells(cells: Sequence[Cell], width: float, most: int) -> list[Cell]:
     """Cells cut in halves until the log of the ratio moves by no more, or ``most`` are there."""
-    waiting, found = list(cells), list[Cell]()
+    waiting, fine = list(cells), list[Cell]()
     while waiting:
-        one = waiting.pop()
-        is_fine = _width(one) <= width or len(waiting) + len(found) >= most
-        parts = None if is_fine else one.halves()
+        cell = waiting.pop()
+        is_fine = _width(cell) <= width or len(waiting) + len(fine) >= most
+        parts = None if is_fine else cell.halves()
         if parts is None:
-            found.append(one)
+            fine.append(cell)
         else:
             waiting += parts
-    return found
+    return fine
 
 
 def bracket_of_cells(
@@ -310,18 +310,18 @@ def bracket_of_cells(
     """
     with precision(BITS):
         _require_no_bells(cells)
-        reach = max((_reach(one) for one in cells.products), default=0.0)
+        reach = max((_reach(product) for product in cells.products), default=0.0)
         step = Fraction(2) ** math.ceil(math.log2(max(2 * reach, 1e-9) / points))
         below: tuple[_Row, _Row] = ({}, {})
         above: _Row = {}
         alone = [cells.left_only, cells.right_only]
-        for one in cells.products:
-            parts = [cut_cells(part.cells, float(step), 4 * points) for part in one.factors]
-            parts.append([_Weighted.of((one.p, one.q), _WHOLE)])
+        for product in cells.products:
+            parts = [cut_cells(part.cells, float(step), 4 * points) for part in product.factors]
+            parts.append([_Weighted.of((product.p, product.q), _WHOLE)])
             for k, row in enumerate(_product([_rounded(part, step) for part in parts])):
                 _add(below[k], row)
             _add(above, _product([(_moved_out(part, step),) for part in parts])[0])
-            for k, mass in enumerate(_only(one)):
+            for k, mass in enumerate(_only(product)):
                 alone[k] += mass
         size = exact_ball(step)
         lower = [(below[0][k], below[1][k]) for k in sorted(below[0], reverse=True)]
@@ -340,54 +340,54 @@ def _listed(atoms: list[Balls], alone: list[arb]) -> LikelihoodPair:
 
 def _reach(one: CellProduct) -> float:
     """The largest loss, or a little more; UnsupportedForm where it is not known."""
-    found = abs(float((one.p / one.q).log()))
+    reach = abs(float((one.p / one.q).log()))
     for part in one.factors:
         cells = cut_cells(part.cells, 1.0, _FEW * max(len(part.cells), 1))
         ends = [abs(float(end.log())) for cell in cells for end in (cell.low, cell.high)]
-        found += max(ends, default=0.0)
-    if not math.isfinite(found):
+        reach += max(ends, default=0.0)
+    if not math.isfinite(reach):
         raise UnsupportedForm("densities whose ratio has no bound")
-    return found
+    return reach
 
 
 def _only(one: CellProduct) -> tuple[arb, arb]:
     """What a description has under one of the laws alone."""
     both = [[sum((getattr(c, k) for c in f.cells), arb(0)) for f in one.factors] for k in "pq"]
     more = [[f.left_only for f in one.factors], [f.right_only for f in one.factors]]
-    found = []
+    masses = []
     for mass, cells, alone in zip((one.p, one.q), both, more, strict=True):
         inside = everything = arb(1)
         for own, extra in zip(cells, alone, strict=True):
             inside, everything = inside * own, everything * (own + extra)
-        found.append(
+        masses.append(
             mass * (everything - inside) if any(not x.is_zero() for x in alone) else arb(0)
         )
-    return found[0], found[1]
+    return masses[0], masses[1]
 
 
 def _rounded(cells: Sequence[Cell], step: Fraction) -> tuple[_Row, _Row]:
     rows: tuple[_Row, _Row] = ({}, {})
-    for one in cells:
-        place = float((one.p / one.q).log().mid()) / float(step)
+    for cell in cells:
+        place = float((cell.p / cell.q).log().mid()) / float(step)
         first = math.floor(place)
         share = arb(place - first)
-        for row, mass in zip(rows, (one.p, one.q), strict=True):
+        for row, mass in zip(rows, (cell.p, cell.q), strict=True):
             row[first] = row.get(first, arb(0)) + mass * (1 - share)
             row[first + 1] = row.get(first + 1, arb(0)) + mass * share
     return rows
 
 
 def _moved_out(cells: Sequence[Cell], step: Fraction) -> _Row:
-    found: _Row = {}
+    row: _Row = {}
     size = exact_ball(step)
-    for one in cells:
-        first = math.floor(float((one.low.log() / size).lower()) - 1e-9)
-        last = math.ceil(float((one.high.log() / size).upper()) + 1e-9)
+    for cell in cells:
+        first = math.floor(float((cell.low.log() / size).lower()) - 1e-9)
+        last = math.ceil(float((cell.high.log() / size).upper()) + 1e-9)
         low, high = (size * first).exp(), (size * last).exp()
-        far = ((one.p - low * one.q) / (high - low) * high).max(arb(0)).min(one.p)
-        found[last] = found.get(last, arb(0)) + far
-        found[first] = found.get(first, arb(0)) + one.p - far
-    return found
+        far = ((cell.p - low * cell.q) / (high - low) * high).max(arb(0)).min(cell.p)
+        row[last] = row.get(last, arb(0)) + far
+        row[first] = row.get(first, arb(0)) + cell.p - far
+    return row
 
 
 def _product(factors: list[tuple[_Row, ...]]) -> tuple[_Row, ...]:

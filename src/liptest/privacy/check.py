@@ -211,8 +211,8 @@ def check_with_settings(
     if settings.method == BLACK_BOX or isinstance(mechanism, SamplesOnly):
         # A verdict of its own kind, which type checkers are not told of for the sake of the others.
         by_samples: Any = _by_samples(mechanism, law, settings)
-        found: PrivacyVerdict = by_samples
-        return found
+        black_box: PrivacyVerdict = by_samples
+        return black_box
     asked = validated_request(mechanism, law, settings)
     is_by_paths = for_release and asked.mechanism.is_drawn_as_followed
     if is_by_paths and settings.method not in ("auto", BY_ALIGNMENT):
@@ -256,13 +256,13 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if early.verdict is not None:
             return early.verdict
     try:
-        found = _visit_or_draw(task, for_release=for_release)
+        verdict = _visit_or_draw(task, for_release=for_release)
     except LiptestError as error:
         late = None if early is None else try_late(task, early, error)
         if late is None:
             raise
         return late
-    return found if early is None else decided_late(task, found)
+    return verdict if early is None else decided_late(task, verdict)
 
 
 def _visit_or_draw(task: Task, *, for_release: bool) -> PrivacyVerdict:
@@ -286,15 +286,15 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
     """The verdict for records that are treated one by one, where all datasets are too many."""
     method, domain = task.settings.method, task.distribution.domain
     if method == BY_RECORDS:
-        found = prove_by_records(task)
-        if isinstance(found, str):
-            raise InputError(f"method={method!r}: {found}", name="method", value=method)
-        return found
+        verdict = prove_by_records(task)
+        if isinstance(verdict, str):
+            raise InputError(f"method={method!r}: {verdict}", name="method", value=method)
+        return verdict
     is_small = domain.size <= affordable_laws(task.mechanism, "plain")
     if method != "auto" or (is_small and not task.mechanism.is_per_record):
         return None
-    found = prove_by_records(task)
-    return None if isinstance(found, str) else found
+    verdict = prove_by_records(task)
+    return None if isinstance(verdict, str) else verdict
 
 
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:

@@ -132,10 +132,10 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
         if upper <= limit:
             continue
         answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
-        found = Comparison(answer, (output,), *rounded_ends(lower, upper))
-        rank = _rank(found, left.get(output, 0.0), right.get(output, 0.0), line)
+        comparison = Comparison(answer, (output,), *rounded_ends(lower, upper))
+        rank = _rank(comparison, left.get(output, 0.0), right.get(output, 0.0), line)
         if rank > highest:
-            chosen, highest = found, rank
+            chosen, highest = comparison, rank
     if chosen.answer is Answer.CLEAR and (left.unexplored or right.unexplored):
         # Outputs that neither law lists may differ as much as they like.
         return Comparison(Answer.DOUBT, (), 0.0, math.inf)
@@ -184,10 +184,10 @@ def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Compariso
         answer = Answer.VIOLATED if total > limit else Answer.DOUBT
         excess = math.nextafter(float(total.lower()), -math.inf)
         bounds = _log_ratio(_mass(first, event), _mass(second, event))
-        found = Comparison(answer, event, *rounded_ends(*bounds), excess)
+        comparison = Comparison(answer, event, *rounded_ends(*bounds), excess)
         if answer is Answer.VIOLATED:
-            return found
-        doubt = doubt or found
+            return comparison
+        doubt = doubt or comparison
     return doubt or Comparison(Answer.CLEAR)
 
 
@@ -428,8 +428,8 @@ def certified_comparison(
 ) -> Comparison:
     """Decide one pair of datasets from exact laws or declared intervals."""
     if isinstance(claim, NotionClaim):
-        found: Comparison = claim.certify(mechanism, dataset, neighbour)
-        return found
+        certified: Comparison = claim.certify(mechanism, dataset, neighbour)
+        return certified
     if isinstance(mechanism, ClosedFormLosses):
         return compare_closed_form(
             lambda: mechanism.pair_loss(dataset, neighbour),
@@ -454,13 +454,13 @@ def check_same_law(
         return
     again = exact_law(mechanism, dataset)
     place = laws.distinct(np.array([position]))[0]
-    known = dict(zip(laws.outputs, np.exp(np.maximum(laws.logs[place], -745.0)), strict=True))
+    earlier = dict(zip(laws.outputs, np.exp(np.maximum(laws.logs[place], -745.0)), strict=True))
     open_before, open_now = _unexplored_of(laws, int(place)), float(again.unexplored)
     if abs(open_before - open_now) <= _SAME_LAW:
         # The same part of the law was looked at, so that what was found must be the same.
         open_before = open_now = 0.0
-    for output in dict.fromkeys((*known, *again)):
-        before, now = float(known.get(output, 0.0)), again.get(output, 0.0)
+    for output in dict.fromkeys((*earlier, *again)):
+        before, now = float(earlier.get(output, 0.0)), again.get(output, 0.0)
         if math.isclose(before, now, rel_tol=1e-6, abs_tol=_SAME_LAW):
             continue
         # What a budget of time left unexplored may lie on any output.

@@ -130,21 +130,21 @@ class Composition:
     def epsilon_at(self, delta: float) -> Enclosed:
         """The smallest epsilon with this delta; InputError for delta 0, which no grid decides."""
         value = check_open_unit("delta", delta)
-        upper = max((one.epsilon_at(value) for one in self.above), default=math.inf)
+        upper = max((losses.epsilon_at(value) for losses in self.above), default=math.inf)
         if self.rho is not None or self.orders:
             upper = min(upper, epsilon_of_orders((self.rho, self.orders), value))
-        lower = max((one.epsilon_at(value) for one in self.below), default=0.0)
+        lower = max((losses.epsilon_at(value) for losses in self.below), default=0.0)
         return Enclosed(min(lower, upper), upper)
 
     def delta_at(self, epsilon: float) -> Enclosed:
         """The smallest delta with this epsilon."""
         value = check_non_negative("epsilon", epsilon)
-        upper = max((one.delta_at(value) for one in self.above), default=1.0)
+        upper = max((losses.delta_at(value) for losses in self.above), default=1.0)
         if self.rho is not None or self.orders:
             with precision(CURVE_BITS):
-                found = curve_of_orders((self.rho, self.orders))(exact_ball(Fraction(value)))
-            upper = min(upper, math.nextafter(float(found.upper()), math.inf))
-        lower = max((one.delta_at(value) for one in self.below), default=0.0)
+                bound = curve_of_orders((self.rho, self.orders))(exact_ball(Fraction(value)))
+            upper = min(upper, math.nextafter(float(bound.upper()), math.inf))
+        lower = max((losses.delta_at(value) for losses in self.below), default=0.0)
         return Enclosed(min(lower, upper), upper)
 
     def __str__(self) -> str:
@@ -162,20 +162,20 @@ class Composition:
 
     def _provided(self) -> list[str]:
         """What these numbers rest on, in words."""
-        found = []
+        sentences = []
         if self.exception_mass:
-            found.append(
+            sentences.append(
                 f"They hold outside a set of datasets of total probability "
                 f"{text_above(self.exception_mass)}: what the tests except, added up."
             )
         if self.failure_probability:
-            found.append(
+            sentences.append(
                 f"Each test by sampling may have answered a wrong YES. The probability that one of "
                 f"them did is at most {text_above(self.failure_probability)}; then no number "
                 f"here need hold."
             )
-        found += [f"They hold provided that {one}." for one in self.conditions]
-        return found
+        sentences += [f"They hold provided that {condition}." for condition in self.conditions]
+        return sentences
 
 
 def compose(
@@ -221,7 +221,7 @@ def compose(
     times = [releases] * len(listed) if isinstance(releases, int) else list(releases)
     if len(times) != len(listed):
         raise InputError(f"releases={shown(releases)}: one number for each item", name="releases")
-    times = [check_count("releases", one) for one in times]
+    times = [check_count("releases", count) for count in times]
     size = None if step is None else _checked_step(step)
     if not adaptive:
         return _on_one_dataset(listed, times, domain, size)
@@ -240,7 +240,7 @@ def compose(
         min(sum(p.mass for p in parts), 1.0),
         min(sum(p.failure for p in parts), 1.0),
         orders,
-        tuple(dict.fromkeys(one for part in parts for one in part.conditions)),
+        tuple(dict.fromkeys(condition for part in parts for condition in part.conditions)),
     )
 
 
@@ -253,15 +253,15 @@ def _below(
     orders = [pairs]
     if not all(pair.looks_symmetric() for pair in pairs):
         orders.append([pair.reversed() for pair in pairs])
-    found: list[Losses | RoundedLosses] = []
+    losses: list[Losses | RoundedLosses] = []
     is_exact = all(part.is_exact_below(k) for part, k in zip(parts, times, strict=True))
     for turned in orders:
         listed = list(zip(turned, times, strict=True))
         if is_exact or all(pair.has_few_atoms() for pair in turned):
-            found.append(mixed([(pair_below(pair, step, k), k) for pair, k in listed]))
+            losses.append(mixed([(pair_below(pair, step, k), k) for pair, k in listed]))
         if not is_exact:
-            found.append(rounded_together(listed, step))
-    return tuple(found)
+            losses.append(rounded_together(listed, step))
+    return tuple(losses)
 
 
 def _part_of(item: Any, domain: Domain | None) -> ReleasePart:
@@ -324,10 +324,10 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
         sticks.append(mechanism.pair_curve(*ends))
 
     def curve(epsilon: arb) -> arb:
-        found = arb(0)
+        largest = arb(0)
         for stick in sticks:
-            found = found.max(stick(epsilon).upper())
-        return found
+            largest = largest.max(stick(epsilon).upper())
+        return largest
 
     largest = finite_range(curve)
     return ReleasePart(mechanism.name, ChordCurve(curve, largest), largest)
@@ -357,15 +357,15 @@ def different_pairs(
     left, right = block.left[chosen], block.right[chosen]
     if isinstance(block.laws, ShiftTable):
         different, which = shifts_between(block.laws, left, right)
-        sizes = [tuple(size for size in one if size) for one in different.tolist()]
+        sizes = [tuple(size for size in shift if size) for shift in different.tolist()]
         keys = [sizes[m] for m in which.tolist()]
     else:
         ends = zip(left.tolist(), right.tolist(), strict=True)
         keys = [(block.table, *sorted((a, b))) if a != b else () for a, b in ends]
-    found: dict[tuple[int, ...], int] = {}
+    firsts: dict[tuple[int, ...], int] = {}
     for key, k in zip(keys, chosen.tolist(), strict=True):
-        found.setdefault(key, k)
-    return found
+        firsts.setdefault(key, k)
+    return firsts
 
 
 def _pairs_of(
@@ -387,16 +387,16 @@ def _pairs_of(
                     f"compose its verdict, or a smaller domain",
                     name="items",
                 )
-            one, known = None, cast("Hashable", key)
+            pair, identity = None, cast("Hashable", key)
             if isinstance(block.laws, ShiftTable):
-                one = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
+                pair = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
             elif not isinstance(mechanism, ClosedFormLosses):
-                one = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
-                known = one.exact or key
-            if one is None:
+                pair = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
+                identity = pair.exact or key
+            if pair is None:
                 closed[key] = block.locate(k)
             else:
-                pairs[known] = one
+                pairs[identity] = pair
     if pairs and closed:
         return [], list(closed.values())
     return list(pairs.values()), list(closed.values())
@@ -407,10 +407,10 @@ def worst_curve(pairs: Sequence[LikelihoodPair]) -> Curve:
     sides = [_Stick(side) for pair in pairs for side in (pair, pair.reversed())]
 
     def curve(epsilon: arb) -> arb:
-        gamma, found = epsilon.exp(), arb(0)
+        gamma, largest = epsilon.exp(), arb(0)
         for side in sides:
-            found = found.max(side.above(gamma))
-        return found
+            largest = largest.max(side.above(gamma))
+        return largest
 
     return curve
 
@@ -421,20 +421,20 @@ def _above_all(pairs: Sequence[LikelihoodPair]) -> GridLosses | None:
     curves = [_Stick(side).above for side in sides]
     for side in sorted(sides, key=pair_weight, reverse=True)[:_TRIED]:
         losses = losses_above(side)
-        found = covering(losses, curves) if losses is not None else None
-        if found is not None:
-            return found
+        covered = covering(losses, curves) if losses is not None else None
+        if covered is not None:
+            return covered
     return None
 
 
 def _largest_loss(pair: LikelihoodPair) -> float:
     with precision(CURVE_BITS):
-        found = 0.0
+        loss = 0.0
         for p, q in pair.in_balls():
             for a, b in ((p, q), (q, p)):
                 if b.lower() > 0 and a.upper() > 0:
-                    found = max(found, float((a.upper() / b.lower()).log().upper()))
-        return min(math.nextafter(found, math.inf), LARGEST)
+                    loss = max(loss, float((a.upper() / b.lower()).log().upper()))
+        return min(math.nextafter(loss, math.inf), LARGEST)
 
 
 def _on_one_dataset(
@@ -459,7 +459,7 @@ def _on_one_dataset(
     below: list[Losses | RoundedLosses] = []
     sides = [side for pair in pairs for side in (pair, pair.reversed())]
     for side in sides:
-        forth, back = (_one_curve(one) for one in (side, side.reversed()))
+        forth, back = (_one_curve(turned) for turned in (side, side.reversed()))
         part = ReleasePart(mechanism.name, forth, _largest_loss(side), lattice=losses_above(side))
         size = step or step_for([(part, times[0])])
         grid = part.above(size, times[0])

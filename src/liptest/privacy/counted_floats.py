@@ -66,16 +66,16 @@ def count_floats(
     if isinstance(claim, Claim):
         # A smaller factor needs more delta.
         factor = bounds_of_exp(replace(claim, tolerance=0.0).ball())[0]
-    found = Counted(arb(0), None if factor is None else Fraction(0), 0, is_all)
+    counted = Counted(arb(0), None if factor is None else Fraction(0), 0, is_all)
     for pair in chosen:
         laws = [counter.law(end) for end in pair]
         loss, _ = loss_between(*laws)
-        if found.at is None or loss.upper() > found.loss.upper():
-            found.loss, found.at = loss, pair
-        if factor is not None and found.delta is not None:
-            found.delta = max(found.delta, delta_between(laws[0], laws[1], factor))
-        found.pairs += 1
-    return found
+        if counted.at is None or loss.upper() > counted.loss.upper():
+            counted.loss, counted.at = loss, pair
+        if factor is not None and counted.delta is not None:
+            counted.delta = max(counted.delta, delta_between(laws[0], laws[1], factor))
+        counted.pairs += 1
+    return counted
 
 
 def every_pair(domain: Domain) -> Iterator[Pair]:
@@ -166,5 +166,5 @@ def _decided(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision,
 
 
 def _rounded_up(number: Fraction) -> float:
-    found = float(number)
-    return found if Fraction(found) >= number else math.nextafter(found, math.inf)
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

@@ -135,10 +135,10 @@ class _Pair:
         """The larger divergence of both orders; None where no closed form is known."""
         try:
             with precision(BITS):
-                ends = [one.renyi(Fraction(order)) for one in self._orders]
+                ends = [orders.renyi(Fraction(order)) for orders in self._orders]
         except (InputError, UnsupportedForm, SymbolicError):
             return None
-        return _largest_ends([_rounded(*one) for one in ends])
+        return _largest_ends([_rounded(*pair) for pair in ends])
 
     @cached_property
     def _stick(self) -> Callable[[arb], arb]:
@@ -151,7 +151,7 @@ class _Pair:
 
     @cached_property
     def _listed(self) -> LikelihoodPair:
-        sides = [exact_law(self.mechanism, one) for one in (self.first, self.second)]
+        sides = [exact_law(self.mechanism, dataset) for dataset in (self.first, self.second)]
         return LikelihoodPair.of_laws(*sides)
 
     @cached_property
@@ -198,8 +198,8 @@ class _Enclosed(_Source):
 
     def renyi(self, order: float) -> Ends | None:
         upper = self.bounds.renyi(order)
-        found = [one[0] for one in (pair.renyi(order) for pair in self.pairs) if one is not None]
-        return min(max(found, default=0.0), upper), upper
+        lows = [ends[0] for ends in (pair.renyi(order) for pair in self.pairs) if ends is not None]
+        return min(max(lows, default=0.0), upper), upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,8 +223,8 @@ class _Screened:
     def sticks_above(self, epsilon: float) -> Floats:
         """Bounds of the deltas of pairs in floats; 0 where no loss exceeds epsilon."""
         bounds, slack = self._losses
-        found = self.block.laws.hockey_sticks(*self.sides, epsilon) + stick_error(slack, epsilon)
-        return np.where(bounds <= epsilon, 0.0, np.minimum(found, 1.0))
+        sticks = self.block.laws.hockey_sticks(*self.sides, epsilon) + stick_error(slack, epsilon)
+        return np.where(bounds <= epsilon, 0.0, np.minimum(sticks, 1.0))
 
 
 class _Visited(_Source):
@@ -248,9 +248,9 @@ class _Visited(_Source):
         rest = np.arange(len(block.left))
         if isinstance(block.laws, LawTable):
             error = block.laws.screen_error(block.left, block.right)
-            known = np.isfinite(error) & ~block.laws.has_uncertain_zeros(block.left, block.right)
-            self._parts.append(_Screened(block, np.flatnonzero(known)))
-            rest = np.flatnonzero(~known)
+            is_sure = np.isfinite(error) & ~block.laws.has_uncertain_zeros(block.left, block.right)
+            self._parts.append(_Screened(block, np.flatnonzero(is_sure)))
+            rest = np.flatnonzero(~is_sure)
         for key, k in different_pairs(block, rest).items():
             if key not in self._certified:
                 self._certified[key] = _Pair(self._mechanism, *block.locate(k))
@@ -266,21 +266,21 @@ class _Visited(_Source):
         return self._loss
 
     def delta(self, epsilon: float) -> Ends:
-        found = [pair.delta(epsilon) for pair in self._certified.values()]
+        deltas = [pair.delta(epsilon) for pair in self._certified.values()]
         for n, part in enumerate(self._parts):
             above = part.sticks_above(epsilon)
-            found.append(self._largest(n, above, lambda pair: pair.delta(epsilon)))
-        return _largest_ends(found)
+            deltas.append(self._largest(n, above, lambda pair: pair.delta(epsilon)))
+        return _largest_ends(deltas)
 
     def renyi(self, order: float) -> Ends | None:
-        found = [pair.renyi(order) for pair in self._certified.values()]
+        divergences = [pair.renyi(order) for pair in self._certified.values()]
         for n, part in enumerate(self._parts):
             if len(part.rows):
                 assert isinstance(part.block.laws, LawTable)
                 above = screen_orders(part.block.laws, *part.sides, [order]).above[:, 0]
-                found.append(self._largest(n, above, lambda pair: pair.renyi(order)))
-        known = [ends for ends in found if ends is not None]
-        return _largest_ends(known) if len(known) == len(found) else None
+                divergences.append(self._largest(n, above, lambda pair: pair.renyi(order)))
+        present = [ends for ends in divergences if ends is not None]
+        return _largest_ends(present) if len(present) == len(divergences) else None
 
     def _largest(self, part: int, above: Floats, of: Callable[[_Pair], Any]) -> Ends:
         """Ends of the largest of many: those that may be it are certified, at most a few."""
@@ -298,8 +298,8 @@ class _Visited(_Source):
 
     def _at(self, part: int, k: int) -> _Pair:
         if (part, k) not in self._located:
-            one = self._parts[part]
-            ends = one.block.locate(int(one.rows[k]))
+            screened = self._parts[part]
+            ends = screened.block.locate(int(screened.rows[k]))
             self._located[part, k] = _Pair(self._mechanism, *ends)
         return self._located[part, k]
 
@@ -324,10 +324,12 @@ def _drawn(
     grid = even if epsilons is None else list(epsilons)
     deltas = {epsilon: source.delta(epsilon) for epsilon in dict.fromkeys([*grid, *even])}
     orders = [(order, source.renyi(order)) for order in ORDERS]
-    known = all(ends is not None for _, ends in orders)
+    is_complete = all(ends is not None for _, ends in orders)
     return PrivacyCurves(
         tuple(CurvePoint(epsilon, *deltas[epsilon]) for epsilon in grid),
-        tuple(CurvePoint(a, *ends) for a, ends in orders if ends is not None) if known else (),
+        tuple(CurvePoint(a, *ends) for a, ends in orders if ends is not None)
+        if is_complete
+        else (),
         _trade_off(source, deltas),
         mechanism=mechanism.name,
         domain=str(domain),
@@ -347,15 +349,15 @@ def _top_of(source: _Source) -> float:
 
 def _trade_off(source: _Source, deltas: dict[float, Ends]) -> tuple[CurvePoint, ...]:
     """From both sides by the deltas of a grid, which grows where the sides are far apart."""
-    known = deltas
+    refined = deltas
     for _ in range(_ROUNDS):
-        lines = _Lines(known)
+        lines = _Lines(refined)
         wide = [alarm for alarm in ALARMS if lines.above(alarm) - lines.below(alarm) > _CLOSE]
-        finer = {lines.open_place(alarm) for alarm in wide} - known.keys()
+        finer = {lines.open_place(alarm) for alarm in wide} - refined.keys()
         if not finer:
             break
-        known = known | {epsilon: source.delta(epsilon) for epsilon in sorted(finer)}
-    lines, points = _Lines(known), []
+        refined = refined | {epsilon: source.delta(epsilon) for epsilon in sorted(finer)}
+    lines, points = _Lines(refined), []
     for alarm in ALARMS:
         upper = min(1 - alarm, lines.above(alarm) + _ROUNDING)
         lower = max(0.0, lines.below(alarm) - _ROUNDING)
@@ -401,7 +403,7 @@ class _Lines:
         through both parts beside it, and above its right end.
         """
         g, low, high = self._factor, self._low, self._high
-        found: list[tuple[float, float]] = []
+        kinks: list[tuple[float, float]] = []
         for k in range(len(g) - 1):
             lines = [(g[k + 1], low[k + 1], 0.0), (1.0, 0.0, -1.0)]
             if k:
@@ -411,8 +413,8 @@ class _Lines:
                 lines.append((g[k + 1], low[k + 1], slope))
             places = [_meeting(*both) for both in combinations(lines, 2)]
             inside = [at for at in places if at is not None and g[k] < at < g[k + 1]]
-            found += [(at, _height(lines, at)) for at in (g[k], g[k + 1], *inside)]
-        factors, deltas = zip(*found, strict=True)
+            kinks += [(at, _height(lines, at)) for at in (g[k], g[k + 1], *inside)]
+        factors, deltas = zip(*kinks, strict=True)
         return np.array(factors), np.array(deltas)
 
 

@@ -67,8 +67,8 @@ class DistinctLaws:
         positions = laws.distinct(np.arange(queries))
         if laws.exact is not None:
             # Logs in floats may be equal where the laws are not.
-            known = [self._find(laws, i, key, columns) for i, key in enumerate(laws.exact)]
-            return np.array(known, dtype=np.int64)[positions]
+            exact_ids = [self._find(laws, i, key, columns) for i, key in enumerate(laws.exact)]
+            return np.array(exact_ids, dtype=np.int64)[positions]
         keys = _keys(laws.logs, self._factors[columns])
         index, inverse = _distinct(keys, laws.logs)
         ids = [self._identify(laws, int(i), int(keys[i]), columns) for i in index]
@@ -101,10 +101,10 @@ class DistinctLaws:
         return np.array([self._outputs[output] for output in outputs], dtype=np.int64)
 
     def _find(self, laws: LawTable, i: int, key: Hashable, columns: Any) -> int:
-        found = self._exact_ids.get(key)
-        if found is None:
-            found = self._exact_ids[key] = self._append(laws, i, self._row(laws, i, columns))
-        return found
+        number = self._exact_ids.get(key)
+        if number is None:
+            number = self._exact_ids[key] = self._append(laws, i, self._row(laws, i, columns))
+        return number
 
     def _row(self, laws: LawTable, i: int, columns: Any) -> NDArray[np.float64]:
         row = np.full(len(self._outputs), ZERO_LOG)
@@ -113,9 +113,9 @@ class DistinctLaws:
 
     def _identify(self, laws: LawTable, i: int, key: int, columns: Any) -> int:
         row = self._row(laws, i, columns)
-        found = self._ids.get(key)
-        if found is not None and _same(self._rows[found], row):
-            return found
+        number = self._ids.get(key)
+        if number is not None and _same(self._rows[number], row):
+            return number
         new = self._append(laws, i, row)
         self._ids.setdefault(key, new)
         return new
@@ -230,16 +230,16 @@ def _mark_by_blocks(domain: Domain, rows: Rows, laws: int, seen: NDArray[np.bool
 
 def _distinct_blocks(blocks: Rows) -> tuple[Indices, Rows]:
     """Which of the different blocks each block is, and these."""
-    known: dict[int, int] = {}
+    by_hash: dict[int, int] = {}
     firsts: list[int] = []
     which = np.empty(len(blocks), dtype=np.int64)
     for k, block in enumerate(blocks):
-        found = known.setdefault(hash(block.tobytes()), len(firsts))
-        if found == len(firsts) or not np.array_equal(blocks[firsts[found]], block):
+        number = by_hash.setdefault(hash(block.tobytes()), len(firsts))
+        if number == len(firsts) or not np.array_equal(blocks[firsts[number]], block):
             # A hash that two different blocks share: the second one counts as new.
-            found = len(firsts)
+            number = len(firsts)
             firsts.append(k)
-        which[k] = found
+        which[k] = number
     return which, blocks if len(firsts) == len(blocks) else blocks[firsts]
 
 
@@ -286,8 +286,8 @@ class DomainLaws:
         """Each point once; the same parts on any workers."""
         chunks = math.ceil(self.domain.size / self._chunk_points)
         with closing(ordered_map(self, chunks, executor)) as results:
-            for found in results:
-                yield from found
+            for chunk in results:
+                yield from chunk
 
     def __call__(self, number: int) -> list[LawsAtPoints]:
         """The parts of one chunk; the first law of each is computed twice."""

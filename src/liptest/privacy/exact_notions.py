@@ -100,14 +100,14 @@ def exact_mu(
 
 
 def _enclose_rho(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
-    sides = [enclose_rho(one, _GAP) for one in orders_between(mechanism, x, y, "rho")]
+    sides = [enclose_rho(orders, _GAP) for orders in orders_between(mechanism, x, y, "rho")]
     ends = [rounded_ends(side.lower, side.upper) for side in sides]
     return max(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _enclose_mu(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
-    found = mu_between(mechanism, x, y, "mu")
-    return rounded_ends(found.lower, found.upper)
+    enclosure = mu_between(mechanism, x, y, "mu")
+    return rounded_ends(enclosure.lower, enclosure.upper)
 
 
 def _rho_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
@@ -116,11 +116,14 @@ def _rho_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> 
     limit = Fraction(known) * (1 + Fraction(_NEAR))
     # The rho that is known is that of other pairs, too.
     left_open = [
-        one
-        for one in sides
-        if not known or one.known_rho() is not None or refute_rho(one, limit)[0] is not False
+        side
+        for side in sides
+        if not known or side.known_rho() is not None or refute_rho(side, limit)[0] is not False
     ]
-    ends = [rounded_ends(found.lower, found.upper) for found in map(_enclosed_rho, left_open)]
+    ends = [
+        rounded_ends(enclosure.lower, enclosure.upper)
+        for enclosure in map(_enclosed_rho, left_open)
+    ]
     lower = max((low for low, _ in ends), default=0.0)
     return lower, max((high for _, high in ends), default=math.nextafter(float(limit), math.inf))
 
@@ -130,16 +133,16 @@ def _enclosed_rho(orders: Orders) -> RhoEnclosure:
 
 
 def _mu_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
-    found = mu_of_cells(laws.cells(left, right))
-    return rounded_ends(found.lower, found.upper)
+    enclosure = mu_of_cells(laws.cells(left, right))
+    return rounded_ends(enclosure.lower, enclosure.upper)
 
 
 def _mu_of_loss(losses: Floats) -> Floats:
     """By the largest loss alone (theory 6.9)."""
     with np.errstate(over="ignore"):
         far = 1 / (1 + np.exp(np.minimum(losses, 1e9)))
-    found = 2 * normal_quantiles(1 - far, far) * (1 + _QUANTILE) + _QUANTILE
-    return np.where(np.isfinite(found), found, np.inf)
+    mus = 2 * normal_quantiles(1 - far, far) * (1 + _QUANTILE) + _QUANTILE
+    return np.where(np.isfinite(mus), mus, np.inf)
 
 
 def _of_losses(laws: LawTable, left: Any, right: Any) -> Measured:
@@ -173,11 +176,11 @@ def _exact(
         return search.result()
 
     enclose = partial(_enclosure, notion)
-    found = visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
-    if math.isfinite(found.upper) or math.isinf(found.lower) or not checked.has_symbolic_data:
-        return found
+    measure = visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
+    if math.isfinite(measure.upper) or math.isinf(measure.lower) or not checked.has_symbolic_data:
+        return measure
     # Of laws that were listed up to a tail: what was proved of the noise before it was rounded.
-    return _at_most(found, align_notion(checked, domain, notion.claim(1.0)).measured)
+    return _at_most(measure, align_notion(checked, domain, notion.claim(1.0)).measured)
 
 
 def _at_most(found: ExactMeasure, top: float) -> ExactMeasure:
@@ -197,12 +200,12 @@ def _enclosure(notion: _Notion, checked: Mechanism, domain: Domain) -> ExactMeas
     )
     ends, top = list(islice(pairs, _PLAIN)), proved.measured
     with suppress(LiptestError):
-        found = through_all_numbers(
+        measure = through_all_numbers(
             checked,
             domain.zeros,
             lambda numbers: through_densities(numbers, lambda seen: _at_pairs(notion, seen, ends)),
         )
-        return replace(_at_most(found, top), upper=top)
+        return replace(_at_most(measure, top), upper=top)
     return ExactMeasure(0.0, 0.0, top, None, 0, 0)
 
 

@@ -98,11 +98,11 @@ def count_exception_masses(
 ) -> list[tuple[float, float]]:
     """``count_exception_mass`` of claims that ascend by epsilon; each law is computed once."""
     masses, left_out = hamming_weight_masses(distribution.probabilities)
-    found = []
+    bounds = []
     for bad, possible in _bad_weights(mechanism, distribution.domain, claims):
         lower, upper = lightest_cover(masses, bad), lightest_cover(masses, possible)
-        found.append((lower, upper + (left_out if possible.any() else 0.0)))
-    return found
+        bounds.append((lower, upper + (left_out if possible.any() else 0.0)))
+    return bounds
 
 
 def _bad_weights(
@@ -196,13 +196,13 @@ class _Weights:
         return _with_open_ones(laws, rows[:-1], rows[1:])
 
     def at(self, claim: Claim) -> ExceptionMass:
-        [found] = self.at_each([claim])
-        return found
+        [mass] = self.at_each([claim])
+        return mass
 
     def at_each(self, claims: Sequence[Claim]) -> tuple[ExceptionMass, ...]:
         bounds = count_exception_masses(self.mechanism, self.distribution, claims)
         pairs = zip(claims, bounds, strict=True)
-        return tuple(ExceptionMass(float(c.epsilon), c.delta, *found) for c, found in pairs)
+        return tuple(ExceptionMass(float(c.epsilon), c.delta, *ends) for c, ends in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,5 +295,5 @@ def is_partial(laws: ComparableLaws) -> bool:
 
 def _with_open_ones(laws: ComparableLaws, left: Indices, right: Indices) -> NDArray[np.float64]:
     """Losses; infinite where partial laws leave them open."""
-    found = laws.losses(left, right)
-    return np.where(np.isinf(laws.screen_error(left, right)), INFINITE_LOSS, found)
+    losses = laws.losses(left, right)
+    return np.where(np.isinf(laws.screen_error(left, right)), INFINITE_LOSS, losses)

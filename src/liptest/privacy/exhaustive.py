@@ -196,9 +196,9 @@ class ValueLaws:
     def between(self, start: int, stop: int, unknown: float) -> Floats:
         """Columns start .. stop - 1, those without a law, also beyond the table, ``unknown``."""
         end = min(stop, self.logs.shape[1])
-        found = np.full((len(self.logs), stop - start), unknown)
-        found[:, : end - start] = np.where(self.known[start:end], self.logs[:, start:end], unknown)
-        return found
+        window = np.full((len(self.logs), stop - start), unknown)
+        window[:, : end - start] = np.where(self.known[start:end], self.logs[:, start:end], unknown)
+        return window
 
 
 def uncertain_pair(sets: DifferenceSets, laws: ValueLaws) -> tuple[Indices, Indices] | None:
@@ -225,7 +225,7 @@ def laws_by_position(mechanism: Any, sets: DifferenceSets) -> ValueLaws | None:
     if outputs is None or (sets.top + 1) * len(outputs) > MOST_ENTRIES:
         return None
     logs = np.zeros((len(outputs), sets.top + 1))
-    known = np.zeros(sets.top + 1, dtype=bool)
+    is_known = np.zeros(sets.top + 1, dtype=bool)
     error, zeros_exact = 0.0, True
     for positions in bit_positions(sets.reached):
         for start in range(0, len(positions), _SLICE):
@@ -236,10 +236,10 @@ def laws_by_position(mechanism: Any, sets: DifferenceSets) -> ValueLaws | None:
             rows = laws.logs[laws.distinct(np.arange(len(part)))]
             if laws.unexplored is not None and np.any(laws.unexplored):
                 return None
-            logs[:, part], known[part] = rows.T, True
+            logs[:, part], is_known[part] = rows.T, True
             error = max(error, float(laws.errors.max(initial=0.0)))
             zeros_exact &= laws.zeros_exact
-    return ValueLaws(tuple(outputs), logs, known, error, zeros_exact)
+    return ValueLaws(tuple(outputs), logs, is_known, error, zeros_exact)
 
 
 class WorstPairs:
@@ -269,12 +269,12 @@ class WorstPairs:
         """Smaller and larger positions of the pairs that matter, the worst of all among them."""
         for start in range(0, self._sets.top, _ROWS):
             rows = start + np.flatnonzero(self._laws.known[start : start + _ROWS])
-            found = [self._segment(rows, first, last) for first, last in self._segments()]
-            pairs = [pair for part in found for pair in part]
+            segments = [self._segment(rows, first, last) for first, last in self._segments()]
+            pairs = [pair for part in segments for pair in part]
             if pairs:
-                left = np.concatenate([one for one, _, _ in pairs])
-                right = np.concatenate([one for _, one, _ in pairs])
-                losses = np.concatenate([one for _, _, one in pairs])
+                left = np.concatenate([place for place, _, _ in pairs])
+                right = np.concatenate([other for _, other, _ in pairs])
+                losses = np.concatenate([loss for _, _, loss in pairs])
                 wanted = losses > min(self._watched, self._cut)
                 wanted[int(np.argmax(losses))] = True
                 yield left[wanted], right[wanted]
@@ -307,7 +307,7 @@ class WorstPairs:
             start,
             high - low + 1,
         )
-        found: list[tuple[Indices, Indices, Floats]] = []
+        leaves: list[tuple[Indices, Indices, Floats]] = []
         open_nodes = [(first, last, rows)]
         while open_nodes:
             a, b, inside = open_nodes.pop()
@@ -315,13 +315,13 @@ class WorstPairs:
             if len(inside) == 0:
                 continue
             if b - a == 1:
-                found += self._leaf(inside, bounds, int(self._differences[a]))
+                leaves += self._leaf(inside, bounds, int(self._differences[a]))
                 continue
             middle = (a + b) // 2
             # The half that promises more is looked at first: its losses shut the other one.
             halves = [(a, middle, inside), (middle, b, inside)]
             open_nodes += sorted(halves, key=lambda node: self._promise(windows, node))
-        return found
+        return leaves
 
     def _promise(self, windows: _Windows, node: tuple[int, int, Indices]) -> float:
         a, b, inside = node
@@ -511,10 +511,10 @@ def _collect_laws(
     rows = np.empty(domain.size, dtype=np.int32)
     if mechanism.statistic is not None:
         # Few laws, and a walk from value to value: nothing to share out.
-        found = StatisticLaws(mechanism, domain).parts()
+        generator = StatisticLaws(mechanism, domain).parts()
     else:
-        found = DomainLaws(mechanism, domain).parts(executor)
-    with closing(found) as parts:
+        generator = DomainLaws(mechanism, domain).parts(executor)
+    with closing(generator) as parts:
         for part in parts:
             _check_worth(mechanism, part.laws)
             if distinct is None:

@@ -25,13 +25,13 @@ def enclose_gaussian_mu(sigma: Fraction, shift: int) -> MuEnclosure | None:
     """None where corners beyond all that are looked at may be larger."""
     with precision(BITS):
         first = math.ceil(4 * sigma) + shift + 4
-        found = _largest(sigma, shift, first)
+        enclosure = _largest(sigma, shift, first)
         last = first
-        while not _is_settled(sigma, shift, found.upper * (1 + _MORE), last):
+        while not _is_settled(sigma, shift, enclosure.upper * (1 + _MORE), last):
             last *= 2
             if last > _MOST:
                 return None
-        return found if last == first else _largest(sigma, shift, last)
+        return enclosure if last == first else _largest(sigma, shift, last)
 
 
 def _largest(sigma: Fraction, shift: int, last: int) -> MuEnclosure:
@@ -71,7 +71,7 @@ def _tails(sigma: Fraction, last: int) -> list[arb]:
         sums.append(sums[-1] + weight)
     sums.reverse()
     total = sums[0] + sums[1]
-    return [one / total for one in sums[: last + 2]]
+    return [mass / total for mass in sums[: last + 2]]
 
 
 def _geometric(sigma: Fraction, k: int) -> arb:

@@ -87,13 +87,13 @@ def with_floats(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     with deadline(None if most is None else max(most - verdict.cost.seconds, most / 10)) as limit:
         try:
             domain = task.distribution.domain
-            found = examine_floats(task.mechanism, domain, task.claim, draws=draws)
+            examined = examine_floats(task.mechanism, domain, task.claim, draws=draws)
         except KeyboardInterrupt:
             limit.close()
-            found = not_analysed("the time ended" if limit.is_over else "interrupted")
+            examined = not_analysed("the time ended" if limit.is_over else "interrupted")
     if floats == IMPLEMENTED:
-        return _decided_by_floats(task, verdict, found)
-    return replace(verdict, implemented=found)
+        return _decided_by_floats(task, verdict, examined)
+    return replace(verdict, implemented=examined)
 
 
 def decided_without_law(task: Task, error: UnsupportedRandomnessError) -> PrivacyVerdict:
@@ -169,31 +169,34 @@ def _searched(
 ) -> AsImplemented:
     for ends in islice(plain_pairs(domain), _PAIRS):
         followed = [mechanism.float_paths(end) for end in ends]
-        if any(one is None for one in followed):
+        if any(traced is None for traced in followed):
             return not_analysed("there is no code to follow")
-        refused = next((one.reason for one in followed if not one.paths), None)
+        refused = next((traced.reason for traced in followed if not traced.paths), None)
         if refused is not None:
             return not_analysed(refused)
         if not any(
-            isinstance(e, FloatChain) for one in followed for p in one.paths for e in p.entries
+            isinstance(e, FloatChain)
+            for traced in followed
+            for p in traced.paths
+            for e in p.entries
         ):
             return not_analysed("its outputs have no float noise that is followed")
-        sides = [_Side(end, one) for end, one in zip(ends, followed, strict=True)]
+        sides = [_Side(end, traced) for end, traced in zip(ends, followed, strict=True)]
         for one, other in (sides, sides[::-1]):
             search = _Search(one, other)
             if search.places:
-                found = search.witness()
-                if found is not None:
-                    if not (one.agrees() and other.agrees() and other.never_gives(found)):
+                witness = search.witness()
+                if witness is not None:
+                    if not (one.agrees() and other.agrees() and other.never_gives(witness)):
                         return not_analysed("real runs differ from what was followed")
-                    return _verdict(search, found, claim, draws)
+                    return _verdict(search, witness, claim, draws)
     return AsImplemented(Decision.INCONCLUSIVE, _NOTHING)
 
 
 def _verdict(
     search: _Search, found: ImpossibleOutput, claim: StatedClaim, draws: int
 ) -> AsImplemented:
-    ways = {one.way for one in found.excluded}
+    ways = {exclusion.way for exclusion in found.excluded}
     hits = 0
     for _, shape, numbers in search.outputs(draws):
         used = search.ways(shape, numbers)
@@ -383,7 +386,7 @@ class _Search:
         for place in self.places:
             excluded = self.excluded(shape, numbers, place)
             if excluded is not None:
-                return {one.way for one in excluded}
+                return {exclusion.way for exclusion in excluded}
         return set()
 
     def outputs(self, draws: int) -> Iterator[tuple[_State, Any, tuple[Number, ...]]]:

@@ -52,12 +52,12 @@ class Unexplored:
     @classmethod
     def of(cls, laws: ComparableLaws) -> Unexplored | None:
         """Of a table of laws; None when all are whole."""
-        known = laws.unexplored
-        mass = 0.0 if known is None else float(np.max(known, initial=0.0))
+        masses = laws.unexplored
+        mass = 0.0 if masses is None else float(np.max(masses, initial=0.0))
         return cls(mass) if mass > 0 else None
 
     def __add__(self, other: Unexplored) -> Unexplored:
-        return max(self, other, key=lambda one: one.mass)
+        return max(self, other, key=lambda part: part.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +100,14 @@ class LossJudge:
             if distances is not None:
                 distances = distances[before + at : before + at + len(part.rows)]
             cut = QueryBatch(part, distances=distances)
-            found = self._judge_part(cut, check=first + row == 0 and counted < 0)
+            judgement = self._judge_part(cut, check=first + row == 0 and counted < 0)
             # A centre with many neighbours occurs in several parts but is one law to compute.
             again = int(row == counted)
             counted = row + len(part.centres) - 1
-            total += replace(found, draws=found.draws - again, queries=found.queries - again)
-            if found.violation is not None:
+            total += replace(
+                judgement, draws=judgement.draws - again, queries=judgement.queries - again
+            )
+            if judgement.violation is not None:
                 break
         return total
 
@@ -156,17 +158,17 @@ class LossJudge:
         left, right = batch.pair_positions()
         distances = batch.pair_distances()
         doubt: Finding | None = None
-        known: dict[tuple[int, int, int], Answer] = {}
+        answers: dict[tuple[int, int, int], Answer] = {}
         for pair in flagged:
             rows = laws.distinct(np.array([left[pair], right[pair]]))
             key = (int(rows[0]), int(rows[1]), int(distances[pair]))
-            if known.get(key) in (Answer.CLEAR, Answer.DOUBT):
+            if answers.get(key) in (Answer.CLEAR, Answer.DOUBT):
                 continue
             x, y = (batch.points.point(int(side[pair])) for side in (left, right))
             answer, finding = self.certify(x, y, key[2], keep_doubt=doubt is None)
             if answer is Answer.VIOLATED:
                 return finding, doubt, int(pair)
-            known[key] = answer
+            answers[key] = answer
             doubt = doubt or finding
         return None, doubt, 0
 
@@ -196,12 +198,12 @@ class LossJudge:
                 low = middle
         ends = path.point(low), path.point(high)
         # Errors of declared laws may leave every hop open although the whole is certain.
-        found = path.shows(low, high) and self._breaks(*ends, 1)
-        return (*ends, 1) if found else (x, y, distance)
+        is_narrower = path.shows(low, high) and self._breaks(*ends, 1)
+        return (*ends, 1) if is_narrower else (x, y, distance)
 
     def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
-        found = certified_comparison(self.mechanism, x, y, self.claim, distance)
-        return found.answer is Answer.VIOLATED
+        comparison = certified_comparison(self.mechanism, x, y, self.claim, distance)
+        return comparison.answer is Answer.VIOLATED
 
 
 def witness_of(
@@ -212,21 +214,21 @@ def witness_of(
     distance: int = 1,
 ) -> PrivacyWitness:
     """The certified comparison of two datasets with both probabilities, as a witness."""
-    found = certified_comparison(mechanism, dataset, neighbour, claim, distance)
+    comparison = certified_comparison(mechanism, dataset, neighbour, claim, distance)
     if isinstance(claim, NotionClaim):
-        if not isinstance(found.part, Claim):
-            return notion_witness(mechanism, dataset, neighbour, found)
-        claim = found.part
+        if not isinstance(comparison.part, Claim):
+            return notion_witness(mechanism, dataset, neighbour, comparison)
+        claim = comparison.part
     if isinstance(mechanism, ClosedFormLosses):
         event, balls = find_distinguishing_event(mechanism, dataset, neighbour, claim, distance)
-        found = replace(found, event=event)
+        comparison = replace(comparison, event=event)
         with precision(FLOAT_BITS):
             sums = [sum(side, arb(0)) for side in zip(*balls, strict=True)]
             masses = [(float(ball.mid()), ball_text(ball)) for ball in sums]
-        if math.isinf(found.lower) and all(one > 0 for one in sums):
+        if math.isinf(comparison.lower) and all(total > 0 for total in sums):
             # The largest loss has no bound; this event has one.
             lower, upper = _loss_of_event(*sums)
-            found = replace(found, lower=lower, upper=upper)
+            comparison = replace(comparison, lower=lower, upper=upper)
         told: dict[str, Any] = {
             "probability": masses[0][0],
             "neighbour_probability": masses[1][0],
@@ -235,17 +237,17 @@ def witness_of(
         }
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
-        told = told_by_laws(laws[0], laws[1], found.event)
+        told = told_by_laws(laws[0], laws[1], comparison.event)
     return PrivacyWitness(
         dataset=tuple(dataset.tolist()),
         neighbour=tuple(neighbour.tolist()),
-        event=found.event,
-        loss_lower=found.lower,
-        loss_upper=found.upper,
+        event=comparison.event,
+        loss_lower=comparison.lower,
+        loss_upper=comparison.upper,
         claim=claim,
-        excess=found.excess,
+        excess=comparison.excess,
         distance=distance,
-        trace=_trace(mechanism, dataset, neighbour, found.event),
+        trace=_trace(mechanism, dataset, neighbour, comparison.event),
         **told,
     )
 
@@ -264,7 +266,7 @@ def _trace(
     if not mechanism.has_trace or not event:
         return None
     sides = {"dataset": dataset, "neighbour": neighbour}
-    found = {side: mechanism.trace(points, *event) or [] for side, points in sides.items()}
-    if any(choice.is_long for choices in found.values() for choice in choices):
+    traces = {side: mechanism.trace(points, *event) or [] for side, points in sides.items()}
+    if any(choice.is_long for choices in traces.values() for choice in choices):
         return None
-    return {side: [choice.to_dict() for choice in choices] for side, choices in found.items()}
+    return {side: [choice.to_dict() for choice in choices] for side, choices in traces.items()}

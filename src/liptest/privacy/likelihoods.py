@@ -57,9 +57,9 @@ class LikelihoodPair:
             if p == 0 or q == 0:
                 left_only, right_only = left_only + p, right_only + q
                 continue
-            known = merged.setdefault(p / q, [Fraction(0), Fraction(0)])
-            known[0] += p
-            known[1] += q
+            atom = merged.setdefault(p / q, [Fraction(0), Fraction(0)])
+            atom[0] += p
+            atom[1] += q
         # By falling ratio, the order in which the best tests take them.
         atoms = tuple((merged[r][0], merged[r][1]) for r in sorted(merged, reverse=True))
         balls = _Rounded(atoms)
@@ -84,8 +84,8 @@ class LikelihoodPair:
                 both.append(output)
 
         def balls() -> list[Balls]:
-            found = [(_widened(left, o), _widened(right, o)) for o in both]
-            return _merged(found) if whole else found
+            pairs = [(_widened(left, o), _widened(right, o)) for o in both]
+            return _merged(pairs) if whole else pairs
 
         return cls(None, balls, left_only, right_only, left.unexplored, right.unexplored)
 
@@ -100,7 +100,7 @@ class LikelihoodPair:
 
     def looks_symmetric(self) -> bool:
         """Whether (Q, P) seems to be the same pair; nothing that has to be right rests on it."""
-        ends = [sorted((float(p), float(q)) for p, q in one.in_balls()) for one in self._both()]
+        ends = [sorted((float(p), float(q)) for p, q in side.in_balls()) for side in self._both()]
         if len(ends[0]) != len(ends[1]) or self.left_only != self.right_only:
             return False
         pairs = zip(*ends, strict=True)

@@ -102,8 +102,8 @@ class GridLosses:
         with precision(BITS):
             exact = Fraction(epsilon)
             cell = math.floor((exact - self.base) / self.step) + 1 - self.first
-            found = self._at(min(max(cell, 0), len(self._sums[0]) - 1), exact_ball(exact).exp())
-            return self._outwards(found.max(arb(0)).min(arb(1)))
+            delta = self._at(min(max(cell, 0), len(self._sums[0]) - 1), exact_ball(exact).exp())
+            return self._outwards(delta.max(arb(0)).min(arb(1)))
 
     def epsilon_at(self, delta: float) -> float:
         """The epsilon >= 0 for a delta > 0, rounded to the safe side; inf where there is none."""
@@ -126,8 +126,8 @@ class GridLosses:
             top = p - spare
             if not top > 0:
                 return 0.0
-            found = (top / q).log()
-            return max(0.0, self._outwards(found))
+            epsilon = (top / q).log()
+            return max(0.0, self._outwards(epsilon))
 
     def _is_enough(self, cell: int, target: arb) -> bool:
         delta = self.corner(cell)[1]
@@ -233,11 +233,11 @@ def grid_below(pair: LikelihoodPair, step: Fraction) -> GridLosses:
 def together(parts: Iterable[tuple[GridLosses, int]]) -> GridLosses:
     """The losses of several releases, each some number of times."""
     powers = sorted(
-        (part.power(times) for part, times in parts), key=lambda one: one.weights.degree()
+        (part.power(times) for part, times in parts), key=lambda power: power.weights.degree()
     )
     result = powers[0]
-    for one in powers[1:]:
-        result = result * one
+    for power in powers[1:]:
+        result = result * power
     return result
 
 

@@ -83,11 +83,11 @@ def losses_below(pair: LikelihoodPair, cells: int = 0) -> GridLosses | None:
                 atoms.append(((p.lower() / q.upper()).log(), weight))
         only = pair.left_only if isinstance(pair.left_only, arb) else exact_ball(pair.left_only)
         infinite = 0 if pair.open_right else units_below(only)
-        found = _on_lattice(atoms, infinite, is_upper=False)
-        if found is None and 0 < len(atoms) <= FEW_ATOMS and cells > 1:
+        losses = _on_lattice(atoms, infinite, is_upper=False)
+        if losses is None and 0 < len(atoms) <= FEW_ATOMS and cells > 1:
             step = _closest(np.array([float(loss.mid()) for loss, _ in atoms]), cells)
-            found = _placed(atoms, infinite, Fraction(step), None, is_upper=False)
-        return found
+            losses = _placed(atoms, infinite, Fraction(step), None, is_upper=False)
+        return losses
 
 
 def _closest(losses: Floats, cells: int) -> float:
@@ -138,10 +138,10 @@ def curve_of_points(points: Sequence[tuple[Fraction, Fraction]]) -> Curve:
         ]
 
     def curve(epsilon: arb) -> arb:
-        gamma, found = epsilon.exp(), hull[-1][2]
+        gamma, largest = epsilon.exp(), hull[-1][2]
         for x, y, drop in lines:
-            found = found.max(y - (gamma - x) * drop)
-        return found
+            largest = largest.max(y - (gamma - x) * drop)
+        return largest
 
     return curve
 
@@ -156,7 +156,7 @@ def _lower_hull(points: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[arb, 
         corners.append((-loss, back, 1 - back + own * back))
     hull: list[tuple[arb, arb, arb]] = []
     least = math.inf
-    for corner in sorted(corners, key=lambda one: (float(one[1].mid()), float(one[2].mid()))):
+    for corner in sorted(corners, key=lambda point: (float(point[1].mid()), float(point[2].mid()))):
         x, y = float(corner[1].mid()), float(corner[2].mid())
         if y >= least:
             continue
@@ -309,13 +309,13 @@ class MixedLosses:
         cell = np.searchsorted(places, at, side="right")
         near = places[np.minimum(cell, len(places) - 1)]
         gaps = p[cell] - q[cell] * np.exp(np.minimum(at - near, 0.0))
-        found = float(np.dot(self.weights, np.maximum(gaps, 0.0)))
+        delta = float(np.dot(self.weights, np.maximum(gaps, 0.0)))
         # The curve falls by at most q for each unit of loss; a loss is known to 2^-36.
         before = np.maximum(cell - 1, 0)
         error = _ROUNDED * float(np.dot(self.weights, p[before] + q[before])) + _UNDERFLOW
         if self.is_upper:
-            return min((found + error + self.infinite) * (1 + _ROUNDED), 1.0)
-        return max((found - error + self.infinite) * (1 - _ROUNDED), 0.0)
+            return min((delta + error + self.infinite) * (1 + _ROUNDED), 1.0)
+        return max((delta - error + self.infinite) * (1 - _ROUNDED), 0.0)
 
     def epsilon_at(self, delta: float) -> float:
         """The epsilon >= 0 for a delta > 0, rounded to the safe side; inf where there is none."""
@@ -335,18 +335,18 @@ def mixed(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses | MixedLosses:
     """The losses of several releases, each some number of times, on whatever lattices."""
     powers = [part.power(times) for part, times in _on_common(parts)]
     groups: dict[Fraction, GridLosses] = {}
-    for one in sorted(powers, key=lambda one: one.weights.degree()):
-        known = groups.get(one.step)
-        groups[one.step] = one if known is None else known * one
+    for power in sorted(powers, key=lambda power: power.weights.degree()):
+        earlier = groups.get(power.step)
+        groups[power.step] = power if earlier is None else earlier * power
     if len(groups) == 1:
         return next(iter(groups.values()))
-    ordered = sorted(groups.values(), key=lambda one: one.weights.degree())
+    ordered = sorted(groups.values(), key=lambda power: power.weights.degree())
     is_upper = ordered[0].is_upper
     losses, weights = _in_floats(ordered[0])
-    for one in ordered[1:-1]:
-        losses, weights = _product((losses, weights), _in_floats(one), is_upper=is_upper)
-    total = math.prod(one.finite + one.infinite for one in ordered)
-    finite = math.prod(one.finite for one in ordered)
+    for power in ordered[1:-1]:
+        losses, weights = _product((losses, weights), _in_floats(power), is_upper=is_upper)
+    total = math.prod(power.finite + power.infinite for power in ordered)
+    finite = math.prod(power.finite for power in ordered)
     return MixedLosses(ordered[-1], losses, weights, (total - finite) / ONE ** len(ordered))
 
 

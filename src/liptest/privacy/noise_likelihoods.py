@@ -88,9 +88,9 @@ class _Geometric:
 
 def listed_pair(noise: AdditiveNoise, shift: int) -> LikelihoodPair | None:
     """As ``pair_of_noise``; else outputs of a long window, and beside them what these leave out."""
-    found = pair_of_noise(noise, shift)
-    if found is not None:
-        return found
+    pair = pair_of_noise(noise, shift)
+    if pair is not None:
+        return pair
     size, window = abs(shift), 1
     while noise.tail(window) > _LEFT_OUT:
         window *= 2
@@ -135,8 +135,8 @@ class GaussianOrders:
         if centre == 0:
             return line.lower(), line.upper()
         ratio = self._theta(centre) / self._theta(Fraction(0))
-        found = line + ratio.log() / exact_ball(order - 1)
-        return found.lower().max(arb(0)), found.upper().min(line.upper())
+        divergence = line + ratio.log() / exact_ball(order - 1)
+        return divergence.lower().max(arb(0)), divergence.upper().min(line.upper())
 
     def kullback_leibler(self) -> Ends:
         """E[(s^2 - 2 s X) / (2 sigma^2)] with X symmetric: the line at order 1."""
@@ -187,8 +187,8 @@ def shifts_between(laws: ShiftTable, left: Indices, right: Indices) -> tuple[Ind
 def orders_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> Orders | None:
     """Divergences of independent shifts; None where they are not known."""
     parts = [orders_of_noise(noise, int(shift)) for shift in shifts if shift]
-    known = [part for part in parts if part is not None]
-    return SumOfOrders(known) if len(known) == len(parts) else None
+    orders = [part for part in parts if part is not None]
+    return SumOfOrders(orders) if len(orders) == len(parts) else None
 
 
 def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | None:
@@ -200,8 +200,8 @@ def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | N
     if not moved:
         return enclose_mu(LikelihoodPair.of_masses([(Fraction(1), Fraction(1))]))
     if len(moved) == 1 and isinstance(noise, DiscreteGaussian):
-        found = enclose_gaussian_mu(noise.sigma, moved[0])
-        if found is not None and found.upper.is_finite():
-            return found
+        enclosure = enclose_gaussian_mu(noise.sigma, moved[0])
+        if enclosure is not None and enclosure.upper.is_finite():
+            return enclosure
     pair = listed_pair(noise, moved[0]) if len(moved) == 1 else None
     return None if pair is None else enclose_mu(pair)

@@ -172,8 +172,10 @@ class _Source:
         """The worst record and values at each epsilon."""
         assert self.divergences is not None
         worst = [Divergence(0.0, 0.0, 0, (0, 0))] * len(epsilons)
-        for found in self.divergences([math.exp(epsilon) for epsilon in epsilons]):
-            worst = [max(pair, key=lambda d: d.upper) for pair in zip(worst, found, strict=True)]
+        for divergences in self.divergences([math.exp(epsilon) for epsilon in epsilons]):
+            worst = [
+                max(pair, key=lambda d: d.upper) for pair in zip(worst, divergences, strict=True)
+            ]
         return worst
 
     def result(self, epsilon: float, worst: Divergence) -> NoiselessPrivacy:
@@ -210,12 +212,12 @@ def _source(mechanism: Any, distribution: Distribution) -> _Source:
         )
     masses = distribution.has_log_mass
     if distribution.domain.size <= MAX_POINTS and masses:
-        known = checked
+        program = checked
 
         def every(factors: list[float]) -> Iterator[list[Divergence]]:
-            parts = [enumerate_divergences(known, distribution, factor) for factor in factors]
-            for found in zip(*parts, strict=True):
-                yield list(found)
+            parts = [enumerate_divergences(program, distribution, factor) for factor in factors]
+            for divergences in zip(*parts, strict=True):
+                yield list(divergences)
 
         return _Source(name, distribution, "enumerated", checked, every)
     return _Source(name, distribution, "sampled", checked, None)
@@ -228,19 +230,19 @@ def _by_sampling(
     count = check_count("draws", draws, least=4)
     level = check_open_unit("failure_probability", failure)
     given = check_seed(seed)
-    known = secrets.randbits(128) if given is None else given
-    found = list(
+    drawn_seed = secrets.randbits(128) if given is None else given
+    divergences = list(
         sample_divergences(
             source.mechanism,
             source.distribution,
             math.exp(epsilon),
             draws=count,
             failure_probability=level,
-            rng=np.random.default_rng(known),
+            rng=np.random.default_rng(drawn_seed),
         )
     )
-    worst = max(found, key=lambda d: (d.upper, d.lower), default=Divergence(0, 0, 0, (0, 0)))
-    lower = max((d.lower for d in found), default=0.0)
+    worst = max(divergences, key=lambda d: (d.upper, d.lower), default=Divergence(0, 0, 0, (0, 0)))
+    lower = max((d.lower for d in divergences), default=0.0)
     return NoiselessPrivacy(
         epsilon=epsilon,
         delta_lower=lower,
@@ -253,7 +255,7 @@ def _by_sampling(
         records=source.distribution.domain.dimension,
         draws=count,
         failure_probability=level,
-        seed=known,
+        seed=drawn_seed,
     )
 
 
@@ -264,7 +266,7 @@ def _least_epsilon(source: _Source, delta: float) -> NoiselessPrivacy:
     for _ in range(_PASSES):
         grid = np.linspace(low, high, _GRID).tolist()
         worst = source.largest(grid)
-        fits = [k for k, found in enumerate(worst) if found.upper <= delta]
+        fits = [k for k, divergence in enumerate(worst) if divergence.upper <= delta]
         if not fits:
             break
         k = fits[0]

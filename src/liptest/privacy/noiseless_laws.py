@@ -258,8 +258,8 @@ def sample_divergences(
             upper, lower = 1.0, 0.0
             if a in every and b in every:
                 margin = _margin(every[a][0], every[b][0], factor, log_level)
-                found = sum_excess(every[a][1], every[b][1], factor)
-                upper = min(1.0, found + margin + slack)
+                excess = sum_excess(every[a][1], every[b][1], factor)
+                upper = min(1.0, excess + margin + slack)
             if all(value in side for value in (a, b) for side in (first, second)):
                 event = first[a][1] > factor * first[b][1]
                 counted = float((second[a][1] - factor * second[b][1])[event].sum())
@@ -280,25 +280,25 @@ def _mixtures(
     probabilities: FloatArray,
 ) -> dict[int, tuple[float, FloatArray]]:
     """Value -> (its weight, the mean law over the datasets that have it); weight 0 left out."""
-    found = {}
+    mixtures = {}
     for value in range(size):
         held = column == value
         total = float(weights[held].sum())
         if total > 0:
             shares = np.bincount(rows[held], weights[held], minlength=len(probabilities)) / total
-            found[value] = (total, shares @ probabilities)
-    return found
+            mixtures[value] = (total, shares @ probabilities)
+    return mixtures
 
 
 def _collect_laws(
     mechanism: Mechanism, points: NDArray[np.signedinteger]
 ) -> tuple[LawTable, NDArray[np.int64]]:
-    distinct, found = DistinctLaws(), []
+    distinct, rows = DistinctLaws(), []
     for _, _, part in PointBatch(points).parts(1 << 12):
         laws = laws_of_batch(mechanism, part)
         _finite(laws)
-        found.append(distinct.add(laws, len(part)))
-    return distinct.laws(), np.concatenate(found)
+        rows.append(distinct.add(laws, len(part)))
+    return distinct.laws(), np.concatenate(rows)
 
 
 def _finite(laws: object) -> LawTable:
@@ -360,8 +360,8 @@ def release_table(mechanism: Any, lowest: int, spread: int, parts: int) -> Relea
 
     Raises InputError for unbounded outputs, BudgetError for too many of them.
     """
-    known: dict[Output, int] = {}
-    found: list[tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]] = []
+    numbers: dict[Output, int] = {}
+    blocks: list[tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]] = []
     error = missing = 0.0
     entries = 0
     for start in range(0, spread, _TOGETHER):
@@ -373,11 +373,11 @@ def release_table(mechanism: Any, lowest: int, spread: int, parts: int) -> Relea
                 name="mechanism",
             )
         for output in laws.outputs:
-            known.setdefault(output, len(known))
-        columns = np.array([known[output] for output in laws.outputs], dtype=np.int64)
+            numbers.setdefault(output, len(numbers))
+        columns = np.array([numbers[output] for output in laws.outputs], dtype=np.int64)
         masses = np.exp(laws.logs)[laws.distinct(np.arange(len(asked)))]
         rows, places = np.nonzero(masses)
-        found.append((asked[rows], columns[places], masses[rows, places]))
+        blocks.append((asked[rows], columns[places], masses[rows, places]))
         error = max(error, float(np.max(laws.errors, initial=0.0)))
         if laws.unexplored is not None:
             missing = max(missing, float(np.max(laws.unexplored, initial=0.0)))
@@ -390,9 +390,9 @@ def release_table(mechanism: Any, lowest: int, spread: int, parts: int) -> Relea
                 needed=2 * parts * entries,
                 budget=_MOST_PRODUCTS,
             )
-    values, outputs, chances = map(np.concatenate, zip(*found, strict=True))
+    values, outputs, chances = map(np.concatenate, zip(*blocks, strict=True))
     relative = math.expm1(min(error + 2.0**-52 * spread, 700.0))
-    return ReleaseTable(values, outputs, chances, len(known), relative, missing)
+    return ReleaseTable(values, outputs, chances, len(numbers), relative, missing)
 
 
 def _noise_window(mechanism: ShiftMechanism) -> tuple[FloatArray, float, float]:
@@ -466,12 +466,12 @@ class Sums:
         if isinstance(self.mechanism, Statistic):
             return _moved, 0.0, _UNDERFLOW
         if not isinstance(self.mechanism, StatisticMechanism):
-            found = release_table(self.mechanism, lowest, spread, parts)
+            released = release_table(self.mechanism, lowest, spread, parts)
 
             def written(others: FloatArray, step: int, size: int) -> FloatArray:
-                return found.given(_moved(others, step, size))
+                return released.given(_moved(others, step, size))
 
-            return written, found.error, _UNDERFLOW + found.missing
+            return written, released.error, _UNDERFLOW + released.missing
         table, error = self._table(lowest, spread, parts)
 
         def answered(others: FloatArray, step: int, size: int) -> FloatArray:

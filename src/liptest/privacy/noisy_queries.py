@@ -98,14 +98,14 @@ class RoundedQuery:
         """Raises FunctionError for an answer that is not a finite number or that changes."""
         values = self.oracle.values(from_array(datasets))
         again = ask_again(self.oracle, datasets[:1], values[:1].tolist(), float(self.step))
-        found = round_to_steps(values, self.step)
-        if np.any(round_to_steps(np.array(again), self.step) != found[:1]):
+        steps = round_to_steps(values, self.step)
+        if np.any(round_to_steps(np.array(again), self.step) != steps[:1]):
             raise FunctionError(
                 f"{self.oracle.name}: its floats depend on the batch that a dataset comes in, and "
                 f"one rounds to another multiple of grid_step; wrap a query of one dataset in "
                 f"lt.scalar(...)"
             )
-        return found
+        return steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +142,10 @@ class FilteredQuery:
             lipschitz_constant=float_below(self.grid.sensitivity),
             max_references=self.max_references,
         )
-        found = [math.floor(local.exact(dataset) / self.grid.step + _HALF) for dataset in datasets]
-        if max(map(abs, found), default=0) >= _MOST_STEPS:
+        steps = [math.floor(local.exact(dataset) / self.grid.step + _HALF) for dataset in datasets]
+        if max(map(abs, steps), default=0) >= _MOST_STEPS:
             raise _too_large(self.grid.step)
-        return np.array(found, dtype=np.int64)
+        return np.array(steps, dtype=np.int64)
 
 
 def round_to_steps(values: NDArray[np.float64], step: Fraction) -> NDArray[np.int64]:
@@ -158,12 +158,12 @@ def round_to_steps(values: NDArray[np.float64], step: Fraction) -> NDArray[np.in
     if np.any(np.abs(raised) >= _MOST_STEPS):
         raise _too_large(step)
     slack = _ROUNDING * (np.abs(raised) + 1.0)
-    found = np.floor(raised - slack)
-    unsure = np.floor(raised + slack) != found
+    steps = np.floor(raised - slack)
+    unsure = np.floor(raised + slack) != steps
     distinct, where = np.unique(values[unsure], return_inverse=True)
     exact = [math.floor(Fraction(float(value)) / step + _HALF) for value in distinct]
-    found[unsure] = np.array(exact, dtype=np.float64)[where]
-    return found.astype(np.int64)
+    steps[unsure] = np.array(exact, dtype=np.float64)[where]
+    return steps.astype(np.int64)
 
 
 def unaffordable_mass(distribution: ProductDistribution, most: int) -> float:
@@ -188,15 +188,15 @@ def unaffordable_mass(distribution: ProductDistribution, most: int) -> float:
 def _chain_lengths(distribution: ProductDistribution) -> Iterator[dict[int, float]]:
     """For each coordinate the law of |A_r(x_r)|: length -> mass."""
     ordered = isinstance(distribution.domain, Hypergrid)
-    known: dict[bytes, dict[int, float]] = {}
+    cached: dict[bytes, dict[int, float]] = {}
     for marginal in distribution.marginals():
         key = marginal.tobytes()
-        if key not in known:
+        if key not in cached:
             chains = reference_chains(marginal, ordered=ordered)
-            known[key] = {}
+            cached[key] = {}
             for chain, mass in zip(chains, marginal.tolist(), strict=True):
-                known[key][len(chain)] = known[key].get(len(chain), 0.0) + mass
-        yield known[key]
+                cached[key][len(chain)] = cached[key].get(len(chain), 0.0) + mass
+        yield cached[key]
 
 
 def epsilon_below(epsilon: float | ExactLog) -> Fraction:

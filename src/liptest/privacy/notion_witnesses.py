@@ -180,5 +180,5 @@ def _best_cut(left: OutputLaw, right: OutputLaw, outputs: list[Output]) -> list[
 
 
 def _logs(law: OutputLaw, outputs: list[Output]) -> Floats:
-    known = dict(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
-    return np.array([known.get(output, -math.inf) for output in outputs])
+    by_output = dict(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
+    return np.array([by_output.get(output, -math.inf) for output in outputs])

@@ -97,8 +97,8 @@ class RhoClaim(NotionClaim):
             return _screen_shifts(self, laws, left, right)
         if not isinstance(laws, LawTable):
             return _screen_cells(self, laws, left, right)
-        found = screen_rho(laws, left, right, float(self.limit))
-        return found.measured, found.above > float(self.limit)
+        screened = screen_rho(laws, left, right, float(self.limit))
+        return screened.measured, screened.above > float(self.limit)
 
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
         return _worst(self, map(self.decide, orders_between(mechanism, dataset, neighbour, self)))
@@ -149,9 +149,9 @@ class RenyiClaim(NotionClaim):
         if not isinstance(laws, LawTable):
             return _screen_cells(self, laws, left, right)
         taus = np.array([float(_raised(tau, self.tolerance)) for _, tau in self.orders])
-        found = screen_orders(laws, left, right, [order for order, _ in self.orders])
-        shares = found.measured / taus
-        may: Flags = np.any(found.above > taus, axis=1)
+        screened = screen_orders(laws, left, right, [order for order, _ in self.orders])
+        shares = screened.measured / taus
+        may: Flags = np.any(screened.above > taus, axis=1)
         return shares.max(axis=1, initial=0.0), may
 
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
@@ -162,9 +162,13 @@ class RenyiClaim(NotionClaim):
         worst = Comparison(Answer.CLEAR)
         for order, tau in self.orders:
             answer, ends = refute_renyi(orders, Fraction(order), _raised(tau, self.tolerance))
-            found = _compared(answer, ends, Fraction(order))
-            found = replace(found, part=replace(self, orders=((order, tau),)))
-            worst = max(worst, found, key=lambda one: (_RANK.index(one.answer), one.lower))
+            comparison = _compared(answer, ends, Fraction(order))
+            comparison = replace(comparison, part=replace(self, orders=((order, tau),)))
+            worst = max(
+                worst,
+                comparison,
+                key=lambda candidate: (_RANK.index(candidate.answer), candidate.lower),
+            )
         return worst
 
     def share(self, found: Comparison) -> float:
@@ -211,9 +215,9 @@ class MuClaim(NotionClaim):
             return _screen_shifts(self, laws, left, right)
         if not isinstance(laws, LawTable):
             return _screen_cells(self, laws, left, right)
-        found, bounds = screen_mu(laws, left, right), largest_losses(laws, left, right)[1]
-        may = (found.above > float(self.limit)) & (bounds > harmless_loss(float(self.limit)))
-        return found.measured, may
+        screened, bounds = screen_mu(laws, left, right), largest_losses(laws, left, right)[1]
+        may = (screened.above > float(self.limit)) & (bounds > harmless_loss(float(self.limit)))
+        return screened.measured, may
 
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
         return self.decide(mu_between(mechanism, dataset, neighbour, self))
@@ -264,16 +268,16 @@ class CurveClaim(NotionClaim):
             raise InputError("curve: points of one tolerance, at least one", name="curve")
 
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
-        found = [screen_pairs(laws, left, right, [point]) for point in self.points]
-        may = np.logical_or.reduce([one.may > 0 for one in found])
-        return found[0].losses, may
+        screened = [screen_pairs(laws, left, right, [point]) for point in self.points]
+        may = np.logical_or.reduce([part.may > 0 for part in screened])
+        return screened[0].losses, may
 
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
         worst = Comparison(Answer.CLEAR, part=self.points[0])
         for point in self.points:
-            found = certified_comparison(mechanism, dataset, neighbour, point)
-            if _RANK.index(found.answer) > _RANK.index(worst.answer):
-                worst = replace(found, part=point)
+            comparison = certified_comparison(mechanism, dataset, neighbour, point)
+            if _RANK.index(comparison.answer) > _RANK.index(worst.answer):
+                worst = replace(comparison, part=point)
         return worst
 
     def in_words(self, change: str) -> str:
@@ -340,14 +344,14 @@ def mu_between(
 
 def _mu_of_shifts(noise: AdditiveNoise, moved: Sequence[int], claim: object) -> MuEnclosure:
     """mu of noise; where only a lower bound is known (theory 6.5), a claim that it refutes."""
-    found = mu_of_shifts(noise, moved)
-    if found is not None:
+    enclosure = mu_of_shifts(noise, moved)
+    if enclosure is not None:
         with precision(MU_BITS):
-            is_open = found.lower.is_finite() and not found.upper.is_finite()
+            is_open = enclosure.lower.is_finite() and not enclosure.upper.is_finite()
             if not is_open:
-                return found
-            if isinstance(claim, MuClaim) and found.lower > exact_ball(claim.limit):
-                return found
+                return enclosure
+            if isinstance(claim, MuClaim) and enclosure.lower > exact_ball(claim.limit):
+                return enclosure
     raise _no_closed_form(f"{noise!r} on {np.count_nonzero(moved)} of its numbers", claim)
 
 
@@ -370,10 +374,12 @@ def _screen_shifts(
 ) -> tuple[Floats, Flags]:
     """Each different move is decided, once."""
     different, which = shifts_between(laws, left, right)
-    found = [_decide_shift(claim, laws.noise, moved.tolist()) for moved in different]
-    measured = np.array([claim.share(one) for one in found])
-    flagged = np.array([one.answer is not Answer.CLEAR for one in found], dtype=bool)
-    if not len(found):
+    comparisons = [_decide_shift(claim, laws.noise, moved.tolist()) for moved in different]
+    measured = np.array([claim.share(comparison) for comparison in comparisons])
+    flagged = np.array(
+        [comparison.answer is not Answer.CLEAR for comparison in comparisons], dtype=bool
+    )
+    if not len(comparisons):
         return np.zeros(0), np.zeros(0, dtype=bool)
     return measured[which], flagged[which]
 
@@ -382,13 +388,15 @@ def _screen_cells(
     claim: RhoClaim | RenyiClaim | MuClaim, laws: ComparableLaws, left: Indices, right: Indices
 ) -> tuple[Floats, Flags]:
     """Laws without a finite table: each different pair is decided, once."""
-    known: dict[tuple[int, int], Comparison] = {}
+    decided: dict[tuple[int, int], Comparison] = {}
     for pair in zip(left.tolist(), right.tolist(), strict=True):
-        if pair not in known:
-            known[pair] = known.get(pair[::-1]) or decide_cells(claim, laws, *pair)
-    found = [known[pair] for pair in zip(left.tolist(), right.tolist(), strict=True)]
-    measured = np.array([claim.share(one) for one in found], dtype=np.float64)
-    flagged = np.array([one.answer is not Answer.CLEAR for one in found], dtype=bool)
+        if pair not in decided:
+            decided[pair] = decided.get(pair[::-1]) or decide_cells(claim, laws, *pair)
+    comparisons = [decided[pair] for pair in zip(left.tolist(), right.tolist(), strict=True)]
+    measured = np.array([claim.share(comparison) for comparison in comparisons], dtype=np.float64)
+    flagged = np.array(
+        [comparison.answer is not Answer.CLEAR for comparison in comparisons], dtype=bool
+    )
     return measured, flagged
 
 
@@ -422,8 +430,12 @@ def _compared(answer: bool | None, ends: tuple[arb, arb], order: Fraction | None
 
 def _worst(claim: NotionClaim, sides: Iterable[Comparison]) -> Comparison:
     """Of both directions the one that tells more; the second is that of the neighbour."""
-    found = [replace(one, swapped=k == 1, part=one.part or claim) for k, one in enumerate(sides)]
-    return max(found, key=lambda one: (_RANK.index(one.answer), one.lower))
+    comparisons = [
+        replace(side, swapped=k == 1, part=side.part or claim) for k, side in enumerate(sides)
+    ]
+    return max(
+        comparisons, key=lambda comparison: (_RANK.index(comparison.answer), comparison.lower)
+    )
 
 
 def _raised(value: float, tolerance: float) -> Fraction:
@@ -497,8 +509,8 @@ def stated_claim(
             f"curve={shown(curve)} must map epsilons to deltas, such as {{1.0: 1e-3, 2.0: 1e-6}}",
             name="curve",
         )
-    points = [Claim(parse_epsilon(one), value, tolerance) for one, value in curve.items()]
-    return CurveClaim(tuple(sorted(points, key=lambda one: float(one.epsilon))), tolerance)
+    points = [Claim(parse_epsilon(key), value, tolerance) for key, value in curve.items()]
+    return CurveClaim(tuple(sorted(points, key=lambda point: float(point.epsilon))), tolerance)
 
 
 def is_part(part: StatedClaim, claim: StatedClaim) -> bool:

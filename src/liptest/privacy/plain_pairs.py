@@ -89,7 +89,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
         some = np.arange(domain.dimension) < min(_FEW_ROWS, domain.dimension)
         yield from (_changed(np.where(some, high, 0), 0, 0, high) for _, high in values[:2])
     every = [record_pairs(domain, 0, low, high) for low, high in values]
-    yield from chain.from_iterable(islice(one, 1) for one in every)
+    yield from chain.from_iterable(islice(pairs, 1) for pairs in every)
     yield from chain.from_iterable(every)
 
 

@@ -82,19 +82,19 @@ def align(
     best = Alignment(None, reason="its code is not followed with data as symbols")
     put_off, has_far_too_many = None, False
     for way in WAYS:
-        found = _aligned(mechanism, domain, way, wanted, delta)
-        has_far_too_many |= found.has_far_too_many
-        if found.put_off is not None:
-            put_off = found.put_off
+        alignment = _aligned(mechanism, domain, way, wanted, delta)
+        has_far_too_many |= alignment.has_far_too_many
+        if alignment.put_off is not None:
+            put_off = alignment.put_off
             continue
-        if found.epsilon < best.epsilon or best.price is None:
-            better = found.price is not None or way == WAYS[0]
-            best = found if better else best
-        if wanted is not None and found.epsilon <= wanted:
+        if alignment.epsilon < best.epsilon or best.price is None:
+            better = alignment.price is not None or way == WAYS[0]
+            best = alignment if better else best
+        if wanted is not None and alignment.epsilon <= wanted:
             break
     if put_off is not None and (wanted is None or best.epsilon > wanted):
-        found = put_off()
-        best = found if found.epsilon <= best.epsilon or best.price is None else best
+        alignment = put_off()
+        best = alignment if alignment.epsilon <= best.epsilon or best.price is None else best
     seconds = time.perf_counter() - started
     return replace(best, seconds=seconds, has_far_too_many=has_far_too_many)
 
@@ -119,9 +119,9 @@ def _aligned(
         if followed.missing is not None:
             return _with_missing(followed, way, wanted, delta)
         if followed.sample is not None and not followed.rounding:
-            found = _sampled(followed, way, wanted, delta)
-            if found is not None:
-                return found
+            alignment = _sampled(followed, way, wanted, delta)
+            if alignment is not None:
+                return alignment
         if followed.rounding:
             return _with_rounding(followed, way, wanted, delta)
         if way == WAYS[0] and not delta and not isinstance(followed.differences, ManyDifferences):
@@ -144,10 +144,10 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
             None, reason="choices with weights in floats are private with a delta only"
         )
     more = followed.rounding * (1 + Fraction(math.ceil(math.exp(wanted))))
-    found = _priced(followed, way, wanted, max(delta - more, Fraction(0)))
-    if found.price is None or found.epsilon > wanted:
-        return found
-    proved = found.price.delta + more
+    alignment = _priced(followed, way, wanted, max(delta - more, Fraction(0)))
+    if alignment.price is None or alignment.epsilon > wanted:
+        return alignment
+    proved = alignment.price.delta + more
     if proved > delta:
         reason = (
             f"with delta {rounded_above(proved):.3g} it is proved for data of any size: the "
@@ -155,7 +155,7 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
             f"write np.argmax(scores * t + rng.gumbel(size=len(scores)))"
         )
         return Alignment(None, reason=reason, enough=proved)
-    return replace(found, price=replace(found.price, delta=proved))
+    return replace(alignment, price=replace(alignment.price, delta=proved))
 
 
 def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
@@ -169,18 +169,18 @@ def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fract
             None, reason="a loop over the values that are there is private with a delta only"
         )
     left = max((delta - mass) * (1 - mass), Fraction(0))
-    found = _priced(followed, way, wanted, left)
-    if found.price is None or found.epsilon > wanted:
-        return found
+    alignment = _priced(followed, way, wanted, left)
+    if alignment.price is None or alignment.epsilon > wanted:
+        return alignment
     # One value is gone: nobody can tell that from one that did not pass, which has 1 - mass.
     more = mass + mass**2
     without = _priced(
         replace(followed, differences=gone), way, max(wanted - more, Fraction(0)), left
     )
-    if without.price is None or without.price.epsilon is None or found.price.epsilon is None:
+    if without.price is None or without.price.epsilon is None or alignment.price.epsilon is None:
         return without
-    epsilon = max(found.price.epsilon, without.price.epsilon + more)
-    proved = mass + max(found.price.delta, without.price.delta) / (1 - mass)
+    epsilon = max(alignment.price.epsilon, without.price.epsilon + more)
+    proved = mass + max(alignment.price.delta, without.price.delta) / (1 - mass)
     if proved > delta and epsilon <= wanted:
         reason = (
             f"with delta {rounded_above(proved):.3g} it is proved for data of any size: a value "
@@ -188,7 +188,7 @@ def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fract
             f"a larger bound makes it smaller"
         )
         return Alignment(None, reason=reason, enough=proved)
-    return replace(found, price=replace(found.price, epsilon=epsilon, delta=proved))
+    return replace(alignment, price=replace(alignment.price, epsilon=epsilon, delta=proved))
 
 
 def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment | None:
@@ -202,13 +202,13 @@ def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) 
     if wanted is not None and wanted < _LARGEST_CLAIM:
         goal = Fraction(math.log1p(math.expm1(wanted) / share)) * (1 - _NEAR)
     inner = replace(followed, differences=moves)
-    found = _priced(inner, way, goal, min(delta / share, _MOST_DELTA))
-    exact = None if found.price is None else found.price.epsilon
-    if found.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
+    alignment = _priced(inner, way, goal, min(delta / share, _MOST_DELTA))
+    exact = None if alignment.price is None else alignment.price.epsilon
+    if alignment.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
         return None
     lower = Fraction(math.log1p(share * math.expm1(exact))) * (1 + _NEAR)
-    price = replace(found.price, epsilon=min(lower, exact), delta=found.price.delta * share)
-    return replace(found, price=price)
+    price = replace(alignment.price, epsilon=min(lower, exact), delta=alignment.price.delta * share)
+    return replace(alignment, price=price)
 
 
 def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
@@ -238,31 +238,35 @@ def _of_users(
     """The prices of what single rows change, added up (docs/theory/tables.md, B4)."""
     goal = None if wanted is None else wanted / max(1, many.times)
     prices = [price_paths(followed.paths, part, wanted=goal) for _, part in many.parts]
-    price = next((one for one in prices if one.epsilon is None), None)
+    price = next((priced for priced in prices if priced.epsilon is None), None)
     if price is None:
         costs = (
-            times * (one.epsilon or Fraction(0))
-            for (times, _), one in zip(many.parts, prices, strict=True)
+            times * (priced.epsilon or Fraction(0))
+            for (times, _), priced in zip(many.parts, prices, strict=True)
         )
         price = Price(sum(costs, Fraction(0)))
     elif delta and way == WAYS[0]:
         price = price_many_sums(followed.paths, many, delta=delta)
     price = _or_by_ends(price, followed, wanted)
-    reason = "; ".join(one for one in (price.why, followed.hint) if one)
-    boundary = followed.pairs_of_moves(tuple(one.move for one in prices))
+    reason = "; ".join(text for text in (price.why, followed.hint) if text)
+    boundary = followed.pairs_of_moves(tuple(priced.move for priced in prices))
     counts = len(followed.paths), followed.reads_length
     return Alignment(replace(price, shifts=()), *counts, reason, boundary=boundary)
 
 
 def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
     """The lower price by what sums lie between, where no shift is cheap enough (tables, B11)."""
-    known = price.epsilon
-    if known is not None and (wanted is None or known <= wanted):
+    epsilon = price.epsilon
+    if epsilon is not None and (wanted is None or epsilon <= wanted):
         return price
-    found = price_by_ends(followed.paths, followed.differences)
-    if found is None or found.epsilon is None or (known is not None and found.epsilon >= known):
+    by_ends = price_by_ends(followed.paths, followed.differences)
+    if (
+        by_ends is None
+        or by_ends.epsilon is None
+        or (epsilon is not None and by_ends.epsilon >= epsilon)
+    ):
         return price
-    return replace(found, move=price.move or found.move)  # where to look for a refutation first
+    return replace(by_ends, move=price.move or by_ends.move)  # where to look for a refutation first
 
 
 def rounded_above(exact: Fraction) -> float:

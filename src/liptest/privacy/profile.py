@@ -132,8 +132,10 @@ def privacy_profile(
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
         profile = _exact(checked, law, grid, claim)
         if curves:
-            found = privacy_curves(checked, law.domain, epsilons=_values(grid), executor=executor)
-            profile = replace(profile, curves=found)
+            exact_curves = privacy_curves(
+                checked, law.domain, epsilons=_values(grid), executor=executor
+            )
+            profile = replace(profile, curves=exact_curves)
         checked.check_not_determined()
         return profile
     require_one_at_a_time(law.domain, "a profile from draws")
@@ -178,10 +180,10 @@ def _of_domain(
     checked = check_mechanism(mechanism, domain)
     check_seen_statistic(checked, domain)
     grid = None if epsilons is None else _grid(epsilons, Claim(1.0, 0.0))
-    found = privacy_curves(checked, domain, epsilons=_values(grid), executor=executor)
+    curves = privacy_curves(checked, domain, epsilons=_values(grid), executor=executor)
     checked.check_not_determined()
     seconds = time.perf_counter() - started
-    return PrivacyProfile((), math.inf, mechanism=checked.name, seconds=seconds, curves=found)
+    return PrivacyProfile((), math.inf, mechanism=checked.name, seconds=seconds, curves=curves)
 
 
 def _values(grid: Grid | None) -> list[float] | None:

@@ -71,7 +71,7 @@ class PrivacyCurves(Record):
     @property
     def ends_meet(self) -> bool:
         """Whether lower and upper ends of all deltas are the same but for rounding."""
-        return all(one.upper <= one.lower + 1e-9 for one in self.deltas)
+        return all(point.upper <= point.lower + 1e-9 for point in self.deltas)
 
     def __str__(self) -> str:
         title = f"{self.mechanism}   what neighbours of {self.domain} tell"
@@ -128,8 +128,8 @@ class PrivacyProfile(Record):
         One of the grid, or ``certified_epsilon`` where that mass is at most the one asked about.
         """
         fits = [p.epsilon for p in self.points if p.upper <= exception_mass]
-        known = self.exception_mass
-        if known is not None and known <= exception_mass and self.certified_epsilon is not None:
+        mass = self.exception_mass
+        if mass is not None and mass <= exception_mass and self.certified_epsilon is not None:
             fits.append(self.certified_epsilon)
         return min(fits, default=math.inf)
 
@@ -149,22 +149,22 @@ class PrivacyProfile(Record):
         Raises InputError unless epsilon > 0 and 0 < exception_mass < 1.
         """
         mass = check_open_unit("exception_mass", exception_mass)
-        found = self.at(epsilon)
+        point = self.at(epsilon)
         decision = Decision.INCONCLUSIVE
-        if found.lower > mass:
+        if point.lower > mass:
             decision = Decision.NO
-        elif found.upper <= mass:
+        elif point.upper <= mass:
             decision = Decision.YES
         return GdpAnswer(
             decision,
             "exact" if self.method == "exact" else "statistical",
-            found.epsilon,
-            found.delta,
+            point.epsilon,
+            point.delta,
             mass,
-            found.lower,
-            found.upper,
+            point.lower,
+            point.upper,
             self.failure_probability,
-            self._sentence(decision, found, mass),
+            self._sentence(decision, point, mass),
         )
 
     def _sentence(self, decision: Decision, found: ExceptionMass, mass: float) -> str:
@@ -254,9 +254,9 @@ def _rounded_down(mass: float) -> float:
 def _table(at: str, value: str, points: Sequence[CurvePoint]) -> str:
     if not points:
         return ""
-    met = all(one.upper <= one.lower * (1 + 1e-6) + 1e-12 for one in points)
+    met = all(point.upper <= point.lower * (1 + 1e-6) + 1e-12 for point in points)
     rows = [f"{at:>12}  {value}" if met else f"{at:>12}  {value}, from and to"]
-    for one in points:
-        ends = f"{one.upper:.6g}" if met else f"{one.lower:<12.6g}  {one.upper:.6g}"
-        rows.append(f"{one.at:12.6g}  {ends}")
+    for point in points:
+        ends = f"{point.upper:.6g}" if met else f"{point.lower:<12.6g}  {point.upper:.6g}"
+        rows.append(f"{point.at:12.6g}  {ends}")
     return "\n".join(rows)

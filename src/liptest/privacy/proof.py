@@ -146,11 +146,11 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
 
 def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> float | None:
     # Laws are computed once more, so only where they are few and cheap.
-    known = verdict.exception_mass_found
+    earlier = verdict.exception_mass_found
     few = size.pairs <= _FEW_PAIRS and not size.through_statistic
     masses = isinstance(task.distribution, ProductDistribution)
-    if known is not None or verdict.decision is not Decision.NO or not (few and masses):
-        return known
+    if earlier is not None or verdict.decision is not Decision.NO or not (few and masses):
+        return earlier
     closed = isinstance(check_mechanism(task.mechanism), ClosedFormLosses)
     if closed and not has_count_mass(task.mechanism, task.distribution):
         return None  # of real numbers that are compared by densities no mass is known
@@ -190,8 +190,8 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
             largest = max(total.largest, finding.evidence.measured)
             return replace(total, violation=finding, largest=largest)
         doubt = doubt or finding
-    known = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.measured
-    return replace(total, doubt=doubt, largest=max(total.largest, known))
+    measured = 0.0 if doubt is None or doubt.evidence is None else doubt.evidence.measured
+    return replace(total, doubt=doubt, largest=max(total.largest, measured))
 
 
 def _worst_first(block: PairBlock, screened: Screened, claim: AnyClaim) -> NDArray[np.int64]:
@@ -213,9 +213,9 @@ def _meaning(task: Task, outcome: RunOutcome, size: ExhaustiveSize) -> Meaning:
     if outcome.total.violation is None and doubt is not None and doubt.evidence is None:
         reason = "a declared edge of the statistic breaks the claim, but no datasets realise it"
         return nothing(f"nothing is promised: {reason}; correct edge_pairs=.", _SOURCE), reason
-    found = meaning_of_pair(task, _SOURCE, outcome.total)
-    if found is not None:
-        return found
+    meaning = meaning_of_pair(task, _SOURCE, outcome.total)
+    if meaning is not None:
+        return meaning
     sentence = proof_sentence(task.claim, task.distribution.domain, size.condition)
     guarantee = promise(
         task,
@@ -316,10 +316,10 @@ def exact_epsilon(
         check_affordable(exhaustive_size(seen, domain), most, seen)
         return largest_over(seen, pair_blocks(seen, domain, executor=executor))
 
-    found = visited_or_enclosed(checked, domain, executor, enclose=_enclosure, visit=visit)
-    if math.isfinite(found.upper):
+    exact = visited_or_enclosed(checked, domain, executor, enclose=_enclosure, visit=visit)
+    if math.isfinite(exact.upper):
         checked.check_not_determined()
-    return found
+    return exact
 
 
 def visited_or_enclosed(
@@ -363,9 +363,9 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
         return None
     ends = np.array(list(islice(plain_pairs(domain), _PLAIN)))
     with suppress(LiptestError):
-        found = through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
+        exact = through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
         top = proved.epsilon
-        return replace(found, lower=min(found.lower, top), value=min(found.value, top), upper=top)
+        return replace(exact, lower=min(exact.lower, top), value=min(exact.value, top), upper=top)
     return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
 
 
@@ -407,9 +407,9 @@ def _enclosed(
                 upper = max(upper, value + slack)
                 value = float(ball.mid())
     else:
-        found = enclose_loss(exact_law(mechanism, where[0]), exact_law(mechanism, where[1]))
+        enclosure = enclose_loss(exact_law(mechanism, where[0]), exact_law(mechanism, where[1]))
         # Another pair may lie within the screening error of the worst one.
-        lower, upper = found.lower, max(found.upper, value + slack)
+        lower, upper = enclosure.lower, max(enclosure.upper, value + slack)
         value = min(max(value, lower), upper)
     below = Claim(min(max(lower * (1 - 1e-6), 1e-300), 1e6), 0.0, 0.0)
     return ExactEpsilon(value, lower, upper, witness_of(mechanism, *where, below), pairs, laws)

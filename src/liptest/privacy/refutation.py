@@ -85,21 +85,23 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     the change of a record for which it pays most.
     """
     started = time.perf_counter()
-    found = Refutation()
+    refutation = Refutation()
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     if known is not None and known.has_far_too_many:
         runs = _FEW_RUNS  # of such a law they are as little as more of them
     at_size = task.mechanism.within(runs)
-    is_over = _tries_all_numbers(at_size, task, known, found) or through_densities(
-        at_size, lambda seen: _Search(seen, task, found).try_plain(known)
+    is_over = _tries_all_numbers(at_size, task, known, refutation) or through_densities(
+        at_size, lambda seen: _Search(seen, task, refutation).try_plain(known)
     )
     claim = task.claim
     if not is_over and isinstance(claim, Claim):  # of other notions other pairs tell most
         small = task.mechanism.within(_RUNS)
-        through_densities(small, lambda seen: _Search(seen, task, found).try_small_instances(claim))
-    found.law_source = at_size.law_source
-    found.seconds = time.perf_counter() - started
-    return found
+        through_densities(
+            small, lambda seen: _Search(seen, task, refutation).try_small_instances(claim)
+        )
+    refutation.law_source = at_size.law_source
+    refutation.seconds = time.perf_counter() - started
+    return refutation
 
 
 def _tries_all_numbers(
@@ -118,13 +120,15 @@ def _tries_all_numbers(
 
 def run_refutation(task: Task, known: Alignment | None = None) -> PrivacyVerdict:
     """``method="refutation"``: NO with a witness, or INCONCLUSIVE."""
-    found = search_refutation(task, known)
-    if found.finding is not None:
-        return found.verdict(task)
-    plan = PrivacyPlan(BY_REFUTATION, 0, float(found.laws), 0.0, _SOURCE)
-    total = Judgement(queries=found.laws, pairs=found.pairs, largest=found.largest, answered=True)
-    outcome = RunOutcome(total, "complete", found.seconds)
-    reason = f"none of {counted(found.pairs, 'pair')} of plain datasets breaks the claim"
+    refutation = search_refutation(task, known)
+    if refutation.finding is not None:
+        return refutation.verdict(task)
+    plan = PrivacyPlan(BY_REFUTATION, 0, float(refutation.laws), 0.0, _SOURCE)
+    total = Judgement(
+        queries=refutation.laws, pairs=refutation.pairs, largest=refutation.largest, answered=True
+    )
+    outcome = RunOutcome(total, "complete", refutation.seconds)
+    reason = f"none of {counted(refutation.pairs, 'pair')} of plain datasets breaks the claim"
     guarantee = nothing("nothing is promised: a search proves only what it finds.", _SOURCE)
     return verdict_of(task, plan, outcome, guarantee, reason)
 
@@ -187,7 +191,7 @@ class _Search:
                     ends = worst.witness.dataset, worst.witness.neighbour
                     pads = islice(padded_pairs(self.domain, *ends), _PADDED)
                     padded.append((-worst.lower, list(pads)))
-        for _, pairs in sorted(padded, key=lambda one: one[0]):
+        for _, pairs in sorted(padded, key=lambda entry: entry[0]):
             if self.try_pairs(iter(pairs)):
                 return
 

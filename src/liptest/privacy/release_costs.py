@@ -79,7 +79,9 @@ class ReleaseTerms:
             )
         points = claim.points if isinstance(claim, CurveClaim) else (claim,)
         assert all(isinstance(point, Claim) for point in points)
-        return cls(points=tuple(_point(one, factor) for one in points if isinstance(one, Claim)))
+        return cls(
+            points=tuple(_point(stated, factor) for stated in points if isinstance(stated, Claim))
+        )
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,8 @@ class ReleasePart:
 
     def is_exact_below(self, releases: int) -> bool:
         """Whether the losses of that pair have a lattice that is not too fine."""
-        found = losses_below(self.dearest())
-        return found is not None and _is_small(found, releases)
+        losses = losses_below(self.dearest())
+        return losses is not None and _is_small(losses, releases)
 
     def is_on_lattice(self, releases: int) -> bool:
         """Whether there is a lattice that is not too fine."""
@@ -160,7 +162,10 @@ def losses_together(
         return ()
     # Divergences are added up before they become a curve: less is lost.
     rest = [(part, k) for part, k in zip(parts, times, strict=True) if part.curve is None]
-    for some in ([one for one in rest if one[0].rho is not None], [o for o in rest if o[0].orders]):
+    for some in (
+        [release for release in rest if release[0].rho is not None],
+        [o for o in rest if o[0].orders],
+    ):
         if some:
             curve = curve_of_orders(divergences(*zip(*some, strict=True)))
             part = ReleasePart("", curve, finite_range(curve), is_convex=False)
@@ -265,8 +270,8 @@ def step_for(parts: Iterable[tuple[ReleasePart, int]], *, of_all: bool = False) 
 def pair_below(pair: LikelihoodPair, step: Fraction, releases: int) -> GridLosses:
     """The losses of an actual pair from below, on a lattice of its own or on the grid."""
     cells = _MOST_CELLS // (releases if releases <= _STRAIGHT else round(8 * math.sqrt(releases)))
-    found = losses_below(pair, min(cells, _MOST_FITTED))
-    return grid_below(pair, step) if found is None or not _is_small(found, releases) else found
+    losses = losses_below(pair, min(cells, _MOST_FITTED))
+    return grid_below(pair, step) if losses is None or not _is_small(losses, releases) else losses
 
 
 def finite_range(curve: Curve) -> float:

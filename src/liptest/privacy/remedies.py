@@ -106,8 +106,8 @@ def _shortened(
     if apart is not None:
         apart = short_epsilon(apart[0]), short_delta(apart[1])
     rounded = short_delta(delta)
-    found = Remedy(epsilon, rounded if rounded < 1 else None, apart)
-    return None if found == Remedy() else found
+    remedy = Remedy(epsilon, rounded if rounded < 1 else None, apart)
+    return None if remedy == Remedy() else remedy
 
 
 def _few_digits(value: float, allowed: Callable[[float], float]) -> float:
@@ -161,10 +161,10 @@ def _certified_stick(block: PairBlock, epsilon: float) -> float:
         pairs = zip(block.left.tolist(), block.right.tolist(), strict=True)
         with precision(CERTIFIED_BITS):
             balls = [laws.certified_hockey_stick(*pair, arb(epsilon)) for pair in pairs]
-            found = [float(ball.upper()) for ball in balls]
+            sticks = [float(ball.upper()) for ball in balls]
     else:
-        found = laws.hockey_sticks(block.left, block.right, epsilon).tolist()
-    return math.nextafter(max(found, default=0.0), math.inf)
+        sticks = laws.hockey_sticks(block.left, block.right, epsilon).tolist()
+    return math.nextafter(max(sticks, default=0.0), math.inf)
 
 
 def _epsilon_at(blocks: list[PairBlock], claim: Claim, largest: float) -> float | None:

@@ -157,11 +157,11 @@ class SumOfOrders:
         return sum((part.largest_loss() for part in self.parts), arb(0))
 
     def known_rho(self) -> Fraction | None:
-        known = [part.known_rho() for part in self.parts]
+        rhos = [part.known_rho() for part in self.parts]
         # Suprema add up where they are reached at one order, as they are at 2 for Gaussians.
-        if any(one is None for one in known):
+        if any(rho is None for rho in rhos):
             return None
-        return sum((one for one in known if one is not None), Fraction(0))
+        return sum((rho for rho in rhos if rho is not None), Fraction(0))
 
 
 def _added(ends: list[Ends]) -> Ends:
@@ -182,14 +182,14 @@ class OrderSearch:
 
     def value(self, order: Fraction) -> Ends:
         """D_a, remembered."""
-        found = self.seen.get(order)
-        if found is None:
-            found = self.orders.kullback_leibler() if order == 1 else self.orders.renyi(order)
-            self.seen[order] = found
-            quotient = (found[0] / exact_ball(order)).lower()
+        ends = self.seen.get(order)
+        if ends is None:
+            ends = self.orders.kullback_leibler() if order == 1 else self.orders.renyi(order)
+            self.seen[order] = ends
+            quotient = (ends[0] / exact_ball(order)).lower()
             if quotient > self.best:
                 self.best, self.order = quotient, order
-        return found
+        return ends
 
     def settle(self, target: Callable[[arb], arb], *, stop: Callable[[arb], bool]) -> bool:
         """Whether no quotient exceeds ``target(best)``, for certain.
@@ -274,9 +274,9 @@ class RhoEnclosure:
 def enclose_rho(orders: Orders, gap: float = 1e-9) -> RhoEnclosure:
     """The rho of one ordered pair, to a relative ``gap`` where the budget of orders allows it."""
     with precision(BITS):
-        known = orders.known_rho()
-        if known is not None:
-            ball = exact_ball(known)
+        rho = orders.known_rho()
+        if rho is not None:
+            ball = exact_ball(rho)
             return RhoEnclosure(ball.lower(), ball.upper(), Fraction(2))
         search = OrderSearch(orders)
         low = search.value(Fraction(2))[0]
@@ -299,9 +299,9 @@ def refute_rho(orders: Orders, limit: Fraction) -> tuple[bool | None, Fraction, 
     With the order that tells most come the bounds of its divergence.
     """
     with precision(BITS):
-        bound, known = exact_ball(limit), orders.known_rho()
+        bound, rho = exact_ball(limit), orders.known_rho()
         search = OrderSearch(orders)
-        if known is not None and known <= limit:
+        if rho is not None and rho <= limit:
             return False, Fraction(2), search.value(Fraction(2))
         clear = search.settle(lambda best: bound, stop=lambda best: bool(best > bound))
         ends = search.value(search.order)

@@ -94,16 +94,16 @@ class RoundedLosses:
     def _sums(self) -> tuple[list[int], list[int]]:
         """Weights of the cells from each one on."""
         count = max(self.p.degree(), self.q.degree()) + 1
-        found = []
+        sums = []
         for poly in (self.p, self.q):
-            cells = [int(one) for one in poly.coeffs()]
+            cells = [int(coefficient) for coefficient in poly.coeffs()]
             cells += [0] * (count - len(cells))
-            found.append([*accumulate(reversed(cells), initial=0)][::-1])
-        return found[0], found[1]
+            sums.append([*accumulate(reversed(cells), initial=0)][::-1])
+        return sums[0], sums[1]
 
     @cached_property
     def _in_floats(self) -> tuple[Floats, Floats]:
-        p, q = (np.array([one / ONE for one in sums]) for sums in self._sums)
+        p, q = (np.array([entry / ONE for entry in sums]) for sums in self._sums)
         return p, q
 
     def delta_at(self, epsilon: float) -> float:
@@ -114,17 +114,17 @@ class RoundedLosses:
             cell = int(np.argmax(p - np.exp(min(epsilon, 700.0)) * q))
         with precision(BITS):
             gamma = exact_ball(Fraction(epsilon)).exp()
-            found = self._mass(0, cell) - gamma * self._mass(1, cell)
-            return max(math.nextafter(float(found.lower()), -math.inf), 0.0)
+            delta = self._mass(0, cell) - gamma * self._mass(1, cell)
+            return max(math.nextafter(float(delta.lower()), -math.inf), 0.0)
 
     def epsilon_at(self, delta: float) -> float:
         """A lower bound of epsilon for a delta > 0."""
         p, q = self._in_floats
         spare = p + self.infinite / ONE - delta
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where((spare > 0) & (q > 0), np.log(spare) - np.log(q), -np.inf)
-        cell = int(np.argmax(found))
-        if not found[cell] > 0:
+            epsilons = np.where((spare > 0) & (q > 0), np.log(spare) - np.log(q), -np.inf)
+        cell = int(np.argmax(epsilons))
+        if not epsilons[cell] > 0:
             return 0.0
         with precision(BITS):
             gamma = (self._mass(0, cell) - exact_ball(Fraction(delta))) / self._mass(1, cell)
@@ -141,10 +141,10 @@ class RoundedLosses:
 def rounded_together(parts: Iterable[tuple[LikelihoodPair, int]], step: Fraction) -> RoundedLosses:
     """Several actual pairs, each some number of times."""
     powers = [RoundedLosses.of_pair(pair, step).power(times) for pair, times in parts]
-    powers.sort(key=lambda one: one.p.degree())
+    powers.sort(key=lambda power: power.p.degree())
     result = powers[0]
-    for one in powers[1:]:
-        result = result * one
+    for power in powers[1:]:
+        result = result * power
     return result
 
 

@@ -105,8 +105,8 @@ def _searched(task: Task) -> PrivacyVerdict | None:
     aligned = prove_by_alignment(task)
     if isinstance(aligned, PrivacyVerdict):
         return None
-    found = search_refutation(task, aligned)
-    return None if found.finding is None else found.verdict(task)
+    refutation = search_refutation(task, aligned)
+    return None if refutation.finding is None else refutation.verdict(task)
 
 
 @dataclass
@@ -122,9 +122,9 @@ class ProvedTables:
 
     def prove_together(self, tables: Sequence[IntArray]) -> None:
         """One proof near some tables, which most others will then be near, if there is one."""
-        found = self._proved(tables)
-        if not isinstance(found, str):
-            self.groups.append(found)
+        proved = self._proved(tables)
+        if not isinstance(proved, str):
+            self.groups.append(proved)
 
     def why_not(self, dataset: IntArray) -> str:
         """Empty where all neighbours of a table are proved; else why not."""
@@ -152,11 +152,11 @@ class ProvedTables:
         domain = self.task.distribution.domain
         assert isinstance(domain, Table)
         near = domain.around(tables)
-        found = prove_by_alignment(replace(self.task, distribution=DomainAlone(near)))
-        if isinstance(found, Alignment):
-            return dearer_words(found) if found.has_price else found.reason
+        outcome = prove_by_alignment(replace(self.task, distribution=DomainAlone(near)))
+        if isinstance(outcome, Alignment):
+            return dearer_words(outcome) if outcome.has_price else outcome.reason
         assert near.near is not None
         if not all(near.near.holds_for(table) for table in tables):
             return "sums of floats are rounded in an unknown order"
-        self.largest = max(self.largest, found.largest_loss)
+        self.largest = max(self.largest, outcome.largest_loss)
         return near.near

@@ -126,9 +126,9 @@ def sampled_promise(
 
 def _meaning(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning:
     source = method.plan.source
-    found = meaning_of_pair(task, source, outcome.total)
-    if found is not None:
-        return found
+    meaning = meaning_of_pair(task, source, outcome.total)
+    if meaning is not None:
+        return meaning
     if outcome.ended != "complete":
         return _partial(task, method, outcome)
     guarantee = sampled_promise(

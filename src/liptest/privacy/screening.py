@@ -69,8 +69,8 @@ def screen_rho(laws: LawTable, left: Indices, right: Indices, limit: float) -> M
     above = dominated_rho(bounds)
     measured = np.where(np.isinf(losses), np.inf, 0.0)
     for rows in _slices(np.flatnonzero(np.isfinite(losses)), laws):
-        found = _rho_of(laws, left[rows], right[rows], bounds[rows], limit, above[rows])
-        measured[rows], above[rows] = found.measured, np.minimum(above[rows], found.above)
+        screened = _rho_of(laws, left[rows], right[rows], bounds[rows], limit, above[rows])
+        measured[rows], above[rows] = screened.measured, np.minimum(above[rows], screened.above)
     return Measured(measured, above)
 
 
@@ -100,9 +100,9 @@ def screen_mu(laws: LawTable, left: Indices, right: Indices) -> Measured:
     for rows in _slices(np.flatnonzero(np.isfinite(losses)), laws):
         p, q = laws.logs[left[rows]], laws.logs[right[rows]]
         order = np.argsort(q - p, axis=1, kind="stable")
-        p, q = (np.exp(np.take_along_axis(one, order, axis=1)) for one in (p, q))
-        inside = [np.cumsum(one, axis=1)[:, :-1] for one in (p, q)]
-        outside = [np.cumsum(one[:, ::-1], axis=1)[:, ::-1][:, 1:] for one in (p, q)]
+        p, q = (np.exp(np.take_along_axis(side, order, axis=1)) for side in (p, q))
+        inside = [np.cumsum(side, axis=1)[:, :-1] for side in (p, q)]
+        outside = [np.cumsum(side[:, ::-1], axis=1)[:, ::-1][:, 1:] for side in (p, q)]
         quantiles = [normal_quantiles(a, b) for a, b in zip(inside, outside, strict=True)]
         with np.errstate(invalid="ignore"):
             gaps = np.nan_to_num(quantiles[0] - quantiles[1], nan=0.0, posinf=np.inf)
@@ -121,9 +121,9 @@ def normal_quantiles(below: Floats, above: Floats) -> Floats:
         near = tail - 0.5
         square = near * near
         inner = near * np.polyval(_A, square) / np.polyval([*_B, 1.0], square)
-        found = np.where(tail < _BREAK, outer, inner)
-    found = np.where(tail <= 0, -np.inf, found)
-    return np.where(below <= above, found, -found)
+        quantiles = np.where(tail < _BREAK, outer, inner)
+    quantiles = np.where(tail <= 0, -np.inf, quantiles)
+    return np.where(below <= above, quantiles, -quantiles)
 
 
 _A = (
@@ -170,21 +170,21 @@ def _rho_of(
             worst = np.maximum(worst, _chord(a, b, (a - 1) * before, (b - 1) * high))
         before, a = high, b
     with np.errstate(invalid="ignore"):
-        found = np.maximum(worst, bounds / a) * (1 + _ROUNDING)
-    return Measured(measured, np.where(np.isfinite(bounds), found, np.inf))
+        upper = np.maximum(worst, bounds / a) * (1 + _ROUNDING)
+    return Measured(measured, np.where(np.isfinite(bounds), upper, np.inf))
 
 
 def _chord(a: float, b: float, psi_a: Floats, psi_b: Floats) -> Floats:
     """The largest (c + s x) / (x (x - 1)) on [a, b] of lines through both ends."""
     slope = (psi_b - psi_a) / (b - a)
     start = psi_a - slope * a
-    found = np.maximum(psi_a / (a * (a - 1)), psi_b / (b * (b - 1)))
+    highest = np.maximum(psi_a / (a * (a - 1)), psi_b / (b * (b - 1)))
     with np.errstate(invalid="ignore", divide="ignore"):
         turn = (-start + np.sqrt(np.maximum(start * start + slope * start, 0.0))) / slope
         turn = np.clip(np.where(np.isfinite(turn), turn, a), a, b)
         inside = (start + slope * turn) / (turn * (turn - 1))
     # Near its largest value the quotient is flat: an error in the turn is of second order.
-    return np.asarray(np.maximum(found, np.nan_to_num(inside)) * (1 + 1e-10))
+    return np.asarray(np.maximum(highest, np.nan_to_num(inside)) * (1 + 1e-10))
 
 
 def _quotients_at_one(p: Floats, q: Floats) -> Floats:

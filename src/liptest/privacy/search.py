@@ -132,8 +132,8 @@ class _Search:
         for start in range(0, len(points), _TOGETHER):
             if self._explorer.is_over:
                 break
-            found = self._explorer.neighbourhoods(points[start : start + _TOGETHER])
-            for point, score, other in zip(*found, strict=True):
+            explored = self._explorer.neighbourhoods(points[start : start + _TOGETHER])
+            for point, score, other in zip(*explored, strict=True):
                 tie = float(self._rng.random())
                 self._beam.append((-float(score), tie, point.copy()))
                 self._next.append((-float(score), tie, other.copy()))
@@ -214,11 +214,14 @@ def run_search(task: Task) -> PrivacyVerdict:
         return run_exhaustive(task)
     require_one_at_a_time(task.distribution.domain, "method='search' over so many datasets")
     plan = with_paper_cost(task, PrivacyPlan(BY_SEARCH, 0, float(budget), 0.0, _SOURCE))
-    found = search(task, budget)
+    outcome = search(task, budget)
     verdict = verdict_of(
-        task, plan, RunOutcome(found.total, found.ended, found.seconds), *_meaning(task, found)
+        task,
+        plan,
+        RunOutcome(outcome.total, outcome.ended, outcome.seconds),
+        *_meaning(task, outcome),
     )
-    return replace(verdict, cost=replace(verdict.cost, search_datasets=found.datasets))
+    return replace(verdict, cost=replace(verdict.cost, search_datasets=outcome.datasets))
 
 
 def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
@@ -228,14 +231,14 @@ def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
     laws = _phase_budget(task, verdict)
     if verdict.guarantee.kind != "sampling" or laws < 2:
         return verdict
-    found = search_in_worker(task, laws)
+    outcome = search_in_worker(task, laws)
     cost = replace(
         verdict.cost,
-        search_laws=found.laws,
-        search_datasets=found.datasets,
-        seconds=verdict.cost.seconds + found.seconds,
+        search_laws=outcome.laws,
+        search_datasets=outcome.datasets,
+        seconds=verdict.cost.seconds + outcome.seconds,
     )
-    violation = found.total.violation
+    violation = outcome.total.violation
     if violation is None:
         return replace(verdict, cost=cost)
     return replace(
@@ -244,7 +247,7 @@ def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
         witness=violation.evidence,
         guarantee=refuted(task, _SOURCE),
         cost=cost,
-        largest_loss=max(verdict.largest_loss, found.total.largest),
+        largest_loss=max(verdict.largest_loss, outcome.total.largest),
         exception_mass_found=found_mass(task, verdict.plan, Decision.NO),
     )
 
@@ -267,9 +270,9 @@ def _phase_budget(task: Task, verdict: PrivacyVerdict) -> int:
 
 
 def _meaning(task: Task, search: SearchOutcome) -> Meaning:
-    found = meaning_of_pair(task, _SOURCE, search.total)
-    if found is not None:
-        return found
+    meaning = meaning_of_pair(task, _SOURCE, search.total)
+    if meaning is not None:
+        return meaning
     words = "interrupted: " if search.ended == "interrupted" else ""
     reason = f"{words}search over {counted(search.datasets, 'dataset')} found no violation"
     return nothing("nothing is promised: a search proves only what it finds.", _SOURCE), reason

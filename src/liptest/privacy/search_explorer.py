@@ -52,15 +52,15 @@ def structured_datasets(distribution: Distribution, rng: np.random.Generator) ->
     domain = distribution.domain
     most = max(domain.sizes)
     values = _spread(most, _MOST_VALUES)
-    found = [constant_dataset(domain, v) for v in (0, most - 1)]
-    found += [constant_dataset(domain, v) for v in values if v not in (0, most - 1)]
-    found += _odd_ones_out(domain, values, rng)
-    found += _patterns(domain)
+    datasets = [constant_dataset(domain, v) for v in (0, most - 1)]
+    datasets += [constant_dataset(domain, v) for v in values if v not in (0, most - 1)]
+    datasets += _odd_ones_out(domain, values, rng)
+    datasets += _patterns(domain)
     if isinstance(domain, Hypergrid):
-        found += _single_cells(domain)
+        datasets += _single_cells(domain)
     if isinstance(distribution, ProductDistribution):
-        found.append(_likeliest(distribution))
-    return np.array(found, dtype=domain.dtype)
+        datasets.append(_likeliest(distribution))
+    return np.array(datasets, dtype=domain.dtype)
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -70,24 +70,24 @@ def _spread(count: int, most: int) -> list[int]:
 def _odd_ones_out(domain: Domain, values: list[int], rng: np.random.Generator) -> list[IntArray]:
     d = domain.dimension
     ends = [0, d - 1, *rng.permutation(d)[:_MOST_PLACES].tolist()]
-    found = []
+    datasets = []
     for place in dict.fromkeys(ends):
         for base in (0, max(domain.sizes) - 1):
             for value in values:
                 point = constant_dataset(domain, base)
                 point[place] = min(value, domain.sizes[place] - 1)
-                found.append(point)
-    return found
+                datasets.append(point)
+    return datasets
 
 
 def _single_cells(domain: Domain) -> list[IntArray]:
     # One cell holds everything; elsewhere such datasets are neighbours of constant ones.
-    found = []
+    datasets = []
     for place in range(min(domain.dimension, _MOST_CELLS)):
         point = constant_dataset(domain, 0)
         point[place] = domain.sizes[place] - 1
-        found.append(point)
-    return found
+        datasets.append(point)
+    return datasets
 
 
 def _patterns(domain: Domain) -> list[IntArray]:
@@ -129,10 +129,10 @@ def _stops(domain: Domain, coordinate: int, start: int, end: int) -> list[int]:
             for after in domain.other_values(coordinate, value).tolist()
             if before.setdefault(after, value) == value and after != start
         ]
-    found = [end]
-    while before[found[-1]] != start:
-        found.append(before[found[-1]])
-    return found[::-1]
+    stops = [end]
+    while before[stops[-1]] != start:
+        stops.append(before[stops[-1]])
+    return stops[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +315,7 @@ class Explorer:
         fit = max(1, self.left // (self.directions + 1))
         points = points[self.is_new(points)][:fit]
         best = [self._neighbourhood(part) for part in self._slices(points)]
-        done = [found for found in best if found is not None]
+        done = [explored for explored in best if explored is not None]
         if not done:
             empty = points[:0]
             return empty, np.zeros(0), empty
@@ -363,13 +363,13 @@ class Explorer:
         """All neighbours; of very many, half the best directions so far and half at random."""
         if len(rows) <= self.directions * count:
             return np.arange(len(rows))
-        known = self.direction_score[0] / np.maximum(self.direction_score[1], 1)
-        known = known[self._group(coordinates)]
+        scores = self.direction_score[0] / np.maximum(self.direction_score[1], 1)
+        scores = scores[self._group(coordinates)]
         keys = self.rng.random(len(rows))
         half, chosen = self.directions // 2, []
         cuts = np.searchsorted(rows, np.arange(count + 1))
         for first, last in itertools.pairwise(cuts):
-            better = _first(-known[first:last], keys[first:last], half)
+            better = _first(-scores[first:last], keys[first:last], half)
             left = np.flatnonzero(~better)
             by_chance = keys[first:last][left]
             better[left] = _first(by_chance, by_chance, self.directions - half)
@@ -400,10 +400,10 @@ class Explorer:
 
     def _look(self, batch: QueryBatch, keys: Keys) -> Floats:
         self._judge.seen.clear()
-        found = self._judge.judge(batch)
-        self.total += found
+        judgement = self._judge.judge(batch)
+        self.total += judgement
         # A violation ends a batch before its last datasets are looked at.
-        self._datasets.update(keys[: found.queries].tolist())
+        self._datasets.update(keys[: judgement.queries].tolist())
         return np.concatenate([np.zeros(0), *self._judge.seen])
 
     def _keys(self, points: IntArray) -> Keys:

@@ -128,10 +128,10 @@ def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
         return method
     if isinstance(method, str) and method in (*METHODS, *AT_ANY_SIZE, BLACK_BOX):
         return method
-    found = named_tester(method) if isinstance(method, str) else None
-    if found is None:
+    tester = named_tester(method) if isinstance(method, str) else None
+    if tester is None:
         raise unknown_method(method)
-    return found
+    return tester
 
 
 def unknown_method(method: object) -> InputError:

@@ -61,11 +61,11 @@ def align_notion(mechanism: Mechanism, domain: Domain, claim: NotionClaim) -> Al
     best = Alignment(None, reason="its code is not followed with data as symbols")
     for way in WAYS:
         try:
-            found = _aligned(mechanism, domain, claim, way)
+            alignment = _aligned(mechanism, domain, claim, way)
         except LiptestError as error:
-            found = Alignment(None, reason=str(error))
-        if way == WAYS[0] or found.measured < best.measured:
-            best = found
+            alignment = Alignment(None, reason=str(error))
+        if way == WAYS[0] or alignment.measured < best.measured:
+            best = alignment
         if best.is_kept:
             break
     return replace(best, seconds=time.perf_counter() - started)
@@ -87,14 +87,14 @@ class SizeBounds:
 
     def _least(self, bound: Callable[[JointShift], arb]) -> float:
         with precision(BITS):
-            ends = [max((bound(one).upper() for one in way), key=float) for way in self.ways]
+            ends = [max((bound(shift).upper() for shift in way), key=float) for way in self.ways]
             least = min(ends, key=float)
             return 0.0 if least <= 0 else _rounded(least)
 
 
 def bounds_at_any_size(mechanism: Mechanism, domain: Domain) -> SizeBounds | None:
     """What neighbours move, for any claim; None where nothing is proved."""
-    found: list[tuple[JointShift, ...]] = []
+    ways: list[tuple[JointShift, ...]] = []
     for way in WAYS:
         with suppress(LiptestError):
             followed = mechanism.aligned_paths(domain, way=way)
@@ -102,8 +102,8 @@ def bounds_at_any_size(mechanism: Mechanism, domain: Domain) -> SizeBounds | Non
                 continue
             shifts = _shifts(followed, way)
             if not isinstance(shifts, NoJointShift):
-                found.append(tuple(shifts))
-    return SizeBounds(tuple(found)) if found else None
+                ways.append(tuple(shifts))
+    return SizeBounds(tuple(ways)) if ways else None
 
 
 def _why_with_delta(followed: Any) -> str | None:
@@ -128,7 +128,7 @@ def _aligned(mechanism: Mechanism, domain: Domain, claim: NotionClaim, way: str)
     if isinstance(shifts, NoJointShift):
         return Alignment(None, reason=shifts.why)
     measured, worst = max(
-        ((measure_shift(claim, shift), shift) for shift in shifts), key=lambda one: one[0]
+        ((measure_shift(claim, shift), shift) for shift in shifts), key=lambda pair: pair[0]
     )
     said = f"{claim.measure} {text_above(measured)}"
     if isinstance(claim, RenyiClaim):
@@ -206,19 +206,19 @@ def bound_renyi(shift: JointShift, order: Fraction) -> UpperBound:
 
 def bound_delta(shift: JointShift, epsilon: Fraction) -> arb:
     """Of the hockey-stick divergence: by mu, by the largest loss, of one Laplace shift alone."""
-    e, found = exact_ball(epsilon), arb(1)
+    e, delta = exact_ball(epsilon), arb(1)
     mu = bound_mu_square(shift).ball().sqrt()
     if mu.is_finite():
-        found = found.min(gaussian_delta(mu, e).upper() if mu > 0 else arb(0))
+        delta = delta.min(gaussian_delta(mu, e).upper() if mu > 0 else arb(0))
     if not shift.square:
         loss = sum(shift.laplace, shift.loss)
         if loss <= epsilon:
             return arb(0)
         by_loss = (exact_ball(loss).exp() - e.exp()) / (1 + exact_ball(loss).exp())
-        found = found.min(by_loss.upper())
+        delta = delta.min(by_loss.upper())
         if not shift.loss and len(shift.laplace) == 1:
-            found = found.min((1 - ((e - exact_ball(loss)) / 2).exp()).upper())
-    return found
+            delta = delta.min((1 - ((e - exact_ball(loss)) / 2).exp()).upper())
+    return delta
 
 
 def bound_mu_square(shift: JointShift) -> UpperBound:
@@ -230,7 +230,7 @@ def bound_mu_square(shift: JointShift) -> UpperBound:
 
 def _bound(shift: JointShift, normal: Fraction, of_laplace: Of, of_loss: Of) -> UpperBound:
     """Of independent parts."""
-    parts = [of_laplace(one) for one in shift.laplace]
+    parts = [of_laplace(laplace) for laplace in shift.laplace]
     if shift.loss:
         parts.append(of_loss(shift.loss))
     return UpperBound(normal, tuple(parts))

@@ -52,13 +52,15 @@ def enclose_mu(pair: LikelihoodPair) -> MuEnclosure:
         atoms = _by_ratio(pair)
         if not pair.is_whole:
             return _of_part(pair, atoms)
-        found = _best_corner(atoms)
+        enclosure = _best_corner(atoms)
         if pair.exact is not None:
-            return found
+            return enclosure
         certain = bool(pair.left_only == 0) and bool(pair.right_only == 0)
         # What is not certainly there on both sides leaves mu without a bound.
         upper = _hull_bound(atoms) if certain and _all_sure(pair) else arb("+inf")
-        return MuEnclosure(found.lower, upper.max(found.lower), found.ratio, found.masses)
+        return MuEnclosure(
+            enclosure.lower, upper.max(enclosure.lower), enclosure.ratio, enclosure.masses
+        )
 
 
 def gaussian_quantile(below: arb, above: arb) -> arb:

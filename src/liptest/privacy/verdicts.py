@@ -148,9 +148,9 @@ class PrivacyVerdict(Record):
     @property
     def is_decided_by_floats(self) -> bool:
         """Whether it is a NO of the code as it is implemented (``floats="implemented"``)."""
-        found = self.implemented
+        implemented = self.implemented
         is_no = self.decision is Decision.NO and self.witness is None
-        return is_no and found is not None and found.decision is Decision.NO
+        return is_no and implemented is not None and implemented.decision is Decision.NO
 
     @property
     def was_cut_off(self) -> bool:
@@ -218,8 +218,8 @@ def verdict_text(verdict: PrivacyVerdict) -> str:
 
 
 def _line(verdict: PrivacyVerdict) -> str:
-    found, name = verdict.implemented, verdict.mechanism
-    floats = f"As implemented, with NumPy's floats: {found.decision}." if found else ""
+    implemented, name = verdict.implemented, verdict.mechanism
+    floats = f"As implemented, with NumPy's floats: {implemented.decision}." if implemented else ""
     return one_line(name, str(verdict.claim), verdict.decision, verdict.guarantee, floats)
 
 

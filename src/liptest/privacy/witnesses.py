@@ -234,12 +234,12 @@ class PrivacyWitness(Record):
         kind = np.min_scalar_type(-1 - max(*self.dataset, *self.neighbour))
         left, right = (np.array(side, dtype=kind) for side in (self.dataset, self.neighbour))
         if self.is_at_place:
-            one = checked.of_one_record(left)
-            if one is None or len(self.changed) != 1:
+            of_record = checked.of_one_record(left)
+            if of_record is None or len(self.changed) != 1:
                 return False
-            checked, place = one, list(self.changed)
+            checked, place = of_record, list(self.changed)
             left, right = left[place], right[place]
-        found = through_all_numbers(
+        comparison = through_all_numbers(
             checked,
             left,
             lambda numbers: through_densities(
@@ -247,7 +247,7 @@ class PrivacyWitness(Record):
                 lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
             ),
         )
-        return found.answer is Answer.VIOLATED
+        return comparison.answer is Answer.VIOLATED
 
 
 def output_to_json(output: Hashable) -> Any:

@@ -78,8 +78,8 @@ def _logarithmic(sides: Sequence[Array], top: float) -> Callable[[Array], Array]
 
     def height(values: Array) -> Array:
         with np.errstate(divide="ignore"):
-            found: Array = np.log10(values / top) / decades + 1
-        return np.clip(found, 0.0, 1.0)
+            heights: Array = np.log10(values / top) / decades + 1
+        return np.clip(heights, 0.0, 1.0)
 
     return height
 

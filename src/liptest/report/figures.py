@@ -142,8 +142,8 @@ def row_loss_figure(name: str, laws: Sequence[LawRow], witness: PrivacyWitness) 
     claim = witness.claim
     if not isinstance(claim, Claim):
         return None
-    drawn, found = row_losses(f"{name}-row-losses", laws, claim.threshold * witness.distance)
-    numbers: Rows = [[Code(one.label), number(one.value, 12)] for one in found]
+    drawn, losses = row_losses(f"{name}-row-losses", laws, claim.threshold * witness.distance)
+    numbers: Rows = [[Code(bar.label), number(bar.value, 12)] for bar in losses]
     caption = "Outputs that are taken together have the loss of their sum."
     if claim.delta:
         caption += " With delta a loss above epsilon may occur, as long as it is rare enough."

@@ -177,9 +177,9 @@ def _of_coordinates(mechanism: Any, statistic: Coordinates, domain: Domain) -> N
         raise Missing(f"the records that are read take {inner.size:,} values")
     values = inner.points(np.arange(inner.size)).astype(np.int64)
     laws = mechanism.laws_of(values + statistic.constant)
-    found = np.zeros(domain.dimension)
-    found[list(statistic.chosen)] = _by_axis(laws, laws.distinct(np.arange(inner.size)), inner)
-    return found
+    losses = np.zeros(domain.dimension)
+    losses[list(statistic.chosen)] = _by_axis(laws, laws.distinct(np.arange(inner.size)), inner)
+    return losses
 
 
 def _of_weights(
@@ -187,28 +187,28 @@ def _of_weights(
 ) -> NDArray[np.float64]:
     # A change of record r by t moves the sum by t times its weight, whatever the others are.
     statistic.check(domain)
-    known = {
+    gaps = {
         size: np.abs(np.diff(domain.value_pairs(domain.sizes.index(size)), axis=1)).ravel()
         for size in set(domain.sizes)
     }
-    found = np.zeros(domain.dimension)
+    losses = np.zeros(domain.dimension)
     for record, size in enumerate(domain.sizes):
-        steps = np.unique(known[size]) * abs(int(statistic.weights[record]))
+        steps = np.unique(gaps[size]) * abs(int(statistic.weights[record]))
         if len(steps):
             laws = mechanism.laws_of(np.concatenate([[0], steps]))
             at = np.arange(1, len(steps) + 1)
-            found[record] = _largest(laws, np.zeros_like(at), at)
-    return found
+            losses[record] = _largest(laws, np.zeros_like(at), at)
+    return losses
 
 
 def _by_axis(laws: ComparableLaws, rows: NDArray[np.int64], domain: Domain) -> NDArray[np.float64]:
-    found = np.zeros(domain.dimension)
+    losses = np.zeros(domain.dimension)
     for axis in range(domain.dimension):
         view = rows.reshape(-1, domain.sizes[axis], int(domain.strides[axis]))
         for a, b in domain.value_pairs(axis):
             left, right = (view[:, k, :].reshape(-1) for k in (a, b))
-            found[axis] = max(found[axis], _largest(laws, left, right))
-    return found
+            losses[axis] = max(losses[axis], _largest(laws, left, right))
+    return losses
 
 
 def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.int64]) -> float:
@@ -266,11 +266,11 @@ def findings(
     """What is known at little cost about a verdict's mechanism."""
     if mechanism is not None and distribution is not None:
         mechanism = mechanism.on_domain(distribution.domain)  # a table's gets data frames
-    found = _without_densities(verdict, mechanism, distribution)
-    if mechanism is None or verdict.witness is None or isinstance(found.laws, str):
-        return found
+    facts = _without_densities(verdict, mechanism, distribution)
+    if mechanism is None or verdict.witness is None or isinstance(facts.laws, str):
+        return facts
     densities = _or_reason(partial(witness_densities, mechanism, verdict.witness))
-    return found if isinstance(densities, str) else replace(found, densities=densities)
+    return facts if isinstance(densities, str) else replace(facts, densities=densities)
 
 
 def _without_densities(
@@ -290,8 +290,8 @@ def _without_densities(
         return Findings(told, told, laws, None)
     exposure = _or_reason(lambda: tuple(losses_by_record(mechanism, domain).tolist()))
     profile = _or_reason(lambda: exact_profile(mechanism, distribution, claim))
-    known = _proved(verdict) if isinstance(exposure, str) else max(exposure)
-    return Findings(profile, exposure, laws, known)
+    largest = _proved(verdict) if isinstance(exposure, str) else max(exposure)
+    return Findings(profile, exposure, laws, largest)
 
 
 def exact_profile(mechanism: Mechanism, distribution: Distribution, claim: Claim) -> PrivacyProfile:

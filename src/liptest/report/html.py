@@ -222,14 +222,14 @@ def _of(name: str, outcome: Outcome) -> Article:
 
 def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Article:
     verdict = given.verdict
-    found = given.found or findings(verdict, given.mechanism, given.distribution)
+    facts = given.found or findings(verdict, given.mechanism, given.distribution)
     sections = []
     if verdict.witness is not None:
-        sections.append(_witness(name, verdict, verdict.witness, found))
+        sections.append(_witness(name, verdict, verdict.witness, facts))
     sections += [
-        _finding(name, verdict, found),
-        _exposure(name, verdict, found),
-        _profile(name, verdict, found),
+        _finding(name, verdict, facts),
+        _exposure(name, verdict, facts),
+        _profile(name, verdict, facts),
     ]
     # What is not known is folded, and comes last of the pictures.
     sections.sort(key=_is_empty)
@@ -307,8 +307,8 @@ def _profile(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
     profile, claim = found.profile, claimed_number(verdict.claim)
     if isinstance(profile, str):
         mass = verdict.exception_mass_found
-        known = "" if mass is None else f"{mass:.4g}"
-        return _section("profile", "Privacy profile", figure=None, absent=profile, known=known)
+        words = "" if mass is None else f"{mass:.4g}"
+        return _section("profile", "Privacy profile", figure=None, absent=profile, known=words)
     points = [(point.epsilon, point.upper) for point in profile.points]
     at_claim = profile.at(claim)
     picture = profile_curve(f"{name}-profile", points, claim, (at_claim.lower, at_claim.upper))
@@ -452,14 +452,14 @@ def _places(length: int, changed: Sequence[int]) -> list[int | None]:
     }
     if len(changed) > 1:  # room is for the changes then
         near = {place for place in near if min(abs(place - c) for c in changed[:_CHANGES]) <= 1}
-    found: list[int | None] = []
+    places: list[int | None] = []
     last = -1
     for place in sorted(near):
         if place > last + 1:
-            found.append(None)
-        found.append(place)
+            places.append(None)
+        places.append(place)
         last = place
-    return found if last == length - 1 else [*found, None]
+    return places if last == length - 1 else [*places, None]
 
 
 def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
@@ -527,7 +527,7 @@ def _certified_facts(
 def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
     is_refuted = verdict.decision is Decision.NO
     reached = verdict.resolution_reached
-    known = f"{reached:.3g}" if math.isfinite(reached) else "none"
+    words = f"{reached:.3g}" if math.isfinite(reached) else "none"
     return _section(
         "finding",
         "Claim against finding",
@@ -535,7 +535,7 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
         beyond="",
         implemented="",
         figures=[bound_figure(name, verdict)],
-        resolution="" if is_refuted else known,  # a NO does not need it
+        resolution="" if is_refuted else words,  # a NO does not need it
         resolution_asked=f"{verdict.resolution:g}",
     )
 

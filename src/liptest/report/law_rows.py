@@ -59,7 +59,7 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     if not _is_that_of(witness, left, right):
         raise Missing("the mechanism at hand does not give the probabilities of the verdict")
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
-    masses = {one: (left.get(one, 0.0), right.get(one, 0.0)) for one in outputs}
+    masses = {output: (left.get(output, 0.0), right.get(output, 0.0)) for output in outputs}
     return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
 
 
@@ -92,10 +92,10 @@ def rows_in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:
 
 
 def _is_that_of(witness: PrivacyWitness, left: OutputLaw, right: OutputLaw) -> bool:
-    known = (witness.probability, witness.neighbour_probability)
-    for law, expected in zip((left, right), known, strict=True):
-        found = math.fsum(law.get(output, 0.0) for output in witness.event)
-        if not math.isclose(found, expected, rel_tol=_SAME, abs_tol=1e-12):
+    stated = (witness.probability, witness.neighbour_probability)
+    for law, expected in zip((left, right), stated, strict=True):
+        mass = math.fsum(law.get(output, 0.0) for output in witness.event)
+        if not math.isclose(mass, expected, rel_tol=_SAME, abs_tol=1e-12):
             return False
     return True
 
@@ -105,17 +105,19 @@ Masses = dict[Output, tuple[float, float]]
 
 def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
     chosen = set(_chosen(outputs, masses, event))
-    drawn = [math.fsum(masses[one][side] for one in chosen) for side in (0, 1)]
-    whole = [math.fsum(masses[one][side] for one in outputs) for side in (0, 1)]
+    drawn = [math.fsum(masses[output][side] for output in chosen) for side in (0, 1)]
+    whole = [math.fsum(masses[output][side] for output in outputs) for side in (0, 1)]
     few = any(part < _ENOUGH * total for part, total in zip(drawn, whole, strict=True))
-    if few and all(_is_number(one) for one in outputs):
+    if few and all(_is_number(output) for output in outputs):
         yield from _runs(outputs, masses, event)
         return
-    for one in outputs:
-        if one in chosen:
-            yield LawRow(repr(one), *masses[one], one in event)
+    for output in outputs:
+        if output in chosen:
+            yield LawRow(repr(output), *masses[output], output in event)
     for decides, words in ((True, "{:,} more decide"), (False, "{:,} others")):
-        rest = [one for one in outputs if one not in chosen and (one in event) is decides]
+        rest = [
+            output for output in outputs if output not in chosen and (output in event) is decides
+        ]
         if rest:
             yield _together(words.format(len(rest)), rest, masses, decides=decides)
 
@@ -126,23 +128,23 @@ def _chosen(
     """All of few; else the likeliest, with half the room at most for those that decide."""
     if len(outputs) <= _FEW:
         return outputs
-    ranked = sorted(outputs, key=lambda one: max(masses[one]), reverse=True)
-    deciding = [one for one in ranked if one in event][: _MOST_ROWS // 2]
-    others = [one for one in ranked if one not in event][: _MOST_ROWS - len(deciding)]
-    return [*deciding, *(one for one in others if max(masses[one]) >= _FAINT)]
+    ranked = sorted(outputs, key=lambda output: max(masses[output]), reverse=True)
+    deciding = [output for output in ranked if output in event][: _MOST_ROWS // 2]
+    others = [output for output in ranked if output not in event][: _MOST_ROWS - len(deciding)]
+    return [*deciding, *(output for output in others if max(masses[output]) >= _FAINT)]
 
 
 def _runs(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
     """Runs of numbers of about the same probability, cut where the outputs that decide begin."""
-    total = math.fsum(sum(masses[one]) for one in outputs)
+    total = math.fsum(sum(masses[output]) for output in outputs)
     run: list[Output] = []
     weight = 0.0
-    for one in outputs:
-        if run and ((one in event) is not (run[0] in event) or weight >= total / _MOST_ROWS):
+    for output in outputs:
+        if run and ((output in event) is not (run[0] in event) or weight >= total / _MOST_ROWS):
             yield _run(run, masses, event)
             run, weight = [], 0.0
-        run.append(one)
-        weight += sum(masses[one])
+        run.append(output)
+        weight += sum(masses[output])
     yield _run(run, masses, event)
 
 
@@ -152,12 +154,12 @@ def _run(run: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Law
 
 
 def _together(label: str, some: Sequence[Output], masses: Masses, *, decides: bool) -> LawRow:
-    first, second = (math.fsum(masses[one][side] for one in some) for side in (0, 1))
+    first, second = (math.fsum(masses[output][side] for output in some) for side in (0, 1))
     return LawRow(label, first, second, decides, len(some))
 
 
 def _ordered(outputs: Sequence[Output]) -> list[Output]:
-    if all(_is_number(one) for one in outputs):
+    if all(_is_number(output) for output in outputs):
         return sorted(outputs)  # type: ignore[type-var]
     return list(outputs)
 

@@ -86,20 +86,20 @@ def _attributes(outcome: Outcome, source: str, name: str, root: Path | None) -> 
     claim = ""
     if outcome.certificate is not None:
         claim = f" [{outcome.certificate.verdict.claim}]"
-    found = {
+    attributes = {
         "classname": _clean(source.removesuffix(".py").replace("/", ".").strip(".") or "liptest"),
         "name": _clean(name + claim),
         "time": f"{outcome.seconds:.3f}",
     }
     if outcome.file is not None:
-        found["file"] = _clean(relative_place(outcome.file, root) or str(outcome.file))
+        attributes["file"] = _clean(relative_place(outcome.file, root) or str(outcome.file))
     if outcome.line is not None:
-        found["line"] = str(outcome.line)
-    return found
+        attributes["line"] = str(outcome.line)
+    return attributes
 
 
 def _clean(text: str) -> str:
-    return _FORBIDDEN.sub(lambda found: ascii(found.group())[1:-1], text)
+    return _FORBIDDEN.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 Json = dict[str, Any]
@@ -158,14 +158,14 @@ def write_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str
         "invocations": [
             {
                 "executionSuccessful": not bad,
-                "toolConfigurationNotifications": [_notification(one, root) for one in bad],
+                "toolConfigurationNotifications": [_notification(failed, root) for failed in bad],
             }
         ],
         "originalUriBaseIds": {
             _BASE: {"description": {"text": "The folder in which liptest was started."}}
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, root) for one in outcomes if kind_of(one) in _RULES],
+        "results": [_result(checked, root) for checked in outcomes if kind_of(checked) in _RULES],
         "properties": {"checks": [check_facts(outcome) for outcome in outcomes]},
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"

@@ -63,7 +63,7 @@ def verdict_html(verdict: PrivacyVerdict | BlackBoxVerdict) -> str:
         title=title,
         headline=headline,
         rest=rest,
-        figures=[_styled_figure(one) for one in _figures(verdict)],
+        figures=[_styled_figure(figure) for figure in _figures(verdict)],
         first=_FIRST,
         second=_SECOND,
     )

@@ -61,15 +61,17 @@ def curves_figure(profile: PrivacyProfile) -> Figure:
         ("order", "Renyi divergence", curves.divergences),
         ("false alarms", "misses of the best test", curves.trade_off),
     )
-    for one, (at, value, points) in zip(axes, drawn, strict=True):
+    for axis, (at, value, points) in zip(axes, drawn, strict=True):
         finite = [point for point in points if math.isfinite(point.upper)]
         places = [point.at for point in finite]
         lower, upper = [point.lower for point in finite], [point.upper for point in finite]
-        one.fill_between(places, lower, upper, color=_FIRST, alpha=0.3)
-        one.plot(places, upper, color=_FIRST)
-        one.set(xlabel=at, ylabel=value, ylim=(0, None))
+        axis.fill_between(places, lower, upper, color=_FIRST, alpha=0.3)
+        axis.plot(places, upper, color=_FIRST)
+        axis.set(xlabel=at, ylabel=value, ylim=(0, None))
     axes[1].set_xscale("log")
-    if curves.divergences and not any(math.isfinite(one.upper) for one in curves.divergences):
+    if curves.divergences and not any(
+        math.isfinite(divergence.upper) for divergence in curves.divergences
+    ):
         axes[1].annotate("infinite at every order", (0.1, 0.5), xycoords="axes fraction")
     axes[2].plot([0, 1], [1, 0], color="#888888", linestyle=":")
     return figure
@@ -80,9 +82,9 @@ def claim_figure(verdict: PrivacyVerdict) -> Figure:
 
     Raises InputError when matplotlib is missing.
     """
-    claimed, found = claimed_number(verdict.claim), float(verdict.largest_loss)
+    claimed, largest = claimed_number(verdict.claim), float(verdict.largest_loss)
     return _bars(
-        [("claimed", claimed), ("largest found", found)], claimed, measure_of(verdict.claim)
+        [("claimed", claimed), ("largest found", largest)], claimed, measure_of(verdict.claim)
     )
 
 

@@ -276,12 +276,12 @@ def law_bars(
 
 def row_losses(name: str, rows: Sequence[LawRow], limit: float) -> tuple[Drawing, list[Bar]]:
     """The loss of each row as a bar, held against ``limit``; and the bars themselves."""
-    found = []
+    losses = []
     for row in rows:
         loss = _loss(row.probability, row.neighbour_probability)
-        found.append(Bar(row.label, loss, "over" if loss > limit * (1 + 1e-9) else "within"))
+        losses.append(Bar(row.label, loss, "over" if loss > limit * (1 + 1e-9) else "within"))
     axis = "|ln(first / second)| of the row"
-    return bars(name, "Loss of each row", found, claimed=limit, height=12, axis=axis), found
+    return bars(name, "Loss of each row", losses, claimed=limit, height=12, axis=axis), losses
 
 
 def _loss(first: float, second: float) -> float:

@@ -180,8 +180,8 @@ def _loss(witness: PrivacyWitness) -> str:
             f"{claim.delta:g}"
         )
     limit = claim.threshold * witness.distance
-    found = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
-    return f"loss {found}, claim at most {limit:.12g} ({claim})"
+    loss = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
+    return f"loss {loss}, claim at most {limit:.12g} ({claim})"
 
 
 def columns_text(

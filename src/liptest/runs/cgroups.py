@@ -110,10 +110,10 @@ def find_parent() -> Path | None:
     if own is None:
         return None
     here = _MOUNTED / own.lstrip("/")
-    found = next((one for one in (here, here.parent) if can_limit(one)), None)
-    if found is not None:
-        forget_stale(found)
-    return found
+    parent = next((place for place in (here, here.parent) if can_limit(place)), None)
+    if parent is not None:
+        forget_stale(parent)
+    return parent
 
 
 def forget_stale(parent: Path) -> None:

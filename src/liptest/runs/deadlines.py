@@ -52,16 +52,16 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
     it at once. Nothing is interrupted in other threads than the main one, or where signals are the
     caller's to handle.
     """
-    found = Deadline(seconds)
+    limit = Deadline(seconds)
     if seconds is None or not _can_interrupt():
-        yield found
+        yield limit
         return
-    with counted_interrupts(is_ours=lambda: found.is_over):
-        threading.Thread(target=found.watch, daemon=True).start()
+    with counted_interrupts(is_ours=lambda: limit.is_over):
+        threading.Thread(target=limit.watch, daemon=True).start()
         try:
-            yield found
+            yield limit
         finally:
-            found.close()
+            limit.close()
 
 
 def _can_interrupt() -> bool:

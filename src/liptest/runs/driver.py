@@ -224,8 +224,8 @@ class Sampling:
         if self.pieces == 1:
             return self.judge.judge(self._drawn(turn))
         judge: Any = self.judge
-        found: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
-        return found
+        judgement: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
+        return judgement
 
     def datasets(self, number: int) -> NDArray[Any]:
         """All points of a round, (n, d), as small as they are."""

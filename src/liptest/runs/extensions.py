@@ -15,7 +15,7 @@ TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.
 @cache
 def offered(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group by name, as they were at the first use."""
-    return {one.name: one for one in entry_points(group=group)}
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def load_offered(group: str, name: str) -> Any:
@@ -23,13 +23,13 @@ def load_offered(group: str, name: str) -> Any:
 
     Raises InputError where it cannot be imported.
     """
-    found = offered(group).get(name)
-    if found is None:
+    entry = offered(group).get(name)
+    if entry is None:
         return None
     try:
-        return found.load()
+        return entry.load()
     except Exception as error:  # somebody else's package may raise anything
         raise InputError(
-            f"{name}: the entry point {group!r} names {found.value!r}, which cannot be loaded: "
+            f"{name}: the entry point {group!r} names {entry.value!r}, which cannot be loaded: "
             f"{type(error).__name__}: {error}"
         ) from error

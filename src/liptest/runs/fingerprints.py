@@ -137,18 +137,18 @@ def _digest(text: str) -> str:
 
 
 def _roots(value: object) -> list[Path]:
-    found: list[Path] = []
+    files: list[Path] = []
     for function in _callables(value, set()):
         module = sys.modules.get(getattr(function, "__module__", "") or "")
         path = getattr(module, "__file__", None)
         code = getattr(function, "__code__", None)
         names = [name for name in (path, code.co_filename if code else None) if name]
-        found.extend(
+        files.extend(
             Path(name).resolve()
             for name in names
             if Path(name).suffix == ".py" and Path(name).is_file()
         )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def _callables(value: object, seen: set[int]) -> Iterator[Any]:
@@ -297,7 +297,9 @@ def _seen_of_set(seen: Seen) -> Seen:
     """What a member of a set is described with, by itself: a set may be in what it holds."""
     if not isinstance(seen, _Live):
         return {}
-    own = _Live((key, one) for key, one in seen.items() if isinstance(one[1], (set, frozenset)))
+    own = _Live(
+        (key, entry) for key, entry in seen.items() if isinstance(entry[1], (set, frozenset))
+    )
     own.is_read, own.unread = seen.is_read, seen.unread
     return own
 
@@ -319,7 +321,7 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
         yield from _described(item, seen)
     names, space = set(_names(code)), dict(function.__globals__)
     if isinstance(seen, _Live):
-        names |= {one for one in _constants(code) if isinstance(one, str)}
+        names |= {constant for constant in _constants(code) if isinstance(constant, str)}
         space = {name: sys.modules[name] for name in names & sys.modules.keys()} | space
     for name in sorted(names & set(space)):
         target = space[name]
@@ -461,8 +463,8 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
     """Methods and attributes of a class of the user's; a generated method has no file."""
     module = sys.modules.get(kind.__module__)
     path = getattr(module, "__file__", None)
-    known = kind.__module__ in sys.stdlib_module_names
-    if not (is_local(Path(path).resolve()) if path else not known):
+    is_standard = kind.__module__ in sys.stdlib_module_names
+    if not (is_local(Path(path).resolve()) if path else not is_standard):
         return
     yield from _described(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):

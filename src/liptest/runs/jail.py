@@ -215,10 +215,10 @@ def _most_memory(wanted: int) -> int:
 def memory_here() -> int:
     """Bytes of memory of this machine; at least those that every child may have."""
     try:
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return _MEMORY
-    return max(found, _MEMORY)
+    return max(memory, _MEMORY)
 
 
 def start_confined(
@@ -381,22 +381,22 @@ class _Reader:
     deadline: float
 
     def read(self, count: int) -> bytes:
-        found = bytearray()
+        content = bytearray()
         with selectors.DefaultSelector() as selector:
             selector.register(self.descriptor, selectors.EVENT_READ)
-            while len(found) < count:
+            while len(content) < count:
                 left = self.deadline - time.monotonic()
                 if not selector.select(max(0.0, left) if math.isfinite(left) else None):
                     raise LimitReached("the analysis took too long and was ended", "time")
-                part = os.read(self.descriptor, min(count - len(found), 1 << 20))
+                part = os.read(self.descriptor, min(count - len(content), 1 << 20))
                 if not part:
                     raise LimitReached(
                         "the analysis ended without an answer: the code ended its process, or "
                         "needed more than it may have",
                         _ENDED,
                     )
-                found += part
-        return bytes(found)
+                content += part
+        return bytes(content)
 
 
 def end_process(child: subprocess.Popen[Any]) -> None:

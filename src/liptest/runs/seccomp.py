@@ -70,14 +70,14 @@ def refuse_calls(*, workers: bool = False) -> bool:
 
     With ``workers`` processes may be started and signalled: a jail has no others.
     """
-    known = _MACHINES.get(platform.machine())
-    if not sys.platform.startswith("linux") or known is None:
+    machine = _MACHINES.get(platform.machine())
+    if not sys.platform.startswith("linux") or machine is None:
         return False
-    mark, clone, numbers = known
+    mark, clone, numbers = machine
     if workers:
         spared = {number for name, number in zip(_NAMES, numbers, strict=False) if name in _OWN}
         # No call has this number, so that every clone passes.
-        clone, numbers = _NO_CALL, tuple(one for one in numbers if one not in spared)
+        clone, numbers = _NO_CALL, tuple(call for call in numbers if call not in spared)
     text = _program(mark, clone, numbers)
     library = ctypes.CDLL(None, use_errno=True)
     held = ctypes.create_string_buffer(text, len(text))

@@ -55,13 +55,15 @@ def code_files(folder: Path) -> list[Path]:
     """
     if any(folder.is_relative_to(place) for place in whole_places()):
         return []
-    found: list[Path] = []
+    paths: list[Path] = []
     for seen, (place, folders, files) in enumerate(os.walk(folder)):
-        folders[:] = sorted(one for one in folders if one[0] not in "._" and one not in _NO_CODE)
-        found += [file for one in sorted(files) if _is_code(file := Path(place, one))]
-        if seen > _MOST_FOLDERS or len(found) > _MOST_FILES:
+        folders[:] = sorted(
+            name for name in folders if name[0] not in "._" and name not in _NO_CODE
+        )
+        paths += [file for name in sorted(files) if _is_code(file := Path(place, name))]
+        if seen > _MOST_FOLDERS or len(paths) > _MOST_FILES:
             break
-    return found[:_MOST_FILES]
+    return paths[:_MOST_FILES]
 
 
 def _is_code(file: Path) -> bool:
@@ -84,10 +86,10 @@ def shown_places(
     named = [place.absolute() for place in wanted]
     for place in map(Path, import_paths()):
         named += code_files(place) if place.is_dir() else [place]
-    seen = [one for one in dict.fromkeys(named) if not _is_within(one.resolve(), kept_out)]
+    seen = [path for path in dict.fromkeys(named) if not _is_within(path.resolve(), kept_out)]
     whole = list(dict.fromkeys(whole_places()))
-    gathered = [one for one in seen if _is_gathered(one) and not _is_within(one, whole)]
-    single = [one for one in seen if one not in set(gathered) and not _is_within(one, whole)]
+    gathered = [path for path in seen if _is_gathered(path) and not _is_within(path, whole)]
+    single = [path for path in seen if path not in set(gathered) and not _is_within(path, whole)]
     roots = _roots(gathered)
     with tempfile.TemporaryDirectory(prefix="liptest-shown-") as name:
         copy = Path(name)
@@ -147,11 +149,11 @@ def _roots(files: Iterable[Path]) -> list[Path]:
 
 
 def _outermost(folders: Iterable[Path]) -> list[Path]:
-    found: list[Path] = []
+    outermost: list[Path] = []
     for folder in sorted(folders):  # one that holds another comes first
-        if not _is_within(folder, found):
-            found.append(folder)
-    return found
+        if not _is_within(folder, outermost):
+            outermost.append(folder)
+    return outermost
 
 
 def _inside(copy: Path, place: Path) -> Path:

@@ -95,32 +95,32 @@ def _folder() -> str | None:
 
 
 def _noted_environment() -> PutBack:
-    known = dict(os.environ)
+    before = dict(os.environ)
 
     def put_back() -> None:
-        if dict(os.environ) == known:
+        if dict(os.environ) == before:
             return
         for name in [*os.environ]:
-            if name not in known:
+            if name not in before:
                 del os.environ[name]
-        os.environ.update(known)
+        os.environ.update(before)
 
     return put_back
 
 
 def _noted_locale() -> PutBack:
-    known = locale.setlocale(locale.LC_ALL)
+    before = locale.setlocale(locale.LC_ALL)
 
     def put_back() -> None:
-        if locale.setlocale(locale.LC_ALL) != known:
-            locale.setlocale(locale.LC_ALL, known)
+        if locale.setlocale(locale.LC_ALL) != before:
+            locale.setlocale(locale.LC_ALL, before)
 
     return put_back
 
 
 def _noted_interpreter() -> PutBack:
     limit, profile, trace = sys.getrecursionlimit(), sys.getprofile(), sys.gettrace()
-    known = {name: _stream_of(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
+    before = {name: _stream_of(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
     of_threads = threading.excepthook
 
     def put_back() -> None:
@@ -131,7 +131,7 @@ def _noted_interpreter() -> PutBack:
             sys.setprofile(profile)
         if sys.gettrace() is not trace:
             sys.settrace(trace)
-        for name, value in known.items():
+        for name, value in before.items():
             if _stream_of(vars(sys).get(name)) is not value:
                 vars(sys)[name] = value
         threading.excepthook = of_threads
@@ -141,13 +141,13 @@ def _noted_interpreter() -> PutBack:
 
 def _noted_decimals() -> PutBack:
     context = decimal.getcontext()
-    known = {name: context.__getattribute__(name) for name in _DECIMAL}
+    before = {name: context.__getattribute__(name) for name in _DECIMAL}
     traps, flags = dict(context.traps), dict(context.flags)
 
     def put_back() -> None:
         if decimal.getcontext() is not context:
             decimal.setcontext(context)
-        for name, value in known.items():
+        for name, value in before.items():
             context.__setattr__(name, value)
         context.traps, context.flags = dict(traps), dict(flags)
 
@@ -180,10 +180,10 @@ _NOTED = (
 
 
 def _noted_signals() -> PutBack:
-    known = {number: signal.getsignal(number) for number in _SIGNALS}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def put_back() -> None:
-        for number, handler in known.items():
+        for number, handler in before.items():
             now = signal.getsignal(number)
             # After a second Ctrl-C the next one is to end the process.
             is_meant = number == signal.SIGINT and now is signal.SIG_DFL
@@ -195,11 +195,11 @@ def _noted_signals() -> PutBack:
 
 def _noted_timers() -> PutBack:
     started = time.monotonic()
-    known = {which: signal.getitimer(which) for which in _TIMERS}
+    before = {which: signal.getitimer(which) for which in _TIMERS}
 
     def put_back() -> None:
         passed = time.monotonic() - started
-        for which, (left, interval) in known.items():
+        for which, (left, interval) in before.items():
             now = signal.getitimer(which)
             if left == 0.0:
                 if now[0] > 0.0:

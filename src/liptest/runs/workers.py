@@ -168,9 +168,9 @@ def _registered(cloudpickle: Any) -> Iterator[None]:
 
 def _is_local(name: str, module: ModuleType) -> bool:
     # cloudpickle looks modules up by their own names.
-    known = getattr(module, "__name__", None) == name and name != "__main__"
+    is_named = getattr(module, "__name__", None) == name and name != "__main__"
     path = getattr(module, "__file__", None)
-    return known and isinstance(path, str) and _is_users(path)
+    return is_named and isinstance(path, str) and _is_users(path)
 
 
 @cache
@@ -281,12 +281,12 @@ class WorkerPool:
 
     def answer(self, future: Future[Any]) -> Any:
         """What ``run`` returned, waiting for it."""
-        found = future.result()
-        return pickle.loads(found.data) if isinstance(found, _Answer) else found
+        outcome = future.result()
+        return pickle.loads(outcome.data) if isinstance(outcome, _Answer) else outcome
 
     def _is_local(self) -> bool:
-        known = isinstance(self._given, (Renewable, ProcessPoolExecutor))
-        return known or _is_of("loky", self._given)
+        is_local = isinstance(self._given, (Renewable, ProcessPoolExecutor))
+        return is_local or _is_of("loky", self._given)
 
     def _count(self) -> int:
         if self._client is not None:

@@ -167,14 +167,14 @@ def make_task(
 def ask_for_release(store: Store, user: User, submission: int, key: str) -> int:
     """Ask the releaser for one output; who asks has agreed."""
     require_operator(user)
-    found = store.submission(submission)
-    if found.state != Decision.YES:
-        raise ServiceError(403, f"nothing is released after {found.state}")
+    subject = store.submission(submission)
+    if subject.state != Decision.YES:
+        raise ServiceError(403, f"nothing is released after {subject.state}")
     result = store.result(submission)
-    task = store.task(found.task_id)
+    task = store.task(subject.task_id)
     if result is None or (task.proof_only and not result.is_proof):
         raise ServiceError(403, "the task requires a proof, and this YES is by sampling")
-    return store.add_release(user, found, checked_key(key))
+    return store.add_release(user, subject, checked_key(key))
 
 
 def visible_tasks(store: Store, user: User) -> list[ReleaseTask]:
@@ -204,7 +204,7 @@ def add_token(store: Store, user: User, name: str) -> str:
 
 def visible_submission(store: Store, user: User, number: int) -> Submission:
     """A submission that this user may see; to others it is not there."""
-    found = store.submission(number)
-    if not user.is_operator and found.vendor_id != user.id:
+    submission = store.submission(number)
+    if not user.is_operator and submission.vendor_id != user.id:
         raise ServiceError(404, f"there is no submission {number}")
-    return found
+    return submission

@@ -71,10 +71,10 @@ def analyse_job(job: QueuedJob, place: Workplace) -> None:
     check = store.task(submission.task_id).check_json
     try:
         content = store.code(submission.code)
-        found = analyse(submission, content, check, place)
+        analysis = analyse(submission, content, check, place)
     except ChangedContent as error:
-        found = Analysis(FAILED, f"failed: {error}")
-    store.finish(job, found.state, found.message, result=found.result)
+        analysis = Analysis(FAILED, f"failed: {error}")
+    store.finish(job, analysis.state, analysis.message, result=analysis.result)
 
 
 def analyse(submission: Submission, content: bytes, check_json: str, place: Workplace) -> Analysis:
@@ -90,14 +90,14 @@ def analyse(submission: Submission, content: bytes, check_json: str, place: Work
             )
         model = from_json(check_json)
         fetch_files(model, place.store, place.places)
-        found, certificate = _test(submission, content, model, place.places)
+        sealed_code, certificate = _test(submission, content, model, place.places)
     except BudgetError as error:
         return Analysis(str(Decision.INCONCLUSIVE), str(error))
     except LiptestError as error:
         return Analysis(FAILED, words_of_failure(error))
     except MemoryError:
         return Analysis(FAILED, "failed: limit of memory, for its laws")
-    return _told(submission, found, certificate)
+    return _told(submission, sealed_code, certificate)
 
 
 def _test(
@@ -111,19 +111,19 @@ def _test(
         where = f"{file}:{submission.name}"
         code, failure = code_on_disk(where), settings.failure_probability
         recorder.begin(NamedCode(submission.label), code, law, settings.claim, failure)
-        found = seal_elsewhere(
+        sealed_code = seal_elsewhere(
             *(where, law.domain), hidden=places.hidden, seconds=seconds_of(model)
         )
     gate = SealedGate(
-        found.sealed,
+        sealed_code.sealed,
         law,
         settings,
-        code=found.code,
-        law_source=found.source,
+        code=sealed_code.code,
+        law_source=sealed_code.source,
         recorder=recorder,
     )
     recorder.settle()
-    return found, gate.certificate
+    return sealed_code, gate.certificate
 
 
 def _told(

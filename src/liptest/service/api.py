@@ -201,15 +201,15 @@ class Operation:
 
 
 def _submission(call: ApiCall, number: int) -> SubmissionAnswer:
-    found = visible_submission(call.store, call.user, number)
+    submission = visible_submission(call.store, call.user, number)
     return SubmissionAnswer(
-        id=found.id,
-        task=found.task_id,
-        vendor=found.vendor,
-        mechanism=found.label,
-        code=found.code,
-        state=found.state,
-        message=found.message,
+        id=submission.id,
+        task=submission.task_id,
+        vendor=submission.vendor,
+        mechanism=submission.label,
+        code=submission.code,
+        state=submission.state,
+        message=submission.message,
         verdict=call.store.summary(number),
     )
 
@@ -217,7 +217,7 @@ def _submission(call: ApiCall, number: int) -> SubmissionAnswer:
 def list_submissions(call: ApiCall) -> list[SubmissionAnswer]:
     """Those that this user may see."""
     vendor = None if call.user.is_operator else call.user
-    return [_submission(call, one.id) for one in call.store.submissions(vendor)]
+    return [_submission(call, submission.id) for submission in call.store.submissions(vendor)]
 
 
 def post_submission(call: ApiCall) -> SubmissionAnswer:
@@ -252,16 +252,16 @@ def list_tasks(call: ApiCall) -> list[TaskAnswer]:
     """All tasks."""
     return [
         TaskAnswer(
-            id=one.id,
-            title=one.title,
-            table=one.table_name,
-            check=json.loads(one.check_json),
-            proof_only=one.proof_only,
-            approvals=one.approvals,
-            state=one.state,
-            message=one.message if call.user.is_operator else "",
+            id=task.id,
+            title=task.title,
+            table=task.table_name,
+            check=json.loads(task.check_json),
+            proof_only=task.proof_only,
+            approvals=task.approvals,
+            state=task.state,
+            message=task.message if call.user.is_operator else "",
         )
-        for one in visible_tasks(call.store, call.user)
+        for task in visible_tasks(call.store, call.user)
     ]
 
 
@@ -278,13 +278,13 @@ def post_task(call: ApiCall) -> TaskAnswer:
         approvals=body.approvals,
         least=call.least,
     )
-    return next(one for one in list_tasks(call) if one.id == number)
+    return next(task for task in list_tasks(call) if task.id == number)
 
 
 def list_tables(call: ApiCall) -> list[TableAnswer]:
     """Private tables, for operators."""
     require_operator(call.user)
-    return [TableAnswer(**_some(one, TableAnswer)) for one in call.store.tables()]
+    return [TableAnswer(**_some(table, TableAnswer)) for table in call.store.tables()]
 
 
 def post_table(call: ApiCall) -> TableAnswer:
@@ -297,14 +297,14 @@ def post_table(call: ApiCall) -> TableAnswer:
 def list_people(call: ApiCall) -> list[PeopleAnswer]:
     """Groups of people, for operators."""
     require_operator(call.user)
-    return [PeopleAnswer(**_some(one, PeopleAnswer)) for one in call.store.people()]
+    return [PeopleAnswer(**_some(group, PeopleAnswer)) for group in call.store.people()]
 
 
 def post_people(call: ApiCall) -> PeopleAnswer:
     """Say that tables concern the same people, or add tables to a group."""
     body: NewPeople = call.body
     number = name_people(call.store, call.user, **body.model_dump())
-    return next(one for one in list_people(call) if one.id == number)
+    return next(group for group in list_people(call) if group.id == number)
 
 
 def _release(found: ReleaseRequest) -> ReleaseAnswer:
@@ -315,7 +315,7 @@ def _release(found: ReleaseRequest) -> ReleaseAnswer:
 def list_releases(call: ApiCall) -> list[ReleaseAnswer]:
     """Requests for releases, for operators."""
     require_operator(call.user)
-    return [_release(one) for one in call.store.releases()]
+    return [_release(release) for release in call.store.releases()]
 
 
 def post_release(call: ApiCall) -> ReleaseAnswer:
@@ -342,15 +342,15 @@ def get_ledger(call: ApiCall) -> LedgerAnswer:
     """The ledger's head and the budgets, for operators."""
     require_operator(call.user)
     view = view_ledger(call.places, verify=True)
-    budgets = [BudgetAnswer(**asdict(one)) for one in view.budgets]
+    budgets = [BudgetAnswer(**asdict(budget)) for budget in view.budgets]
     return LedgerAnswer(
         head=view.head, rows=view.rows, problems=list(view.problems), budgets=budgets
     )
 
 
 def _some(record: Any, model: type[BaseModel]) -> dict[str, Any]:
-    known: dict[str, Any] = asdict(record)
-    return {name: known[name] for name in model.model_fields if name in known}
+    fields: dict[str, Any] = asdict(record)
+    return {name: fields[name] for name in model.model_fields if name in fields}
 
 
 OPERATIONS = (
@@ -410,10 +410,10 @@ def endpoint_of(operation: Operation) -> Any:
     async def endpoint(request: Request) -> Response:
         try:
             call = await _read(operation, request)
-            found = await run_in_threadpool(operation.run, call)
+            answer = await run_in_threadpool(operation.run, call)
         except ServiceError as error:
             return JSONResponse({"error": str(error)}, status_code=error.status)
-        return JSONResponse(_plain(found), status_code=201 if operation.body else 200)
+        return JSONResponse(_plain(answer), status_code=201 if operation.body else 200)
 
     return endpoint
 
@@ -421,8 +421,8 @@ def endpoint_of(operation: Operation) -> Any:
 async def _read(operation: Operation, request: Request) -> ApiCall:
     store: Store = request.app.state.store
     kind, _, token = request.headers.get("authorization", "").partition(" ")
-    known = token if kind.lower() == "bearer" else ""
-    user = await run_in_threadpool(store.token_user, hash_secret(known)) if known else None
+    secret = token if kind.lower() == "bearer" else ""
+    user = await run_in_threadpool(store.token_user, hash_secret(secret)) if secret else None
     if user is None:
         raise ServiceError(401, "give a token: Authorization: Bearer ..")
     if not await run_in_threadpool(store.allow, f"api:{user.id}", MOST_CALLS, 60):
@@ -449,20 +449,26 @@ def _validated(model: type[BaseModel], content: bytes) -> BaseModel:
 
 def _plain(found: Any) -> Any:
     if isinstance(found, list):
-        return [_plain(one) for one in found]
+        return [_plain(entry) for entry in found]
     return found.model_dump() if isinstance(found, BaseModel) else found
 
 
 def describe_api() -> dict[str, Any]:
     """The OpenAPI document: of each operation its body, its answer and its refusals."""
-    models = {ErrorAnswer} | {one.answer for one in OPERATIONS} | {one.body for one in OPERATIONS}
-    named = sorted((one for one in models if one is not None), key=lambda one: one.__name__)
+    models = (
+        {ErrorAnswer}
+        | {operation.answer for operation in OPERATIONS}
+        | {operation.body for operation in OPERATIONS}
+    )
+    named = sorted(
+        (model for model in models if model is not None), key=lambda model: model.__name__
+    )
     _, schemas = models_json_schema(
-        [(one, "validation") for one in named], ref_template="#/components/schemas/{model}"
+        [(model, "validation") for model in named], ref_template="#/components/schemas/{model}"
     )
     paths: dict[str, dict[str, Any]] = {}
-    for one in OPERATIONS:
-        paths.setdefault(one.path, {})[one.method.lower()] = _described(one)
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
     return {
         "openapi": "3.1.0",
         "info": {"title": "liptest", "version": __version__},
@@ -479,7 +485,7 @@ def _described(one: Operation) -> dict[str, Any]:
     schema: dict[str, Any] = {} if one.answer is None else _reference(one.answer)
     schema = {"type": "array", "items": schema} if one.many else schema
     error = {"description": "refused", "content": _json(_reference(ErrorAnswer))}
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": one.run.__name__,
         "summary": one.summary,
         "responses": {
@@ -493,10 +499,10 @@ def _described(one: Operation) -> dict[str, Any]:
     if one.body in (NewSubmission, NewRelease):
         parameters.append(_parameter("Idempotency-Key", "header", {"type": "string"}))
     if parameters:
-        found["parameters"] = parameters
+        described["parameters"] = parameters
     if one.body is not None:
-        found["requestBody"] = {"required": True, "content": _json(_reference(one.body))}
-    return found
+        described["requestBody"] = {"required": True, "content": _json(_reference(one.body))}
+    return described
 
 
 def _reference(model: type[BaseModel]) -> dict[str, Any]:
@@ -518,5 +524,8 @@ def list_operations() -> list[Route]:
     async def show_document(request: Request) -> Response:
         return JSONResponse(document)
 
-    found = [Route(one.path, endpoint_of(one), methods=[one.method]) for one in OPERATIONS]
-    return [*found, Route("/api/openapi.json", show_document, methods=["GET"])]
+    routes = [
+        Route(operation.path, endpoint_of(operation), methods=[operation.method])
+        for operation in OPERATIONS
+    ]
+    return [*routes, Route("/api/openapi.json", show_document, methods=["GET"])]

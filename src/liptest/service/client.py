@@ -66,9 +66,9 @@ def status(number: Number, /, *, url: Url = _HERE) -> int:
 
     Example: liptest service status 1
     """
-    found = ask(url, f"/api/submissions/{number}")
-    _say(found)
-    return {"YES": 0, "NO": 1}.get(str(found.get("state")), 3)
+    submission = ask(url, f"/api/submissions/{number}")
+    _say(submission)
+    return {"YES": 0, "NO": 1}.get(str(submission.get("state")), 3)
 
 
 @service.command(name="release")

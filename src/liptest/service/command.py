@@ -241,7 +241,7 @@ def _run(wish: _Wish) -> None:
         ],
     }
     chosen = kinds if wish.role == "all" else {wish.role: kinds[wish.role]}
-    supervisor = Supervisor([one for kind in chosen.values() for one in kind])
+    supervisor = Supervisor([process for kind in chosen.values() for process in kind])
     stop_on_signals(supervisor.stop)
     supervisor.run()
 

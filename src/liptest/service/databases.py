@@ -111,9 +111,9 @@ class SqliteDatabase:
         """One transaction; nothing of it is kept where ``action`` raises."""
         with closing(self._connected()) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            found = action(connection)
+            outcome = action(connection)
             connection.execute("COMMIT")
-        return found
+        return outcome
 
     def rows(self, query: str, values: Sequence[Any]) -> list[Any]:
         """What a query finds."""
@@ -230,10 +230,10 @@ def other_version(what: str, found: int, known: int) -> ServiceError:
 
 def _grants(kind: str) -> list[str]:
     schemas = [SCHEMA, *(name for name, rights in LEDGER_RIGHTS.items() if kind in rights)]
-    found = [f"GRANT USAGE ON SCHEMA {', '.join(schemas)}"]
-    found += [f"GRANT {right}" for right in _RIGHTS[kind]]
+    grants = [f"GRANT USAGE ON SCHEMA {', '.join(schemas)}"]
+    grants += [f"GRANT {right}" for right in _RIGHTS[kind]]
     for name, rights in LEDGER_RIGHTS.items():
         if kind in rights:
-            found.append(f"GRANT {rights[kind]} ON {name}.entries")
-            found.append(f"GRANT SELECT ON {name}.about")
-    return found
+            grants.append(f"GRANT {rights[kind]} ON {name}.entries")
+            grants.append(f"GRANT SELECT ON {name}.about")
+    return grants

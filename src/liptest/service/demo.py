@@ -77,9 +77,9 @@ def set_up_demo(store: Store, places: Places) -> dict[str, str]:
 
 
 def _user(store: Store, name: str) -> User:
-    found = store.user(name)
-    assert found is not None
-    return found
+    user = store.user(name)
+    assert user is not None
+    return user
 
 
 def write_tables(places: Places) -> None:

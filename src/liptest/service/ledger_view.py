@@ -62,10 +62,10 @@ def view_ledger(places: Places, *, verify: bool = False) -> LedgerView:
     try:
         ledger = Ledger(places.ledger, create=False)
         problems = tuple(ledger.problems()) if verify else ()
-        found = ledger.summary()
-        budgets = _budgets(places.ledger, found.head)
+        summary = ledger.summary()
+        budgets = _budgets(places.ledger, summary.head)
         attempts = tuple(reversed(ledger.attempts())) if verify else ()
-        return LedgerView(found.head, found.rows, problems, budgets, attempts)
+        return LedgerView(summary.head, summary.rows, problems, budgets, attempts)
     except LedgerError as error:
         return LedgerView("", 0, (str(error),), (), ())
 
@@ -73,13 +73,13 @@ def view_ledger(places: Places, *, verify: bool = False) -> LedgerView:
 @lru_cache(maxsize=8)
 def _budgets(path: Path | str, head: str) -> tuple[Budget, ...]:
     """They change with the last row only; adding up many releases takes a while."""
-    found = []
+    budgets = []
     ledger = Ledger(path, create=False)
     attempts = ledger.attempts()
-    caps = [one for _, one in sorted(ledger.caps().items())]
-    for cap in (*caps, *(one for _, one in sorted(ledger.people().items()))):
+    caps = [capped for _, capped in sorted(ledger.caps().items())]
+    for cap in (*caps, *(capped for _, capped in sorted(ledger.people().items()))):
         cost = cap.cost(attempts)
         spent = cost.epsilon if math.isfinite(cost.epsilon) else float(cap.epsilon)
         ends = float(cap.epsilon), float(cap.delta)
-        found.append(Budget(cap.private_table, *ends, spent, cost.releases, cap.people))
-    return tuple(found)
+        budgets.append(Budget(cap.private_table, *ends, spent, cost.releases, cap.people))
+    return tuple(budgets)

@@ -107,15 +107,17 @@ Handler = Callable[[Call], Response]
 
 @cache
 def _templates() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["when"] = lambda seconds: time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
-    return found
+    environment.filters["when"] = lambda seconds: time.strftime(
+        "%Y-%m-%d %H:%M", time.gmtime(seconds)
+    )
+    return environment
 
 
 def rendered(call: Call, template: str, *, status: int = 200, **more: Any) -> HTMLResponse:
@@ -253,16 +255,16 @@ def send_code(call: Call) -> Response:
 
 def show_submission(call: Call) -> Response:
     """The state of a submission; after a verdict its words."""
-    found = visible_submission(call.store, call.user, call.number())
-    operator, task = call.user.is_operator, call.store.task(found.task_id)
+    submission = visible_submission(call.store, call.user, call.number())
+    operator, task = call.user.is_operator, call.store.task(submission.task_id)
     return rendered(
         call,
         "submission.html",
-        submission=found,
+        submission=submission,
         task=task,
         budgets=_budgets_of(call, task.table_name) if operator else (),
-        result=call.store.result(found.id),
-        releases=call.store.releases(found.id) if operator else (),
+        result=call.store.result(submission.id),
+        releases=call.store.releases(submission.id) if operator else (),
         key=new_secret(),
     )
 
@@ -281,15 +283,15 @@ def download_certificate(call: Call) -> Response:
 
 def download_code(call: Call) -> Response:
     """The code as it was sent; never shown as a page."""
-    found = visible_submission(call.store, call.user, call.number())
-    return _download(call.store.code(found.code), found.file, "application/octet-stream")
+    submission = visible_submission(call.store, call.user, call.number())
+    return _download(call.store.code(submission.code), submission.file, "application/octet-stream")
 
 
 def _result(call: Call) -> Any:
-    found = call.store.result(visible_submission(call.store, call.user, call.number()).id)
-    if found is None:
+    verdict = call.store.result(visible_submission(call.store, call.user, call.number()).id)
+    if verdict is None:
         raise ServiceError(404, "there is no verdict")
-    return found
+    return verdict
 
 
 def _download(content: bytes, name: str, kind: str) -> Response:
@@ -316,11 +318,11 @@ async def follow(request: Request) -> Response:
     async def states() -> AsyncIterator[str]:
         told = ""
         for _ in range(120):
-            found = await run_in_threadpool(store.submission, number)
-            if found.state != told:
-                told = found.state
+            submission = await run_in_threadpool(store.submission, number)
+            if submission.state != told:
+                told = submission.state
                 yield f"event: state\ndata: {told}\n\n"
-            if found.is_decided:
+            if submission.is_decided:
                 return
             await asyncio.sleep(0.5)
 
@@ -351,9 +353,9 @@ def send_release(call: Call) -> Response:
 def show_release(call: Call) -> Response:
     """What became of a request; operators only."""
     require_operator(call.user)
-    found = call.store.release(call.number())
-    budgets = _budgets_of(call, found.table_name)
-    return rendered(call, "release.html", release=found, budgets=budgets)
+    release = call.store.release(call.number())
+    budgets = _budgets_of(call, release.table_name)
+    return rendered(call, "release.html", release=release, budgets=budgets)
 
 
 def _budgets_of(call: Call, table: str) -> list[Budget]:

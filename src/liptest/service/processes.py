@@ -72,8 +72,8 @@ class Supervisor:
         """Start all, and start again what ends, until ``stop`` is set; then end all."""
         try:
             while not self.stop.is_set():
-                for one in self.processes:
-                    self._look_after(one)
+                for process in self.processes:
+                    self._look_after(process)
                 self.stop.wait(_PAUSE)
         finally:
             self._end()
@@ -92,7 +92,7 @@ class Supervisor:
         one.start()
 
     def _end(self) -> None:
-        alive = [one.running for one in self.processes if one.running is not None]
+        alive = [started.running for started in self.processes if started.running is not None]
         for process in alive:
             process.terminate()
         deadline = time.monotonic() + 5.0

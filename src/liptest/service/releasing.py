@@ -61,7 +61,7 @@ def answer_job(job: QueuedJob, place: Workplace) -> None:
     elif job.kind == REGISTER:
         state, message, output = register_file(store.table(job.subject), place.places)
     elif job.kind == CAP_PEOPLE:
-        named = next(one for one in store.people() if one.id == job.subject)
+        named = next(group for group in store.people() if group.id == job.subject)
         state, message, output = cap_people(named, place.places)
     elif job.kind == FIT:
         task = store.task(job.subject)
@@ -133,10 +133,10 @@ def register_file(table: PrivateTable, places: Places) -> Answer:
         path = _file_of(table, places)
         check_column(path, table.column)
         ledger = Ledger(places.ledger)
-        known = ledger.caps().get(table.name)
-        if known not in (None, Cap.checked(table.name, table.epsilon, table.delta)):
-            raise InputError(f"{table.name}: the ledger has a cap for it already: {known}")
-        if known is None:
+        cap = ledger.caps().get(table.name)
+        if cap not in (None, Cap.checked(table.name, table.epsilon, table.delta)):
+            raise InputError(f"{table.name}: the ledger has a cap for it already: {cap}")
+        if cap is None:
             ledger.set_cap(table.name, epsilon=table.epsilon, delta=table.delta)
     except (LiptestError, OSError) as error:
         return FAILED, _plain(error), None

@@ -132,8 +132,8 @@ def writes(
             def action(db: Queries) -> T:
                 return method(self, db, *given, **more)
 
-            found: T = self.base.write(action, rows_only=rows_only)
-            return found
+            outcome: T = self.base.write(action, rows_only=rows_only)
+            return outcome
 
         return run
 
@@ -319,8 +319,8 @@ class Store:
             told = f"{row['epsilon']} at {row['delta']}"
             raise ServiceError(409, f"the people {name!r} have the cap {told} already")
         for table in tables:
-            found = db.execute("SELECT id FROM tables WHERE id = ?", (table,)).fetchone()
-            _there(found, "table", table)
+            entry = db.execute("SELECT id FROM tables WHERE id = ?", (table,)).fetchone()
+            _there(entry, "table", table)
             query = "INSERT INTO people_tables VALUES (?, ?) ON CONFLICT DO NOTHING"
             db.execute(query, (number, table))
         # Whoever has the job may have read the tables before: it is begun again.
@@ -335,8 +335,8 @@ class Store:
         query = "SELECT people_id, name FROM people_tables JOIN tables ON id = table_id ORDER BY 2"
         for row in self._rows(query):
             of[row["people_id"]] = (*of.get(row["people_id"], ()), row["name"])
-        found = self._rows("SELECT * FROM people ORDER BY name")
-        return [People(**row, tables=of.get(row["id"], ())) for row in found]
+        rows = self._rows("SELECT * FROM people ORDER BY name")
+        return [People(**row, tables=of.get(row["id"], ())) for row in rows]
 
     @writes()
     def add_task(
@@ -387,9 +387,9 @@ class Store:
     ) -> int:
         """Code for a task; equal code is stored once, and a key that was used names the old one."""
         query = "SELECT id, code FROM submissions WHERE vendor_id = ? AND key = ?"
-        known = db.execute(query, (user.id, key)).fetchone()
-        if known is not None:
-            return _same(known["id"], known["code"] == digest, key)
+        earlier = db.execute(query, (user.id, key)).fetchone()
+        if earlier is not None:
+            return _same(earlier["id"], earlier["code"] == digest, key)
         query = "SELECT count(*) AS n FROM submissions WHERE vendor_id = ? AND state IN (?, ?)"
         if db.execute(query, (user.id, QUEUED, RUNNING)).fetchone()["n"] >= most_waiting:
             raise ServiceError(429, f"{most_waiting} submissions of yours wait; wait for one")
@@ -454,9 +454,9 @@ class Store:
     def add_release(self, db: Queries, user: User, submission: Submission, key: str) -> int:
         """A request, which its author agrees with; a key that was used names the old one."""
         query = "SELECT id, submission_id FROM releases WHERE key = ?"
-        known = db.execute(query, (key,)).fetchone()
-        if known is not None:
-            return _same(known["id"], known["submission_id"] == submission.id, key)
+        earlier = db.execute(query, (key,)).fetchone()
+        if earlier is not None:
+            return _same(earlier["id"], earlier["submission_id"] == submission.id, key)
         number = self.base.insert(
             db,
             "INSERT INTO releases (key, submission_id, state) VALUES (?, ?, ?)",
@@ -476,8 +476,8 @@ class Store:
         role = db.execute("SELECT role FROM users WHERE id = ?", (user.id,)).fetchone()["role"]
         if role != OPERATOR:
             raise ServiceError(403, "only operators approve releases")
-        found = db.execute(f"{_RELEASES} WHERE r.id = ?", (number,)).fetchone()
-        row = _there(found, "release", number)
+        entry = db.execute(f"{_RELEASES} WHERE r.id = ?", (number,)).fetchone()
+        row = _there(entry, "release", number)
         if row["state"] != WAITING:
             return
         db.execute("INSERT INTO approvals VALUES (?, ?) ON CONFLICT DO NOTHING", (number, user.id))
@@ -502,13 +502,13 @@ class Store:
         return _release(row, self._approvers().get(number, ()))
 
     def _approvers(self) -> dict[int, tuple[str, ...]]:
-        found: dict[int, tuple[str, ...]] = {}
+        approvers: dict[int, tuple[str, ...]] = {}
         query = (
             "SELECT release_id, name FROM approvals JOIN users ON users.id = user_id ORDER BY name"
         )
         for row in self._rows(query):
-            found[row["release_id"]] = (*found.get(row["release_id"], ()), row["name"])
-        return found
+            approvers[row["release_id"]] = (*approvers.get(row["release_id"], ()), row["name"])
+        return approvers
 
     # Jobs.
 
@@ -602,10 +602,10 @@ def _there(row: Row | None, what: str, number: object) -> Row:
 
 
 def _unchanged(content: Any, what: str, digest: str) -> bytes:
-    found = bytes(content)
-    if hashlib.sha256(found).hexdigest() != digest:
+    plain = bytes(content)
+    if hashlib.sha256(plain).hexdigest() != digest:
         raise ChangedContent(500, f"the {what} of sha256 {digest} was changed in the database")
-    return found
+    return plain
 
 
 def _same(number: int, is_same: bool, key: str) -> int:

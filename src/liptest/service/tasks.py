@@ -106,10 +106,10 @@ def foreign_imports(content: bytes, allowed: tuple[str, ...]) -> list[str]:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InputError(f"the file is not Python: {shown(str(error))}") from None
-    found: set[str] = set()
+    packages: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found.update(alias.name.partition(".")[0] for alias in node.names)
+            packages.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            found.add((node.module or ".").partition(".")[0] if node.level == 0 else ".")
-    return sorted(found - sys.stdlib_module_names - set(allowed))
+            packages.add((node.module or ".").partition(".")[0] if node.level == 0 else ".")
+    return sorted(packages - sys.stdlib_module_names - set(allowed))

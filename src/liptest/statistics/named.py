@@ -24,8 +24,8 @@ def named_statistic(written: str) -> Statistic:
     """
     match = _WRITTEN.fullmatch(written.strip())
     name, numbers = (match[1], match[2]) if match else ("", None)
-    found = _OWN.get(name) or load_offered(STATISTICS, name)
-    if found is None:
+    statistic = _OWN.get(name) or load_offered(STATISTICS, name)
+    if statistic is None:
         names = ", ".join([*_OWN, *sorted(offered(STATISTICS).keys() - set(_OWN))])
         raise InputError(
             f"statistic={shown(written)} is not known; use one of {names}, with whole numbers in "
@@ -33,9 +33,11 @@ def named_statistic(written: str) -> Statistic:
             name="statistic",
             value=written,
         )
-    if isinstance(found, Statistic) and match and "(" not in match[0]:
-        return found
-    return _made(found, written, [int(number) for number in (numbers or "").split(",") if number])
+    if isinstance(statistic, Statistic) and match and "(" not in match[0]:
+        return statistic
+    return _made(
+        statistic, written, [int(number) for number in (numbers or "").split(",") if number]
+    )
 
 
 def _made(maker: object, written: str, numbers: list[int]) -> Statistic:

@@ -590,8 +590,8 @@ def _reach_of(statistic: Contributions | WeightedSum, domain: Domain) -> Reach:
 
 def _without_copies(tables: list[Values]) -> list[Values]:
     """The same tables, equal ones being one object: their coordinates are of one kind."""
-    known: dict[tuple[Any, ...], Values] = {}
-    return [known.setdefault((table.shape, table.tobytes()), table) for table in tables]
+    distinct: dict[tuple[Any, ...], Values] = {}
+    return [distinct.setdefault((table.shape, table.tobytes()), table) for table in tables]
 
 
 def _checked_table(table: ArrayLike) -> Values:

@@ -59,8 +59,8 @@ class Tabulated(Statistic):
 
     @cached_property
     def _pairs(self) -> Values:
-        found = [np.zeros((0, 2), dtype=np.int64)]
+        pairs = [np.zeros((0, 2), dtype=np.int64)]
         for first, second in self.domain.pair_views(self.table):
             ends = np.stack([first.reshape(-1), second.reshape(-1)], axis=1)
-            found.append(np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0))
-        return np.unique(np.concatenate(found), axis=0)
+            pairs.append(np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0))
+        return np.unique(np.concatenate(pairs), axis=0)

@@ -134,7 +134,9 @@ def _sumwords_of_shifts(path: AlignedPath, row: PathRow) -> str:
 
 
 def _name(path: AlignedPath, number: int) -> str:
-    named = (one for one in path.noises if isinstance(one, Answer) and one.number == number)
+    named = (
+        answer for answer in path.noises if isinstance(answer, Answer) and answer.number == number
+    )
     return str(next(named, f"answer {number}"))
 
 

@@ -47,33 +47,35 @@ class AnswerSum:
 
     def at(self, values: Callable[[Answer], Fraction]) -> Fraction:
         """Its value."""
-        return self.constant + sum((values(one) * Fraction(f) for one, f in self.terms), _ZERO)
+        return self.constant + sum(
+            (values(answer) * Fraction(f) for answer, f in self.terms), _ZERO
+        )
 
     def moved(self, move: Mapping[int, Rational]) -> Fraction:
         """By how much a difference of the answers moves it."""
-        moves = ((Fraction(f), Fraction(move.get(one.number, 0))) for one, f in self.terms)
+        moves = ((Fraction(f), Fraction(move.get(answer.number, 0))) for answer, f in self.terms)
         return sum((f * by for f, by in moves if by), _ZERO)
 
     def width(self, widths: Widths) -> Fraction:
         """By how much it moves at most where each answer moves by at most a width."""
         return sum(
-            (widths.get(one.number, _ZERO) * abs(Fraction(f)) for one, f in self.terms), _ZERO
+            (widths.get(answer.number, _ZERO) * abs(Fraction(f)) for answer, f in self.terms), _ZERO
         )
 
     def minus(self, other: AnswerSum) -> AnswerSum:
         """Less another sum."""
         factors: dict[Answer, Rational] = dict(self.terms)
-        for one, factor in other.terms:
-            factors[one] = factors.get(one, 0) - factor
-        kept = tuple((one, factor) for one, factor in factors.items() if factor)
+        for answer, factor in other.terms:
+            factors[answer] = factors.get(answer, 0) - factor
+        kept = tuple((answer, factor) for answer, factor in factors.items() if factor)
         return AnswerSum(kept, self.constant - other.constant)
 
     @property
     def is_whole(self) -> bool:
         """Whether it is a whole number for certain."""
         numbers = [self.constant, *(f for _, f in self.terms)]
-        is_whole = all(Fraction(one).denominator == 1 for one in numbers)
-        return is_whole and all(one.is_whole for one, _ in self.terms)
+        is_whole = all(Fraction(number).denominator == 1 for number in numbers)
+        return is_whole and all(answer.is_whole for answer, _ in self.terms)
 
     @property
     def follows_one_count(self) -> bool:
@@ -84,23 +86,23 @@ class AnswerSum:
     def ends(self) -> Ends | None:
         """Between what it lies, whatever the data; None for any number."""
         low = high = Fraction(self.constant)
-        for one, factor in self.terms:
-            if one.ends is None:
+        for answer, factor in self.terms:
+            if answer.ends is None:
                 return None
-            pair = sorted(end * Fraction(factor) for end in one.ends)
+            pair = sorted(end * Fraction(factor) for end in answer.ends)
             low, high = low + pair[0], high + pair[1]
         return low, high
 
     @property
     def size(self) -> Fraction | None:
         """What its parts are together at most; None for any number."""
-        found = abs(Fraction(self.constant))
-        for one, factor in self.terms:
-            ends = one.ends or one.real_ends
+        size = abs(Fraction(self.constant))
+        for answer, factor in self.terms:
+            ends = answer.ends or answer.real_ends
             if ends is None:
                 return None
-            found += max(map(abs, ends)) * abs(Fraction(factor))
-        return found
+            size += max(map(abs, ends)) * abs(Fraction(factor))
+        return size
 
     def compared(
         self,
@@ -118,8 +120,8 @@ class AnswerSum:
         size = self.size if size is None else size
         if size is None:
             return None
-        for one, factor in self.terms:
-            ends = one.ends or one.real_ends
+        for answer, factor in self.terms:
+            ends = answer.ends or answer.real_ends
             if ends is None:
                 return None
             pair = sorted(end * Fraction(factor) for end in ends)
@@ -140,10 +142,10 @@ class AnswerSum:
     def is_at_least_its_constant(self) -> bool:
         """Whether no data of any size make it less."""
         return all(
-            one.ends is not None
-            and one.ends[0 if factor > 0 else 1] == 0
-            and (one.function is None or isinstance(one.function, IsAbove))
-            for one, factor in self.terms
+            answer.ends is not None
+            and answer.ends[0 if factor > 0 else 1] == 0
+            and (answer.function is None or isinstance(answer.function, IsAbove))
+            for answer, factor in self.terms
         )
 
 
@@ -170,7 +172,7 @@ class AnswerFunction:
         """At most by what it moves where its parts move by at most so much."""
         if not any(widths):
             return _ZERO
-        return max(self.reach(widths)[1], -self.reach([-one for one in widths])[0])
+        return max(self.reach(widths)[1], -self.reach([-width for width in widths])[0])
 
     def turns(self) -> list[AnswerSum]:
         """Sums of answers near 0 of which it moves most."""
@@ -179,15 +181,15 @@ class AnswerFunction:
     @property
     def is_whole(self) -> bool:
         """Whether it is a whole number for certain."""
-        return all(one.is_whole for one in self.parts)
+        return all(part.is_whole for part in self.parts)
 
     @property
     def ends(self) -> Ends | None:
         """Between what it lies, whatever the data; None for any number."""
-        several = [one.ends for one in self.parts]
-        if any(one is None for one in several):
+        several = [part.ends for part in self.parts]
+        if any(pair is None for pair in several):
             return None
-        lows, highs = ([one[side] for one in several if one] for side in (0, 1))
+        lows, highs = ([pair[side] for pair in several if pair] for side in (0, 1))
         return self.value(lows), self.value(highs)
 
 
@@ -213,21 +215,21 @@ class Clipped(AnswerFunction):
     high: Fraction | None = None
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
-        found = values[0] if self.low is None else max(values[0], self.low)
-        return found if self.high is None else min(found, self.high)
+        clipped = values[0] if self.low is None else max(values[0], self.low)
+        return clipped if self.high is None else min(clipped, self.high)
 
     def reach(self, moves: Sequence[Fraction]) -> Ends:
         return min(moves[0], _ZERO), max(moves[0], _ZERO)
 
     def turns(self) -> list[AnswerSum]:
-        ends = [one for one in (self.low, self.high) if one is not None]
+        ends = [end for end in (self.low, self.high) if end is not None]
         inside = sum(ends) / 2 if len(ends) == 2 else ends[0] + (-_INSIDE, _INSIDE)[not self.high]
         return [self.parts[0].minus(AnswerSum((), Fraction(inside)))]
 
     @property
     def is_whole(self) -> bool:
-        bounds = [one for one in (self.low, self.high) if one is not None]
-        return super().is_whole and all(one.denominator == 1 for one in bounds)
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        return super().is_whole and all(bound.denominator == 1 for bound in bounds)
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ class Ranked(AnswerFunction):
 
     @property
     def is_whole(self) -> bool:
-        return all(one.denominator == 1 for one in self.levels)
+        return all(level.denominator == 1 for level in self.levels)
 
     @property
     def ends(self) -> Ends | None:
@@ -319,11 +321,11 @@ class Rounded(AnswerFunction):
     is_homogeneous = False
 
     def value(self, values: Sequence[Fraction]) -> Fraction:
-        one = values[0]
+        number = values[0]
         if self.how == "rint":
-            return Fraction(round(one))
-        is_up = self.how == "ceil" or (self.how == "trunc" and one < 0)
-        return Fraction(math.ceil(one) if is_up else math.floor(one))
+            return Fraction(round(number))
+        is_up = self.how == "ceil" or (self.how == "trunc" and number < 0)
+        return Fraction(math.ceil(number) if is_up else math.floor(number))
 
     def reach(self, moves: Sequence[Fraction]) -> Ends:
         move = moves[0]
@@ -365,7 +367,7 @@ class Bent(AnswerFunction):
     def reach(self, moves: Sequence[Fraction]) -> Ends:
         size = abs(moves[0])
         with precision(CERTIFIED_BITS):
-            low, high = (_ball(one) for one in (self.least, self.least + size))
+            low, high = (_ball(point) for point in (self.least, self.least + size))
             step = high.sqrt() - low.sqrt() if self.how == "sqrt" else high.log1p() - low.log1p()
             most = upper_end(step) if size else _ZERO
         return (_ZERO, most) if moves[0] > 0 else (-most, _ZERO)
@@ -392,10 +394,10 @@ def answer_value(answer: Answer, values: Callable[[Answer], Fraction]) -> Fracti
     function = answer.function
     if function is None:
         return values(answer)
-    found: Fraction = function.value(
-        [part.at(lambda one: answer_value(one, values)) for part in function.parts]
+    value: Fraction = function.value(
+        [part.at(lambda inner: answer_value(inner, values)) for part in function.parts]
     )
-    return found
+    return value
 
 
 # ---- differences
@@ -407,27 +409,31 @@ def with_functions(
     differences: Differences | ManyDifferences, answers: Iterable[Answer]
 ) -> Differences | ManyDifferences:
     """The differences of sums, and of these answers, which are functions of them or of others."""
-    found = sorted({one for one in answers if one.function}, key=lambda one: one.number)
-    if not found:
+    functions = sorted(
+        {answer for answer in answers if answer.function}, key=lambda answer: answer.number
+    )
+    if not functions:
         return differences
     if isinstance(differences, ManyDifferences):
-        parts = ((times, _with_functions(one, found)) for times, one in differences.parts)
-        return ManyDifferences(found[-1].number + 1, tuple(parts))
-    return _with_functions(differences, found)
+        parts = ((times, _with_functions(part, functions)) for times, part in differences.parts)
+        return ManyDifferences(functions[-1].number + 1, tuple(parts))
+    return _with_functions(differences, functions)
 
 
 def _with_functions(differences: Differences, functions: list[Answer]) -> Differences:
     lies_between = differences.spans or bool(differences.reals)
-    if differences.balls or (lies_between and not all(_is_homogeneous(one) for one in functions)):
+    if differences.balls or (
+        lies_between and not all(_is_homogeneous(answer) for answer in functions)
+    ):
         return _in_box(differences, functions)
     grown = _Grown(functions)
     for extended in (_listed, _row_by_row):
-        found = extended(differences, grown)
-        if found is not None:
+        extension = extended(differences, grown)
+        if extension is not None:
             return replace(
                 _boxed(differences, functions, dict(differences.box)),
-                rows=tuple(found[1]),
-                relation=found[0],
+                rows=tuple(extension[1]),
+                relation=extension[0],
                 reals=differences.reals | (grown.numbers if lies_between else grown.between),
             )
     return _in_box(differences, functions)
@@ -442,10 +448,10 @@ def _in_box(differences: Differences, functions: list[Answer]) -> Differences:
     """Each function by itself, at its worst."""
 
     def largest(part: AnswerSum, widths: Widths) -> Fraction:
-        factors = {one.number: f for one, f in part.terms if not one.function}
+        factors = {answer.number: f for answer, f in part.terms if not answer.function}
         sides = (factors, {i: -f for i, f in factors.items()})
-        alone = max(Fraction(differences.largest(one)) for one in sides)
-        rest = tuple((one, f) for one, f in part.terms if one.function)
+        alone = max(Fraction(differences.largest(side)) for side in sides)
+        rest = tuple((answer, f) for answer, f in part.terms if answer.function)
         return alone + AnswerSum(rest).width(widths)
 
     return _boxed(differences, functions, {}, largest)
@@ -459,12 +465,12 @@ def _boxed(
 ) -> Differences:
     """Where answers move by so much beside the rows, functions of them do, too."""
     box = dict(differences.box)
-    for one in functions:
-        function: AnswerFunction = one.function
+    for answer in functions:
+        function: AnswerFunction = answer.function
         width = function.width([width_of(part, widths) for part in function.parts])
         if width:
-            widths[one.number] = box[one.number] = width
-    is_whole = differences.is_whole and all(one.is_whole for one in functions)
+            widths[answer.number] = box[answer.number] = width
+    is_whole = differences.is_whole and all(answer.is_whole for answer in functions)
     size = functions[-1].number + 1
     return replace(differences, size=size, box=tuple(sorted(box.items())), is_whole=is_whole)
 
@@ -476,16 +482,16 @@ def _listed(differences: Differences, grown: _Grown) -> _Rows | None:
         if len(rows) ** 2 > _MOST_LISTED or differences.reals:
             return None
         moves = (subtract_moves(*pair) for pair in permutations(rows, 2))
-        found = grown.corners(dict.fromkeys(moves))
-        return None if found is None else ("listed", found)
-    found = grown.corners(rows)
-    return None if found is None else (differences.relation, found)
+        corners = grown.corners(dict.fromkeys(moves))
+        return None if corners is None else ("listed", corners)
+    corners = grown.corners(rows)
+    return None if corners is None else (differences.relation, corners)
 
 
 def _row_by_row(differences: Differences, grown: _Grown) -> _Rows | None:
     """What a record adds, beside the rest of the data, for each of its values (S14)."""
-    found = None if differences.relation != "replaced" else grown.corners(differences.rows)
-    return None if found is None else ("replaced", found)
+    corners = None if differences.relation != "replaced" else grown.corners(differences.rows)
+    return None if corners is None else ("replaced", corners)
 
 
 class _Grown:
@@ -495,38 +501,38 @@ class _Grown:
         self._functions = functions
         #: Answers that also take what lies between the numbers of the moves.
         self.between: frozenset[int] = frozenset()
-        self.numbers = frozenset(one.number for one in functions)
+        self.numbers = frozenset(answer.number for answer in functions)
         self._users: dict[int, list[int]] = {}
-        for place, one in enumerate(functions):
-            if one.function.is_in_box:
+        for place, answer in enumerate(functions):
+            if answer.function.is_in_box:
                 continue
-            for part in one.function.parts:
+            for part in answer.function.parts:
                 for other, _ in part.terms:
                     self._users.setdefault(other.number, []).append(place)
 
     def corners(self, moves: Iterable[Move]) -> dict[Move, None] | None:
         """None where they are too many."""
-        found: dict[Move, None] = {}
+        corners: dict[Move, None] = {}
         for move in moves:
             some = self._of_one(dict(move))
-            if some is None or len(found) > _MOST_LISTED:
+            if some is None or len(corners) > _MOST_LISTED:
                 self.between = frozenset()
                 return None
-            found.update(dict.fromkeys(some))
-        return found
+            corners.update(dict.fromkeys(some))
+        return corners
 
     def _of_one(self, move: dict[int, Fraction]) -> list[Move] | None:
-        found = [move]
+        moves = [move]
         for place in self._moving(move):
-            one = self._functions[place]
-            found = [
-                {**before, one.number: by} if by else before
-                for before in found
-                for by in self._values(one, before)
+            answer = self._functions[place]
+            moves = [
+                {**before, answer.number: by} if by else before
+                for before in moves
+                for by in self._values(answer, before)
             ]
-            if len(found) > _MOST_OF_ONE:
+            if len(moves) > _MOST_OF_ONE:
                 return None
-        return [tuple(sorted(one.items())) for one in found]
+        return [tuple(sorted(moved.items())) for moved in moves]
 
     def _moving(self, move: Iterable[int]) -> list[int]:
         """Which functions a move of these answers may move, each after those that it is of."""

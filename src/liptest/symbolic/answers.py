@@ -77,10 +77,12 @@ class AlignedPath:
 def are_told_once(paths: Iterable[AlignedPath], answers: frozenset[int]) -> bool:
     """Whether each of some answers is part of one place of a path at most, and of no condition."""
     for path in paths:
-        numbers = {v: one.number for v, one in enumerate(path.noises) if isinstance(one, Answer)}
-        asked = {numbers.get(v) for one in path.conditions for v, _ in one.terms}
-        told = [numbers.get(v) for one in path.places for v, _ in one.terms]
-        if any(told.count(one) > 1 or one in asked for one in answers):
+        numbers = {
+            v: noise.number for v, noise in enumerate(path.noises) if isinstance(noise, Answer)
+        }
+        asked = {numbers.get(v) for condition in path.conditions for v, _ in condition.terms}
+        told = [numbers.get(v) for place in path.places for v, _ in place.terms]
+        if any(told.count(answer) > 1 or answer in asked for answer in answers):
             return False
     return True
 
@@ -165,8 +167,8 @@ class Differences:
 
     def between(self, reals: Iterable[int]) -> Differences:
         """The same rows as the corners of boxes, all of which are differences, in some answers."""
-        found = frozenset(reals)
-        return replace(self, is_whole=False, reals=found) if found else self
+        numbers = frozenset(reals)
+        return replace(self, is_whole=False, reals=numbers) if numbers else self
 
     def in_balls(self, balls: Iterable[tuple[frozenset[int], Fraction]]) -> Differences:
         """The same, where the rows of some answers are corners around Euclidean balls."""
@@ -198,8 +200,8 @@ class Differences:
         for i in sorted(set(answers)):
             for row, by in self._rows_by_answer.get(i, ()):
                 kept.setdefault(row, []).append((i, Fraction(by)))
-        found = dict.fromkeys(tuple(move) for _, move in sorted(kept.items()))
-        return list(found) if len(kept) == len(self.rows) else [(), *found]
+        moves = dict.fromkeys(tuple(move) for _, move in sorted(kept.items()))
+        return list(moves) if len(kept) == len(self.rows) else [(), *moves]
 
     def moves(self, answers: Iterable[int] | None = None) -> Iterator[Move]:
         """All moves that are not 0, those that agree in these answers once."""
@@ -215,22 +217,22 @@ class Differences:
     def bounds(self) -> dict[int, Rational]:
         """By how much each answer moves at most; those that never move are left out."""
         moving = {*self._rows_by_answer, *self._bounds}
-        found = {i: max(self.largest({i: 1}), self.largest({i: -1})) for i in moving}
-        return {i: bound for i, bound in found.items() if bound}
+        bounds = {i: max(self.largest({i: 1}), self.largest({i: -1})) for i in moving}
+        return {i: bound for i, bound in bounds.items() if bound}
 
     def largest(self, factors: Mapping[int, Rational]) -> Rational:
         """The largest sum of factors times answers over D; 0 where D is empty."""
         key = tuple(factors.items())
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             bounds = self._bounds
             inside = [max(factor, -factor) * bounds[i] for i, factor in key if i in bounds]
-            found: Rational = sum(inside)
+            total: Rational = sum(inside)
             if any(i in self._rows_by_answer for i in factors):
                 top, low = self._extremes(factors)
-                found += top[0] - (low[0] if self.relation == "replaced" else 0)
-            known = self._known[key] = lean(found)
-        return known
+                total += top[0] - (low[0] if self.relation == "replaced" else 0)
+            cached = self._known[key] = lean(total)
+        return cached
 
     def find_largest(self, factors: Mapping[int, Rational]) -> Move:
         """Where ``largest`` is taken."""
@@ -276,11 +278,11 @@ class Differences:
 
     @cached_property
     def _rows_by_answer(self) -> dict[int, list[tuple[int, Rational]]]:
-        found: dict[int, list[tuple[int, Rational]]] = {}
+        rows: dict[int, list[tuple[int, Rational]]] = {}
         for number, row in enumerate(self.rows):
             for i, by in row:
-                found.setdefault(i, []).append((number, lean(by)))
-        return found
+                rows.setdefault(i, []).append((number, lean(by)))
+        return rows
 
 
 @dataclass(frozen=True)
@@ -326,10 +328,10 @@ def _move(vector: Vector) -> Move:
 
 def subtract_moves(left: Move, right: Move) -> Move:
     """One difference without another."""
-    found = dict(left)
+    difference = dict(left)
     for i, by in right:
-        found[i] = found.get(i, _ZERO) - by
-    return tuple(sorted((i, by) for i, by in found.items() if by))
+        difference[i] = difference.get(i, _ZERO) - by
+    return tuple(sorted((i, by) for i, by in difference.items() if by))
 
 
 def _times(factors: Mapping[int, Rational], move: Move) -> Rational:

@@ -42,12 +42,12 @@ class BlockShift:
         """At the move."""
         if self.robust is None:
             return BlockPrice(self.block).shifts_at(dict(self.move)) or {}
-        found = dict(self.robust.constants)
+        shifts = dict(self.robust.constants)
         moved = dict(self.move)
         for v, slope in self.robust.slopes.items():
             step = sum((factor * moved.get(i, 0) for i, factor in slope.items()), Fraction(0))
-            found[v] = lean(Fraction(found.get(v, 0) + step))
-        return {v: shift for v, shift in found.items() if shift}
+            shifts[v] = lean(Fraction(shifts.get(v, 0) + step))
+        return {v: shift for v, shift in shifts.items() if shift}
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class BlockPrice:
             )
             for rows in (block.conditions, block.equations)
         )
-        found = find_shifts(ShiftProgram(self._costs, at_least, exactly))
-        if found is None:
+        solution = find_shifts(ShiftProgram(self._costs, at_least, exactly))
+        if solution is None:
             return None
-        return {self._variables[number]: shift for number, shift in found.shifts.items()}
+        return {self._variables[number]: shift for number, shift in solution.shifts.items()}
 
 
 def _need(row: PathRow, moved: Mapping[int, Rational]) -> Rational:
@@ -132,15 +132,15 @@ def _block_in_box(block: Block, box: Differences, wanted: Fraction | None) -> To
     points = _points([block], box)
     if points is not None:
         return _dearest(_Sum([BlockPrice(block)]), points)
-    found = [_robust(block, box)]
+    totals = [_robust(block, box)]
     if block.shifts_whole_noise:
         without = block.without_whole_noise()
         corners = _points([without], box)
         if corners is not None:
-            found.append(_dearest(_Sum([BlockPrice(without)]), corners))
+            totals.append(_dearest(_Sum([BlockPrice(without)]), corners))
         else:
-            found.append(_robust(without, box))
-    return min(found, key=_size)
+            totals.append(_robust(without, box))
+    return min(totals, key=_size)
 
 
 def _points(blocks: Sequence[Block], box: Differences) -> Iterator[Move] | None:
@@ -196,12 +196,12 @@ def _count(core: Differences, block: Block) -> int:
 
 
 def _robust(block: Block, differences: Differences) -> Total:
-    found = find_robust_shift(block, differences)
-    if found is None:
+    robust = find_robust_shift(block, differences)
+    if robust is None:
         return Total(None, _hopeless_move(block, differences))
-    sloping = _price_of_slopes(block, found, differences)
-    price = None if sloping.price is None else found.price + sloping.price
-    return Total(price, found.move, (BlockShift(block, found.move, found),))
+    sloping = _price_of_slopes(block, robust, differences)
+    price = None if sloping.price is None else robust.price + sloping.price
+    return Total(price, robust.move, (BlockShift(block, robust.move, robust),))
 
 
 def _hopeless_move(block: Block, differences: Differences) -> Move:
@@ -213,9 +213,9 @@ def _hopeless_move(block: Block, differences: Differences) -> Move:
             tried = [move]
             if differences.is_between(block.answers) or not any(differences.rows):
                 tried.append(tuple((i, by / 2) for i, by in move))
-            for one in tried:
-                if piece.price_at(dict(one)) is None:
-                    return one
+            for candidate in tried:
+                if piece.price_at(dict(candidate)) is None:
+                    return candidate
     return ()
 
 
@@ -297,7 +297,9 @@ def _dearest_row(pieces: _Sum, core: Differences, wanted: Fraction | None) -> To
     if core.relation != "replaced":
         return _dearest(pieces, core.moves(pieces.answers))
     rows = core.distinct_rows(pieces.answers)
-    if len(rows) > MOST_POINTS and not any(one.block.shifts_whole_noise for one in pieces.pieces):
+    if len(rows) > MOST_POINTS and not any(
+        piece.block.shifts_whole_noise for piece in pieces.pieces
+    ):
         rows = extreme_rows(rows)
     apart = None
     if len(rows) * (len(rows) - 1) > _MOST_PAIRS:
@@ -378,10 +380,10 @@ def _each_at_its_worst(pieces: _Sum, core: Differences) -> Total | None:
             return None
         (answer,) = piece.block.answers
         ends = [core.find_largest({answer: side}) for side in (1, -1)]
-        found = _dearest(_Sum([piece]), [_only(answer, move) for move in ends])
-        if found.price is None:
+        total = _dearest(_Sum([piece]), [_only(answer, move) for move in ends])
+        if total.price is None:
             return None
-        totals.append(found)
+        totals.append(total)
     return _added_up(totals)
 
 

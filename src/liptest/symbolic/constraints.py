@@ -44,11 +44,11 @@ class Stage(NamedTuple):
 
 def add_inequality(rows: Rows, factors: dict[int, Any], bound: Any, whole: bool) -> bool:
     """Add sum of factor * variable < bound (whole: <=); False where that can never hold."""
-    terms = sorted((one, factor) for one, factor in factors.items() if factor != 0)
+    terms = sorted((variable, factor) for variable, factor in factors.items() if factor != 0)
     if not terms:
         return bool(bound >= 0 if whole else bound > 0)
     size = abs(terms[0][1])
-    key = tuple((one, factor / size) for one, factor in terms)
+    key = tuple((variable, factor / size) for variable, factor in terms)
     bound = bound / size
     if key not in rows or bound < rows[key]:
         rows[key] = bound
@@ -80,8 +80,8 @@ def _combined(rows: Rows, inside: Rows, variable: int, whole: bool) -> bool:
                 continue
             factors: dict[int, Any] = {}
             for terms, scale in ((low, -1 / below), (high, 1 / above)):
-                for one, factor in terms:
-                    factors[one] = factors.get(one, fmpq(0)) + factor * scale
+                for v, factor in terms:
+                    factors[v] = factors.get(v, fmpq(0)) + factor * scale
             factors[variable] = fmpq(0)
             bound = high_bound / above - low_bound / below
             if not add_inequality(rows, factors, bound, whole):
@@ -92,20 +92,22 @@ def _combined(rows: Rows, inside: Rows, variable: int, whole: bool) -> bool:
 def _cheapest(rows: Rows) -> int:
     counts: dict[int, list[int]] = {}
     for key in rows:
-        for one, factor in key:
-            counts.setdefault(one, [0, 0])[factor > 0] += 1
-    return min(counts, key=lambda one: (counts[one][0] * counts[one][1], one))
+        for variable, factor in key:
+            counts.setdefault(variable, [0, 0])[factor > 0] += 1
+    return min(counts, key=lambda variable: (counts[variable][0] * counts[variable][1], variable))
 
 
 def _factor(key: tuple[tuple[int, Any], ...], variable: int) -> Any:
-    return next((factor for one, factor in key if one == variable), fmpq(0))
+    return next((factor for v, factor in key if v == variable), fmpq(0))
 
 
 def ends_of(stage: Stage, values: dict[int, Any]) -> tuple[Any, Any]:
     """Where a variable may lie, given those that were eliminated after it; None infinite."""
     low = high = None
     for key, bound in stage.rows.items():
-        rest = sum((f * values[one] for one, f in key if one != stage.variable), fmpq(0))
+        rest = sum(
+            (f * values[variable] for variable, f in key if variable != stage.variable), fmpq(0)
+        )
         factor = _factor(key, stage.variable)
         end = (bound - rest) / factor
         if factor > 0:
@@ -129,18 +131,20 @@ Bounded = dict[Key, Range]
 def rows_of_ranges(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Rows:
     """All inequalities."""
     rows: Rows = {}
-    every = [(((one, fmpq(1)),), ends) for one, ends in supports.items()]
+    every = [(((variable, fmpq(1)),), ends) for variable, ends in supports.items()]
     for form, (low, high) in [*every, *ranges.items()]:
         factors = _factors(form)
         if high is not None:
             add_inequality(rows, factors, high, whole)
         if low is not None:
-            add_inequality(rows, {one: -factor for one, factor in factors.items()}, -low, whole)
+            add_inequality(
+                rows, {variable: -factor for variable, factor in factors.items()}, -low, whole
+            )
     return rows
 
 
 def _factors(form: Any) -> dict[int, Any]:
-    return {one: fmpq(f.numerator, f.denominator) for one, f in form}
+    return {variable: fmpq(f.numerator, f.denominator) for variable, f in form}
 
 
 def stages_of(ranges: Bounded, supports: dict[int, Range], whole: bool) -> list[Stage] | None:
@@ -159,8 +163,8 @@ def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) ->
             others = {**left, form: _with(left[form], side, None)}
             step = 1 if whole else 0
             opposite = (None, end - step) if side == 0 else (end + step, None)
-            known = others[form]
-            if stages_of({**others, form: _meet(known, opposite)}, supports, whole) is None:
+            remaining = others[form]
+            if stages_of({**others, form: _meet(remaining, opposite)}, supports, whole) is None:
                 left = others
     return {form: ends for form, ends in left.items() if ends != (None, None)}
 
@@ -198,25 +202,25 @@ def cases(
     """(sign, further inequalities sum < or <= bound, ranges) with one variable less in a cycle."""
     variable = _simplest(ranges)
     lower, upper = _bounds(ranges, variable)
-    found = []
+    parts = []
     for low in _or_none(lower):
         for high in _or_none(upper):
             further = _largest(low, lower, whole) + _smallest(high, upper, whole)
             kept = _kept(ranges, variable, low, high)
             if low is None or high is None or low.form == high.form:
-                found.append((1, further, kept))
+                parts.append((1, further, kept))
                 continue
             apart = _difference(low, high)
             further = [*further, apart]
             without_low = {**kept, low.form: _with(kept[low.form], low.side, None)}
-            found.append((1, further, without_low))
+            parts.append((1, further, without_low))
             # Below the lower bound: its opposite in place of both.
             swapped = {**kept, high.form: _with(kept[high.form], high.side, None)}
             end = kept[low.form][low.side]
             step = (-1 if low.side == 0 else 1) if whole else 0
             swapped[low.form] = _with((None, None), 1 - low.side, end + step)
-            found.append((-1, further, swapped))
-    return found
+            parts.append((-1, further, swapped))
+    return parts
 
 
 def _or_none(bounds: list[Bound]) -> Sequence[Bound | None]:
@@ -226,9 +230,12 @@ def _or_none(bounds: list[Bound]) -> Sequence[Bound | None]:
 def _simplest(ranges: Bounded) -> int:
     counts: dict[int, int] = {}
     for form in ranges:
-        for one, _ in form if len(form) > 1 else ():
-            counts[one] = counts.get(one, 0) + 1
-    return min((one for one in counts if counts[one] > 1), key=lambda one: (counts[one], one))
+        for variable, _ in form if len(form) > 1 else ():
+            counts[variable] = counts.get(variable, 0) + 1
+    return min(
+        (variable for variable in counts if counts[variable] > 1),
+        key=lambda variable: (counts[variable], variable),
+    )
 
 
 def _bounds(ranges: Bounded, variable: int) -> tuple[list[Bound], list[Bound]]:
@@ -238,7 +245,7 @@ def _bounds(ranges: Bounded, variable: int) -> tuple[list[Bound], list[Bound]]:
         own = factors.pop(variable, None)
         if own is None or len(form) == 1:
             continue
-        rest = {one: -factor / own for one, factor in factors.items()}
+        rest = {v: -factor / own for v, factor in factors.items()}
         for side, end in enumerate(ends):
             if end is not None:
                 sides[side if own > 0 else 1 - side].append(Bound(form, side, rest, end / own))
@@ -248,8 +255,8 @@ def _bounds(ranges: Bounded, variable: int) -> tuple[list[Bound], list[Bound]]:
 def _difference(low: Bound, high: Bound) -> tuple[dict[int, Any], Any]:
     """low - high as factors, and what it must be at most for low <= high."""
     factors = dict(low.factors)
-    for one, factor in high.factors.items():
-        factors[one] = factors.get(one, fmpq(0)) - factor
+    for variable, factor in high.factors.items():
+        factors[variable] = factors.get(variable, fmpq(0)) - factor
     return factors, high.constant - low.constant
 
 
@@ -263,30 +270,32 @@ def _smallest(high: Bound | None, every: list[Bound], whole: bool) -> Any:
 
 def _ordered(chosen: Bound | None, every: list[Bound], whole: bool, *, largest: bool) -> Any:
     """The first of the extreme ones is chosen: those before it are strictly less extreme."""
-    found, before = [], True
-    for one in every:
-        if one is chosen:
+    inequalities, before = [], True
+    for candidate in every:
+        if candidate is chosen:
             before = False
             continue
         assert chosen is not None
-        factors, bound = _difference(one, chosen) if largest else _difference(chosen, one)
-        found.append((factors, bound - 1 if whole and before else bound))
-    return found
+        factors, bound = (
+            _difference(candidate, chosen) if largest else _difference(chosen, candidate)
+        )
+        inequalities.append((factors, bound - 1 if whole and before else bound))
+    return inequalities
 
 
 def _kept(ranges: Bounded, variable: int, low: Bound | None, high: Bound | None) -> Bounded:
     """Without the bounds on a variable that are not the chosen ones."""
-    chosen = {(one.form, one.side) for one in (low, high) if one is not None}
-    found: Bounded = {}
+    chosen = {(bound.form, bound.side) for bound in (low, high) if bound is not None}
+    kept: Bounded = {}
     for form, ends in ranges.items():
-        if len(form) == 1 or all(one != variable for one, _ in form):
-            found[form] = ends
+        if len(form) == 1 or all(v != variable for v, _ in form):
+            kept[form] = ends
         else:
-            found[form] = (
+            kept[form] = (
                 ends[0] if (form, 0) in chosen else None,
                 ends[1] if (form, 1) in chosen else None,
             )
-    return found
+    return kept
 
 
 # What constraints leave of each form: ranges, whether any point is left, and where.
@@ -342,11 +351,11 @@ class Cycle(Ranges):
 
 
 def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[Key, Range] | None:
-    found = dict(ranges)
+    narrowed = dict(ranges)
     for factors, bound in further:
         terms = tuple(
-            (one, Fraction(int(factor.p), int(factor.q)))
-            for one, factor in sorted(factors.items())
+            (variable, Fraction(int(factor.p), int(factor.q)))
+            for variable, factor in sorted(factors.items())
             if factor != 0
         )
         if not terms:
@@ -355,34 +364,34 @@ def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[K
             continue
         form, scale = normalised(terms, whole)
         ends = _divided((None, bound), exact(scale), whole)
-        found[form] = intersection(found.get(form, (None, None)), ends)
-        if is_empty(found[form], whole):
+        narrowed[form] = intersection(narrowed.get(form, (None, None)), ends)
+        if is_empty(narrowed[form], whole):
             return None
-    return found
+    return narrowed
 
 
 def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> list[Ranges] | None:
     """The independent parts of constraints; None where they are impossible."""
     ranges: dict[Key, Range] = {}
-    for one in constraints:
-        whole = all(noises[variable].is_discrete for variable, _ in one.terms)
-        form, low, high = prepared_range(one, whole)
-        known = ranges.get(form)
-        found = (low, high) if known is None else intersection(known, (low, high))
-        if is_empty(found, whole):
+    for constraint in constraints:
+        whole = all(noises[variable].is_discrete for variable, _ in constraint.terms)
+        form, low, high = prepared_range(constraint, whole)
+        earlier = ranges.get(form)
+        narrowed = (low, high) if earlier is None else intersection(earlier, (low, high))
+        if is_empty(narrowed, whole):
             return None
-        ranges[form] = found
+        ranges[form] = narrowed
     return _parts(noises, ranges)
 
 
 def _parts(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
-    found: list[Ranges] = []
+    parts: list[Ranges] = []
     for forms in components(form for form, ends in ranges.items() if ends != (None, None)):
         some = _connected(noises, {form: ranges[form] for form in forms})
         if some is None:
             return None
-        found += some
-    return found
+        parts += some
+    return parts
 
 
 def prepared_range(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
@@ -419,7 +428,7 @@ def is_empty(one: Range, whole: bool) -> bool:
 def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
     variables = {variable for form in ranges for variable, _ in form}
     whole = _is_whole(noises, variables)
-    smooth = frozenset(one for one in variables if noises[one].is_smooth)
+    smooth = frozenset(v for v in variables if noises[v].is_smooth)
     steps = plan_elimination(frozenset(ranges), whole, smooth=smooth)
     if steps is None:
         return _in_cycles(noises, whole, ranges, variables)
@@ -432,7 +441,7 @@ def _in_cycles(
 ) -> list[Ranges] | None:
     if whole:
         check_differences(ranges)
-    supports = {one: support(noises[one]) for one in variables}
+    supports = {variable: support(noises[variable]) for variable in variables}
     stages = stages_of(ranges, supports, whole)
     if stages is None:
         return None
@@ -441,7 +450,7 @@ def _in_cycles(
 
 
 def _is_whole(noises: tuple[Noise, ...], variables: set[int]) -> bool:
-    whole = {noises[one].is_discrete for one in variables}
+    whole = {noises[variable].is_discrete for variable in variables}
     if len(whole) > 1:
         raise UnsupportedForm("sums of discrete and continuous noise are compared")
     return whole == {True}
@@ -459,7 +468,7 @@ def _propagated(
     ranges: dict[Key, Range],
     steps: tuple[EliminationStep, ...],
 ) -> tuple[tuple[Range, Range | None], ...] | None:
-    found: list[tuple[Range, Range | None]] = []
+    pairs: list[tuple[Range, Range | None]] = []
     for step in steps:
         own = support(noises[step.variable])
         if step.alone in ranges:
@@ -467,17 +476,17 @@ def _propagated(
         if is_empty(own, whole):
             return None
         if step.outer is None:
-            found.append((own, None))
+            pairs.append((own, None))
             continue
         outer = ranges.pop(step.outer)
-        found.append((own, outer))
+        pairs.append((own, outer))
         rest = _divided(minus(outer, multiply_rows(own, step.factor)), step.scale, whole)
-        known = ranges.get(step.after)
-        rest = rest if known is None else intersection(known, rest)
+        earlier = ranges.get(step.after)
+        rest = rest if earlier is None else intersection(earlier, rest)
         if is_empty(rest, whole):
             return None
         ranges[step.after] = rest
-    return tuple(found)
+    return tuple(pairs)
 
 
 def multiply_rows(one: Range, factor: Any) -> Range:
@@ -541,15 +550,19 @@ def _in_cycle(
     noises: tuple[Noise, ...], part: Cycle, values: dict[int, Any], rng: np.random.Generator
 ) -> None:
     for stage in part.stages[::-1]:
-        for one in {one for key in stage.rows for one, _ in key} - {stage.variable, *values}:
-            values[one] = _chosen(noises[one], support(noises[one]), rng)
+        for variable in {variable for key in stage.rows for variable, _ in key} - {
+            stage.variable,
+            *values,
+        }:
+            values[variable] = _chosen(noises[variable], support(noises[variable]), rng)
         ends = ends_of(stage, values)
         values[stage.variable] = _chosen(noises[stage.variable], ends, rng)
 
 
 def _sum(form: Key, values: dict[int, Any], left_out: int) -> Any:
     return sum(
-        (exact(factor) * values[one] for one, factor in form if one != left_out), start=_ZERO
+        (exact(factor) * values[variable] for variable, factor in form if variable != left_out),
+        start=_ZERO,
     )
 
 

@@ -206,7 +206,7 @@ def without_bound(places: tuple[Any, ...], *, above: bool) -> RatioExtremes:
 def stretches(above: Function, below: Function) -> list[tuple[Any, Any]]:
     """Between two ends of pieces of one of them, in order; None is infinite."""
     pieces = [*above, *below]
-    cuts = sorted({end for one in pieces for end in (one.low, one.high) if end is not None})
+    cuts = sorted({end for piece in pieces for end in (piece.low, piece.high) if end is not None})
     ends = [None, *cuts, None]
     return list(pairwise(ends))
 
@@ -310,7 +310,9 @@ class TailRatio(_Ratio):
     def of(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> TailRatio:
         # A right tail is written in e^(-base t), so that u runs to 0 there.
         slope = rates.base if low is None else -rates.base
-        (above, power), (below, other) = (lowest_powers(rates, one, slope < 0) for one in (p, q))
+        (above, power), (below, other) = (
+            lowest_powers(rates, terms, slope < 0) for terms in (p, q)
+        )
         sign = int(power < other) - int(power > other)
         return TailRatio(above, below, arb(1), high if low is None else low, slope, sign)
 
@@ -406,7 +408,7 @@ def _far_terms(rates: Rates, terms: Terms, outwards: int) -> list[tuple[int, Any
 
 def _slowest(terms: list[tuple[int, Any, Any]]) -> tuple[Any, int]:
     """How fast the term falls that is the largest far out, and its power."""
-    power, fall, coefficient = min(terms, key=lambda one: (one[1], -one[0]))
+    power, fall, coefficient = min(terms, key=lambda term: (term[1], -term[0]))
     if coefficient.contains(0):
         raise SymbolicError("a density is too close to 0 in its tail; rescale the noise")
     return fall, power
@@ -415,11 +417,11 @@ def _slowest(terms: list[tuple[int, Any, Any]]) -> tuple[Any, int]:
 def _rising(terms: Iterable[tuple[int, Any, Any]], box: Any) -> Any:
     """The sum for all s of a ball: each term lies between its values at the ends."""
     low, high = arb(box).lower().max(arb(0)), arb(box).upper()
-    found = arb(0)
+    enclosure = arb(0)
     for power, fall, coefficient in terms:
         ends = [_term_at(power, fall, end) for end in (low, high)]
-        found += coefficient * ends[0].union(ends[1])
-    return found
+        enclosure += coefficient * ends[0].union(ends[1])
+    return enclosure
 
 
 def _term_at(power: int, fall: Any, s: arb) -> arb:
@@ -470,7 +472,7 @@ def lowest_powers(rates: Rates, terms: Terms, reverse: bool) -> tuple[Any, Any]:
     if reverse:
         rate = -(rate + rates.base * (len(coefficients) - 1))
         coefficients = coefficients[::-1]
-    start = next(k for k, one in enumerate(coefficients) if not one.is_zero())
+    start = next(k for k, coefficient in enumerate(coefficients) if not coefficient.is_zero())
     if coefficients[start].contains(0):
         raise SymbolicError("a density is too close to 0 in its tail; rescale the noise")
     return arb_poly(coefficients[start:]), rate / rates.base + start
@@ -527,7 +529,7 @@ class _Best:
         plain = (ratio.log(box) * self._sign).upper()
         middle = box.mid()
         curved = (ratio.log_around(middle, box) * self._sign).upper()
-        bounds = [one for one in (plain, curved) if one.is_finite()]
+        bounds = [bound for bound in (plain, curved) if bound.is_finite()]
         return min(bounds, key=float, default=arb("inf"))
 
 
@@ -565,9 +567,9 @@ def excess(rates: Rates, above: Function, below: Function, factor: arb) -> Exces
             size += total(rates, [cut._replace(origin=_origin(low, high))])
             where.append((low, high))
             continue
-        found = _on(rates, one, other, factor, (low, high))
-        size += found.size
-        where += found.where
+        part = _on(rates, one, other, factor, (low, high))
+        size += part.size
+        where += part.where
     return Excess(size, _joined(where))
 
 
@@ -620,7 +622,7 @@ def _beyond(rates: Rates, one: Piece, end: Any, side: int) -> arb:
 def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...], arb]:
     """Where a gap on [0, length) is certainly above 0, and what it may come to elsewhere."""
     parts = list(to_list(rates, gap)), list(to_list(rates, derivative(rates, gap)))
-    found, open_, looked = [], arb(0), 0
+    positive, open_, looked = [], arb(0), 0
     waiting = [(fmpq(0), length)]
     while waiting:
         low, high = waiting.pop()
@@ -634,12 +636,12 @@ def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...
             continue
         most = value.upper() * arb(high - low)
         if value > 0:
-            found.append((low, high))
+            positive.append((low, high))
         elif most < _NOTHING or _is_as_known(value, centre):
             open_ += arb(0).union(most)
         else:
             waiting += [(middle, high), (low, middle)]
-    return _joined(found), open_
+    return _joined(positive), open_
 
 
 def _is_as_known(value: arb, centre: arb) -> bool:
@@ -660,19 +662,19 @@ def _enclosed(gap: Parts, slope: Parts, ends: Stretch, centre: arb) -> arb:
 
 def _values(parts: Parts, low: Any, high: Any) -> arb:
     """An enclosure: each exponential lies between its values at the ends, however far apart."""
-    found, box = arb(0), arb(low).union(arb(high))
+    enclosure, box = arb(0), arb(low).union(arb(high))
     for power, rate, coefficient in parts:
         exponential = arb(rate * low).exp().union(arb(rate * high).exp())
-        found += coefficient * exponential * (box**power if power else 1)
-    return found
+        enclosure += coefficient * exponential * (box**power if power else 1)
+    return enclosure
 
 
 def _joined(where: list[Stretch]) -> tuple[Stretch, ...]:
     """Neighbouring stretches as one; those around a zero stay apart."""
-    found: list[Stretch] = []
+    joined: list[Stretch] = []
     for low, high in where:
-        if found and low is not None and found[-1][1] == low:
-            found[-1] = found[-1][0], high
+        if joined and low is not None and joined[-1][1] == low:
+            joined[-1] = joined[-1][0], high
         else:
-            found.append((low, high))
-    return tuple(found)
+            joined.append((low, high))
+    return tuple(joined)

@@ -56,17 +56,17 @@ class NormalSums:
     def __init__(self, sums: Sequence[_Normal]) -> None:
         self.sums = sums
         self.by_answer: dict[int, list[tuple[int, Rational]]] = {}
-        for number, one in enumerate(sums):
-            for i, factor in one.answers.items():
+        for number, normal_sum in enumerate(sums):
+            for i, factor in normal_sum.answers.items():
                 self.by_answer.setdefault(i, []).append((number, factor))
 
     def shifts(self, move: Move) -> dict[int, Fraction]:
         """By how much a difference of the answers moves each sum."""
-        found: dict[int, Fraction] = {}
+        shifts: dict[int, Fraction] = {}
         for i, by in move:
             for number, factor in self.by_answer.get(i, ()):
-                found[number] = found.get(number, _ZERO) + factor * by
-        return found
+                shifts[number] = shifts.get(number, _ZERO) + factor * by
+        return shifts
 
     def square(self, move: Move) -> Fraction:
         """Of the length of all shifts, in standard deviations."""
@@ -80,7 +80,9 @@ class NormalSums:
         The squares of these sums are those of single answers times factors, which are largest on
         an axis of the ball (tables, B7).
         """
-        shared = {i for one in self.sums if len(one.answers) > 1 for i in one.answers}
+        shared = {
+            i for normal_sum in self.sums if len(normal_sum.answers) > 1 for i in normal_sum.answers
+        }
         return [own for own, _ in balls if shared.isdisjoint(own)]
 
     def are_one_sided(self, rows: Sequence[Move]) -> bool:
@@ -116,12 +118,12 @@ def price_direct_sums(
     delta 0, noise that is in several sums with others.
     """
     delta = _checked(delta)
-    found = _priced_sums(released, (differences,), delta)
-    if isinstance(found, Price):
-        return found
-    if any(one.normal.sums for one in found):
-        return _with_normal(found, differences, delta)
-    return _dearest_pure(found, differences, delta)
+    sums = _priced_sums(released, (differences,), delta)
+    if isinstance(sums, Price):
+        return sums
+    if any(path_sums.normal.sums for path_sums in sums):
+        return _with_normal(sums, differences, delta)
+    return _dearest_pure(sums, differences, delta)
 
 
 def price_many_sums(
@@ -136,16 +138,16 @@ def price_many_sums(
     B4).
     """
     delta = _checked(delta)
-    found = _priced_sums(released, [part for _, part in many.parts], delta)
-    if isinstance(found, Price):
-        return found
+    sums = _priced_sums(released, [part for _, part in many.parts], delta)
+    if isinstance(sums, Price):
+        return sums
     total, shift = Price(_ZERO, delta), _ZERO
     for times, part in many.parts:
-        pure = _dearest_pure(found, part, delta)
+        pure = _dearest_pure(sums, part, delta)
         if pure.epsilon is None or total.epsilon is None:
             return pure
         total = replace(pure, epsilon=total.epsilon + times * pure.epsilon)
-        shift += times * max(largest_normal_shift(one.normal, part)[0] for one in found)
+        shift += times * max(largest_normal_shift(path_sums.normal, part)[0] for path_sums in sums)
     return _mixed(total, shift, (), delta)
 
 
@@ -158,13 +160,13 @@ def _checked(delta: Rational) -> Fraction:
 def _priced_sums(
     released: AlignedPath | Sequence[AlignedPath], parts: Sequence[Differences], delta: Fraction
 ) -> list[ReleasedSums] | Price:
-    found = released_sums(released, parts, delta)
-    if isinstance(found, Price) or delta:
-        return found
-    normal = (number for number, one in enumerate(found) if one.normal.sums)
+    sums = released_sums(released, parts, delta)
+    if isinstance(sums, Price) or delta:
+        return sums
+    normal = (number for number, path_sums in enumerate(sums) if path_sums.normal.sums)
     number = next(normal, None)
     if number is None:
-        return found
+        return sums
     return Price(None, delta, number, why="normal noise has no epsilon at delta 0")
 
 
@@ -177,7 +179,7 @@ def released_sums(
     paths = [released] if isinstance(released, AlignedPath) else list(released)
     if not paths:
         raise InputError("released=() is not a program", name="released")
-    found = []
+    sums = []
     reader = RowReader()
     for number, path in enumerate(paths):
         if path.conditions:
@@ -188,19 +190,19 @@ def released_sums(
             if seen is not None:
                 return Price(None, delta, number, seen[0], why=seen[1])
         pure, normal = _kinds(path, blocks)
-        found.append(ReleasedSums(path, pure, NormalSums(normal)))
-    return found
+        sums.append(ReleasedSums(path, pure, NormalSums(normal)))
+    return sums
 
 
 def _dearest_pure(
     found: Sequence[ReleasedSums], differences: Differences, delta: Fraction
 ) -> Price:
     prices = []
-    for number, one in enumerate(found):
-        total = price_blocks(one.pure, differences)
+    for number, path_sums in enumerate(found):
+        total = price_blocks(path_sums.pure, differences)
         if total.price is None:
             return Price(None, delta, number, total.move, why=NO_SHIFT)
-        words = words_of_shifts(one.path, total.parts)
+        words = words_of_shifts(path_sums.path, total.parts)
         prices.append(Price(total.price, delta, number, total.move, words))
     return max(prices, key=lambda price: price.epsilon or 0)
 
@@ -210,11 +212,11 @@ def _kinds(released: AlignedPath, blocks: Sequence[Block]) -> tuple[list[Block],
     pure, normal = [], []
     for block in blocks:
         noises = {v: released.noises[v] for v in block.costs}
-        found = _normal_sum(noises, block) if len(block.equations) == 1 else None
-        if found is None:
+        normal_sum = _normal_sum(noises, block) if len(block.equations) == 1 else None
+        if normal_sum is None:
             pure.append(block)
         else:
-            normal.append(found)
+            normal.append(normal_sum)
     return pure, normal
 
 
@@ -236,14 +238,14 @@ def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta:
     """
     moves = few_moves(found, differences)
     if moves is None:
-        shift, at = max(largest_normal_shift(one.normal, differences) for one in found)
+        shift, at = max(largest_normal_shift(path_sums.normal, differences) for path_sums in found)
         pure = _dearest_pure(found, differences, delta)
         return _mixed(pure, shift, at, delta)
     prices = [Price(Fraction(0), delta)]
     for move in moves:
         here = Differences(differences.size, (move,), "listed")
         pure = _dearest_pure(found, here, delta)
-        shift = _root(max(one.normal.square(move) for one in found))
+        shift = _root(max(path_sums.normal.square(move) for path_sums in found))
         prices.append(_mixed(pure, shift, move, delta))
         if prices[-1].epsilon is None:
             return prices[-1]
@@ -253,20 +255,20 @@ def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta:
 def _mixed(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
     if pure.epsilon is None:
         return pure
-    found = normal_epsilon(shift, delta, pure.epsilon)
-    why = f"no epsilon below {_LARGEST}" if found is None else ""
+    epsilon = normal_epsilon(shift, delta, pure.epsilon)
+    why = f"no epsilon below {_LARGEST}" if epsilon is None else ""
     words = (f"normal noise by {float(shift):.6g} standard deviations",) if shift else ()
-    return Price(found, delta, pure.path, move or pure.move, (*words, *pure.shifts), why)
+    return Price(epsilon, delta, pure.path, move or pure.move, (*words, *pure.shifts), why)
 
 
 def few_moves(found: Sequence[ReleasedSums], differences: Differences) -> list[Move] | None:
     """All that matter: between a difference and its opposite both costs are smaller."""
-    blocks = [block for one in found for block in one.pure]
+    blocks = [block for path_sums in found for block in path_sums.pure]
     answers = {i for block in blocks for i in block.answers}
-    answers |= {i for one in found for i in one.normal.by_answer}
+    answers |= {i for path_sums in found for i in path_sums.normal.by_answer}
     if differences.box or not differences.reals.isdisjoint(answers):
         return None
-    if differences.spans and any(one.shifts_whole_noise for one in blocks):
+    if differences.spans and any(piece.shifts_whole_noise for piece in blocks):
         return None
     some = list(islice(differences.moves(answers), _MOST_TOGETHER + 1))
     return some if len(some) <= _MOST_TOGETHER else None
@@ -279,7 +281,7 @@ def largest_normal_shift(normal: NormalSums, differences: Differences) -> tuple[
     """
     square, at = largest_square(normal, differences.without_box())
     box = differences.only_box()
-    towards = {i: factor for one in normal.sums for i, factor in one.answers.items()}
+    towards = {i: factor for normal_sum in normal.sums for i, factor in normal_sum.answers.items()}
     shift = _root(square) + _root(_largest_in_box(normal, box))
     return shift, at or box.find_largest(towards)
 
@@ -317,7 +319,11 @@ def _largest_in_box(normal: NormalSums, box: Differences) -> Fraction:
         corners = product(*([(i, -bound), (i, bound)] for i, bound in bounds))
         return max(normal.square(corner) for corner in corners)
     return sum(
-        (Fraction(box.largest(one.answers)) ** 2 / one.variance for one in normal.sums), _ZERO
+        (
+            Fraction(box.largest(normal_sum.answers)) ** 2 / normal_sum.variance
+            for normal_sum in normal.sums
+        ),
+        _ZERO,
     )
 
 
@@ -350,8 +356,8 @@ def normal_epsilon(shift: Fraction, delta: Fraction, aside: Fraction) -> Fractio
     with precision(CERTIFIED_BITS):
 
         def holds(epsilon: Fraction) -> bool:
-            found = normal_delta(shift, epsilon - aside)
-            return bool(found <= arb(fmpq(delta.numerator, delta.denominator)))
+            needed = normal_delta(shift, epsilon - aside)
+            return bool(needed <= arb(fmpq(delta.numerator, delta.denominator)))
 
         low, high = Fraction(0), aside + 1
         if holds(low):

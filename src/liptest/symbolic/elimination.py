@@ -102,32 +102,40 @@ def _plan(
     around: dict[int, set[Key]] = {}
     for form in forms:
         _entered(around, form)
-    busy = {one: len(some) for one, some in around.items()}
-    alike = {one: _alike(one, some, smooth) for one, some in around.items()}
+    busy = {variable: len(some) for variable, some in around.items()}
+    alike = {variable: _alike(variable, some, smooth) for variable, some in around.items()}
     steps: list[EliminationStep] = []
     while around:
         free = [
-            one
-            for one, some in around.items()
-            if _is_free(one, some, whole) and (one != root or len(around) == 1)
+            variable
+            for variable, some in around.items()
+            if _is_free(variable, some, whole) and (variable != root or len(around) == 1)
         ]
         if not free:
             return None
         # Centres last: of two ends of one edge the less busy one, or that which was drawn later.
-        leaf = min(free, key=lambda one: (_weight(one, around), busy[one], -alike[one], -one))
+        leaf = min(
+            free,
+            key=lambda variable: (
+                _weight(variable, around),
+                busy[variable],
+                -alike[variable],
+                -variable,
+            ),
+        )
         step = _step(leaf, around.pop(leaf), whole)
         steps.append(step)
         if step.outer is not None:
-            for one, _ in step.after:
-                around[one].discard(step.outer)
+            for variable, _ in step.after:
+                around[variable].discard(step.outer)
             _entered(around, step.after)
     return tuple(steps)
 
 
 def _entered(around: dict[int, set[Key]], form: Key) -> None:
     """Note a form at its variables, unless it is one variable alone."""
-    for one, _ in form:
-        some = around.setdefault(one, set())
+    for variable, _ in form:
+        some = around.setdefault(variable, set())
         if len(form) > 1:
             some.add(form)
 
@@ -143,7 +151,7 @@ def _alike(variable: int, around: set[Key], smooth: frozenset[int]) -> int:
     if not smooth:
         return 0
     kind = variable in smooth
-    return sum((one in smooth) is kind for form in around for one, _ in form)
+    return sum((v in smooth) is kind for form in around for v, _ in form)
 
 
 def _weight(variable: int, around: dict[int, set[Key]]) -> int:
@@ -151,11 +159,11 @@ def _weight(variable: int, around: dict[int, set[Key]]) -> int:
     if not around[variable]:
         return 1
     (form,) = around[variable]
-    return -max(len(around[one]) for one, _ in form if one in around)
+    return -max(len(around[v]) for v, _ in form if v in around)
 
 
 def _factor(form: Key, variable: int) -> Rational:
-    return next(factor for one, factor in form if one == variable)
+    return next(factor for v, factor in form if v == variable)
 
 
 def _step(variable: int, around: set[Key], whole: bool) -> EliminationStep:
@@ -217,8 +225,8 @@ class Shape:
 def _is_smooth(kind: str, arguments: tuple[Any, ...]) -> bool:
     if kind == "density":
         return bool(arguments[0].is_smooth)
-    parts = (one for one, _ in arguments[0]) if kind == "product" else arguments
-    return kind == "reach" or any(isinstance(one, Shape) and one.is_smooth for one in parts)
+    parts = (part for part, _ in arguments[0]) if kind == "product" else arguments
+    return kind == "reach" or any(isinstance(part, Shape) and part.is_smooth for part in parts)
 
 
 #: A shape moved up.
@@ -238,18 +246,22 @@ def forget_shapes() -> None:
 def shape(kind: str, rates: Rates, *arguments: Any) -> Shape:
     """The one shape of its kind and arguments."""
     key = (kind, rates, _hashed(arguments))
-    found = _SHAPES.get(key)
-    if found is None:
-        found = _SHAPES[key] = Shape(kind, rates, arguments, len(_SHAPES))
-    return found
+    cached = _SHAPES.get(key)
+    if cached is None:
+        cached = _SHAPES[key] = Shape(kind, rates, arguments, len(_SHAPES))
+    return cached
 
 
 def _hashed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same with what hashes fast; each kind has numbers in places of their own."""
     return tuple(
         [
-            (one.p, one.q) if type(one) is fmpq else _hashed(one) if type(one) is tuple else one
-            for one in arguments
+            (argument.p, argument.q)
+            if type(argument) is fmpq
+            else _hashed(argument)
+            if type(argument) is tuple
+            else argument
+            for argument in arguments
         ]
     )
 
@@ -269,8 +281,8 @@ def exact_rates(noises: Iterable[Noise]) -> ExactRates:
 
 def rates_of(noises: frozenset[Noise]) -> Rates:
     """How functions of these are written down."""
-    found = _RATES.get(noises)
-    if found is None:
+    rates = _RATES.get(noises)
+    if rates is None:
         key: Any
         if any(noise.is_discrete for noise in noises):
             key = tuple(sorted({q for q in map(ratio, noises) if q != 0}))
@@ -280,8 +292,8 @@ def rates_of(noises: frozenset[Noise]) -> Rates:
             made = Rates
         if key not in _RATES:
             _RATES[key] = made(key)
-        found = _RATES[noises] = _RATES[key]
-    return found
+        rates = _RATES[noises] = _RATES[key]
+    return rates
 
 
 def ratio(noise: Noise) -> Fraction:
@@ -311,15 +323,15 @@ def interval(rates: Rates, low: Any, high: Any) -> Moved:
 def multiply_shapes(factors: list[Moved]) -> Moved:
     """Of all, at least one."""
     flat: list[Moved] = []
-    for one, shift in factors:
-        if one.kind == "product":
-            flat += [(part, inner + shift) for part, inner in one.arguments[0]]
+    for factor, shift in factors:
+        if factor.kind == "product":
+            flat += [(part, inner + shift) for part, inner in factor.arguments[0]]
         else:
-            flat.append((one, shift))
+            flat.append((factor, shift))
     if len(flat) == 1:
         return flat[0]
     base = min(shift for _, shift in flat)
-    parts = sorted(((one, shift - base) for one, shift in flat), key=_order)
+    parts = sorted(((factor, shift - base) for factor, shift in flat), key=_order)
     return shape("product", flat[0][0].rates, tuple(parts)), base
 
 
@@ -378,8 +390,8 @@ def _mirrored(one: Shape, shift: Any) -> Moved:
         return multiply_shapes([_mirrored(part, inner + shift) for part, inner in one.arguments[0]])
     if one.kind == "convolution":
         (left, at), (right, other_at) = (_mirrored(part, _ZERO) for part in one.arguments[:2])
-        found = _convolution(left, right, one.arguments[2])
-        return found, at + other_at - shift
+        convolved = _convolution(left, right, one.arguments[2])
+        return convolved, at + other_at - shift
     return stretching(one, fmpq(-1)), -shift
 
 
@@ -389,9 +401,9 @@ def reaching(x: Moved, factor: Any, outer: Moved) -> Moved:
     inner, shift = outer
     if inner.kind == "reach" and law[0] == "normal" and own == (None, None):
         # The sum of two normal variables is one.
-        known, known_own, known_factor, inside = inner.arguments
-        if known[0] == "normal" and known_own == (None, None):
-            variance = law[1] * factor**2 + known[1] * known_factor**2
+        inner_law, known_own, known_factor, inside = inner.arguments
+        if inner_law[0] == "normal" and known_own == (None, None):
+            variance = law[1] * factor**2 + inner_law[1] * known_factor**2
             return _reach(inner.rates, (("normal", variance), own, fmpq(1), inside), shift)
     if inner.kind != "interval":
         raise UnsupportedForm("sums of several variables, not all normal, or chains of four")

@@ -75,19 +75,19 @@ class Rates:
 
     def added(self, left: int, right: int) -> tuple[int, int]:
         """(number, carry): offsets left + right = offset + base * carry."""
-        found = self._sums.get((left, right))
-        if found is None:
-            found = self.split(self.offsets[left] + self.offsets[right])
-            self._sums[left, right] = found
-        return found
+        split = self._sums.get((left, right))
+        if split is None:
+            split = self.split(self.offsets[left] + self.offsets[right])
+            self._sums[left, right] = split
+        return split
 
     def power(self, rate: Any, distance: Any) -> Any:
         """e^(rate * distance)."""
         key = (rate.p, rate.q, distance.p, distance.q, ctx.prec)
-        found = self._powers.get(key)
-        if found is None:
-            found = self._powers[key] = self._power(rate, distance)
-        return found
+        power = self._powers.get(key)
+        if power is None:
+            power = self._powers[key] = self._power(rate, distance)
+        return power
 
     def _power(self, rate: Any, distance: Any) -> Any:
         return arb(rate * distance).exp()
@@ -99,19 +99,19 @@ class Rates:
     def primitive(self, power: int, rate: Any) -> list[Any]:
         """Coefficients a_j: sum of a_j t^j e^(rate t) has the derivative t^power e^(rate t)."""
         key = (power, rate.p, rate.q, ctx.prec)
-        found = self._parts.get(key)
-        if found is None:
-            found = self._parts[key] = self._primitive(power, rate)
-        return found
+        coefficients = self._parts.get(key)
+        if coefficients is None:
+            coefficients = self._parts[key] = self._primitive(power, rate)
+        return coefficients
 
     def _primitive(self, power: int, rate: Any) -> list[Any]:
         if rate == 0:
             return [arb(0)] * (power + 1) + [arb(fmpq(1, power + 1))]
-        found = [arb(0)] * (power + 1)
-        found[power] = 1 / arb(rate)
+        coefficients = [arb(0)] * (power + 1)
+        coefficients[power] = 1 / arb(rate)
         for j in range(power - 1, -1, -1):
-            found[j] = -(j + 1) * found[j + 1] / arb(rate)
-        return found
+            coefficients[j] = -(j + 1) * coefficients[j + 1] / arb(rate)
+        return coefficients
 
     def primitive_at(self, power: int, rate: Any, place: Any) -> Any:
         """The primitive at a place."""
@@ -127,8 +127,8 @@ class Rates:
     def weight(self, power: int, offset: int, exponent: int, low: Any, high: Any) -> Any:
         """Integral of one term from low to high; None is infinite."""
         key = (power, offset, exponent, hashed(low), hashed(high), ctx.prec)
-        found = self._weights.get(key)
-        if found is None:
+        weight = self._weights.get(key)
+        if weight is None:
             rate = self.rate(offset, exponent)
             zero = self.number(0)
             above = zero if high is None else self.primitive_at(power, rate, high)
@@ -136,8 +136,8 @@ class Rates:
             sign = self.sign(rate)
             if (high is None and sign >= 0) or (low is None and sign <= 0):
                 above = self.unbounded()
-            found = self._weights[key] = above - below
-        return found
+            weight = self._weights[key] = above - below
+        return weight
 
 
 class WholeRates(Rates):
@@ -147,17 +147,17 @@ class WholeRates(Rates):
 
     def __init__(self, ratios: tuple[Fraction, ...]) -> None:
         super().__init__(fmpq(1))
-        self.ratios = tuple(fmpq(one.numerator, one.denominator) for one in ratios)
+        self.ratios = tuple(fmpq(ratio.numerator, ratio.denominator) for ratio in ratios)
         self._signs: dict[Any, int] = {}
 
     def exponents(self, rate: Any) -> list[int]:
         """The powers of the numbers q that a rate stands for."""
-        left, found = int(rate.p), []
+        left, digits = int(rate.p), []
         for _ in self.ratios:
             digit = ((left + (1 << (_DIGIT - 1))) & ((1 << _DIGIT) - 1)) - (1 << (_DIGIT - 1))
-            found.append(digit)
+            digits.append(digit)
             left = (left - digit) >> _DIGIT
-        return found
+        return digits
 
     def _power(self, rate: Any, distance: Any) -> Any:
         value, steps = self.number(1), int(distance.p)
@@ -169,10 +169,10 @@ class WholeRates(Rates):
     def sign(self, rate: Any) -> int:
         if rate == 0:
             return 0
-        found = self._signs.get(rate)
-        if found is None:
-            found = self._signs[rate] = self._sign(rate)
-        return found
+        sign = self._signs.get(rate)
+        if sign is None:
+            sign = self._signs[rate] = self._sign(rate)
+        return sign
 
     def _sign(self, rate: Any) -> int:
         value = self._power(rate, fmpq(1))
@@ -189,20 +189,21 @@ class WholeRates(Rates):
         """sum of a_j t^j q^t, whose difference from t to t + 1 is t^power q^t."""
         ratio, whole = self._power(rate, fmpq(1)), self.sign(rate) == 0
         zero = self.number(0)
-        found = [zero] * (power + 1 + whole)
+        coefficients = [zero] * (power + 1 + whole)
         if whole:
             for j in range(power, -1, -1):
                 rest = sum(
-                    (found[i] * math.comb(i, j) for i in range(j + 2, power + 2)), self.number(0)
+                    (coefficients[i] * math.comb(i, j) for i in range(j + 2, power + 2)),
+                    self.number(0),
                 )
-                found[j + 1] = (self.number(int(j == power)) - rest) / (j + 1)
-            return found
+                coefficients[j + 1] = (self.number(int(j == power)) - rest) / (j + 1)
+            return coefficients
         for j in range(power, -1, -1):
             rest = sum(
-                (found[i] * math.comb(i, j) for i in range(j + 1, power + 1)), self.number(0)
+                (coefficients[i] * math.comb(i, j) for i in range(j + 1, power + 1)), self.number(0)
             )
-            found[j] = (int(j == power) - ratio * rest) / (ratio - 1)
-        return found
+            coefficients[j] = (int(j == power) - ratio * rest) / (ratio - 1)
+        return coefficients
 
 
 class ExactRates(WholeRates):
@@ -230,11 +231,11 @@ def common_base(rates: Iterable[Any]) -> Any:
     counts = Counter(rates)
     if not counts:
         return fmpq(1)
-    found = fmpq(0)
+    common = fmpq(0)
     for rate in counts:
-        found = _gcd(found, rate)
-    if max(counts) <= found * _MOST_MULTIPLES:
-        return found
+        common = _gcd(common, rate)
+    if max(counts) <= common * _MOST_MULTIPLES:
+        return common
     return max(counts, key=lambda rate: (counts[rate], rate))
 
 
@@ -256,13 +257,13 @@ def from_list(rates: Rates, listed: Iterator[tuple[int, Any, Any]]) -> Terms:
         offset, exponent = rates.split(rate)
         row = sums.setdefault((power, offset), {})
         row[exponent] = row[exponent] + coefficient if exponent in row else coefficient
-    found: Terms = {}
+    terms: Terms = {}
     for key, row in sums.items():
         low, high = min(row), max(row)
         zero = rates.number(0)
         every = [row.get(exponent, zero) for exponent in range(low, high + 1)]
-        found[key] = low, rates.polynomial(every)
-    return found
+        terms[key] = low, rates.polynomial(every)
+    return terms
 
 
 def to_list(rates: Rates, terms: Terms) -> Iterator[tuple[int, Any, Any]]:
@@ -274,9 +275,9 @@ def to_list(rates: Rates, terms: Terms) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _add_to(found: Terms, key: tuple[int, int], low: int, poly: Any) -> None:
-    known = found.get(key)
-    if known is not None:
-        other, sum_so_far = known
+    earlier = found.get(key)
+    if earlier is not None:
+        other, sum_so_far = earlier
         if other < low:
             low, poly = other, poly.left_shift(low - other) + sum_so_far
         elif other > low:
@@ -292,49 +293,49 @@ def multiply_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
         return right
     if right is ONE:
         return left
-    found: Terms = {}
+    product: Terms = {}
     for (power, offset), (low, poly) in left.items():
         for (other_power, other_offset), (other_low, other_poly) in right.items():
             number, carry = rates.added(offset, other_offset)
             key = (power + other_power, number)
-            _add_to(found, key, low + other_low + carry, poly * other_poly)
-    return found
+            _add_to(product, key, low + other_low + carry, poly * other_poly)
+    return product
 
 
 def sum_of(parts: list[Terms]) -> Terms:
     """Of functions of the same origin."""
     if len(parts) == 1:
         return parts[0]
-    found: Terms = {}
+    summed: Terms = {}
     for part in parts:
         for key, (low, poly) in part.items():
-            _add_to(found, key, low, poly)
-    return found
+            _add_to(summed, key, low, poly)
+    return summed
 
 
 def moved(rates: Rates, terms: Terms, distance: Any) -> Terms:
     """The function t -> f(t + distance)."""
     if distance == 0 or terms is ONE:
         return terms
-    found: Terms = {}
+    shifted: Terms = {}
     stretch = rates.polynomial([0, rates.power(rates.base, distance)])
     for (power, offset), (low, poly) in terms.items():
         poly = poly(stretch) * rates.power(rates.rate(offset, low), distance)
         for j in range(power + 1):
             factor = math.comb(power, j) * distance ** (power - j)
-            _add_to(found, (j, offset), low, poly if j == power else poly * rates.number(factor))
-    return found
+            _add_to(shifted, (j, offset), low, poly if j == power else poly * rates.number(factor))
+    return shifted
 
 
 def integral(rates: Rates, terms: Terms, low: Any, high: Any) -> Any:
     """From low to high, in the variable of the terms; None is infinite."""
-    found = rates.number(0)
+    area = rates.number(0)
     for (power, offset), (lowest, poly) in terms.items():
         for place, coefficient in enumerate(poly.coeffs()):
             if coefficient != 0:
                 exponent = lowest + place
-                found += coefficient * rates.weight(power, offset, exponent, low, high)
-    return found
+                area += coefficient * rates.weight(power, offset, exponent, low, high)
+    return area
 
 
 def scaled(rates: Rates, terms: Terms, factor: Any) -> Terms:
@@ -369,11 +370,11 @@ def derivative(rates: Rates, terms: Terms) -> Terms:
 
 def value_at(rates: Rates, terms: Terms, t: Any) -> Any:
     """An enclosure of the function for all t of a ball, over the reals."""
-    found, base = arb(0), (arb(rates.base) * t).exp()
+    value, base = arb(0), (arb(rates.base) * t).exp()
     for (power, offset), (low, poly) in terms.items():
         scale = (arb(rates.rate(offset, low)) * t).exp()
-        found += poly(base) * scale * (t**power if power else 1)
-    return found
+        value += poly(base) * scale * (t**power if power else 1)
+    return value
 
 
 _ZERO = fmpq(0)
@@ -415,7 +416,7 @@ def multiplied(
     rates: Rates, left: Function, left_shift: Any, right: Function, right_shift: Any
 ) -> Function:
     """t -> left(t - left_shift) * right(t - right_shift)."""
-    found: Function = []
+    pieces: Function = []
     i = j = 0
     while i < len(left) and j < len(right):
         one, other = left[i], right[j]
@@ -428,10 +429,10 @@ def multiplied(
                 restricted(rates, one, low, high, left_shift),
                 restricted(rates, other, low, high, right_shift),
             )
-            found.append(Piece(low, high, origin_of(low, high), terms))
+            pieces.append(Piece(low, high, origin_of(low, high), terms))
         ended = one_high == high, other_high == high
         i, j = i + ended[0], j + ended[1]
-    return found
+    return pieces
 
 
 def _plus(end: Any, shift: Any) -> Any:
@@ -440,22 +441,22 @@ def _plus(end: Any, shift: Any) -> Any:
 
 def total(rates: Rates, function: Function) -> Any:
     """The integral over all t, or the sum over the whole numbers."""
-    found = rates.number(0)
+    mass = rates.number(0)
     for piece in function:
         low = None if piece.low is None else piece.low - piece.origin
         high = None if piece.high is None else piece.high - piece.origin
-        found += integral(rates, piece.terms, low, high)
-    return found
+        mass += integral(rates, piece.terms, low, high)
+    return mass
 
 
 def stretch_function(rates: Rates, function: Function, factor: Any, shift: Any) -> Function:
     """t -> function(factor * t - shift); over the integers factor and shift are whole."""
     if not rates.step:
-        found = [_stretched(rates, piece, factor, shift) for piece in function]
+        pieces = [_stretched(rates, piece, factor, shift) for piece in function]
     else:
         made = (_sampled(rates, piece, factor, shift) for piece in function)
-        found = [piece for piece in made if piece is not None]
-    return found if factor > 0 else found[::-1]
+        pieces = [piece for piece in made if piece is not None]
+    return pieces if factor > 0 else pieces[::-1]
 
 
 def _stretched(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece:
@@ -571,20 +572,20 @@ def enlarged(function: Function, factor: Any) -> Function:
 
 def add_functions(rates: Rates, several: list[Function]) -> Function:
     """The sum of functions."""
-    return _joined(rates, [piece for one in several for piece in one])
+    return _joined(rates, [piece for function in several for piece in function])
 
 
 def _joined(rates: Rates, parts: list[Piece]) -> Function:
     """The sum of functions of one piece each."""
     cuts = sorted({end for part in parts for end in (part.low, part.high) if end is not None})
     ends = [None, *cuts, None]
-    found: Function = []
+    pieces: Function = []
     for low, high in itertools.pairwise(ends):
         inside = [part for part in parts if _covers(part, low, high)]
         if inside:
             terms = sum_of([restricted(rates, part, low, high, 0) for part in inside])
-            found.append(Piece(low, high, origin_of(low, high), terms))
-    return found
+            pieces.append(Piece(low, high, origin_of(low, high), terms))
+    return pieces
 
 
 def _covers(part: Piece, low: Any, high: Any) -> bool:
@@ -594,5 +595,5 @@ def _covers(part: Piece, low: Any, high: Any) -> bool:
 
 def constant_on(rates: Rates, low: Any, high: Any) -> Function:
     """1 on [low, high)."""
-    one = from_list(rates, iter([(0, _ZERO, fmpq(1))])) if rates.number is fmpq else ONE
-    return [Piece(low, high, origin_of(low, high), one)]
+    constant = from_list(rates, iter([(0, _ZERO, fmpq(1))])) if rates.number is fmpq else ONE
+    return [Piece(low, high, origin_of(low, high), constant)]

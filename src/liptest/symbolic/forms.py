@@ -41,20 +41,20 @@ class Constraint:
         high_closed: bool = False,
     ) -> Constraint:
         """Normalised; raises InputError where there is no variable."""
-        found = _collected(terms)
-        if not found:
+        collected = _collected(terms)
+        if not collected:
             raise InputError("terms=() has no variable; compare numbers directly", name="terms")
         below = None if low is None else Fraction(low)
         above = None if high is None else Fraction(high)
-        if found[0][1] != 1:
-            first = Fraction(found[0][1])
-            found = tuple((variable, lean(factor / first)) for variable, factor in found)
+        if collected[0][1] != 1:
+            first = Fraction(collected[0][1])
+            collected = tuple((variable, lean(factor / first)) for variable, factor in collected)
             below = None if below is None else below / first
             above = None if above is None else above / first
             if first < 0:
                 below, above, low_closed, high_closed = above, below, high_closed, low_closed
         return Constraint(
-            found,
+            collected,
             below,
             above,
             low_closed and below is not None,
@@ -101,7 +101,9 @@ class Form:
     def __mul__(self, factor: Rational) -> Form:
         if not factor:
             return Form(0)
-        terms = tuple((variable, lean(one * factor)) for variable, one in self.terms)
+        terms = tuple(
+            (variable, lean(coefficient * factor)) for variable, coefficient in self.terms
+        )
         return Form(lean(self.constant * factor), terms)
 
     __rmul__ = __mul__

@@ -45,13 +45,13 @@ def law_of_sum(
     UnsupportedForm where no order of the variables leads there.
     """
     listed = list(constraints)
-    found = _law_of_sum(noises, listed, terms, rates)
-    if found is None and listed:
+    law = _law_of_sum(noises, listed, terms, rates)
+    if law is None and listed:
         fewer = _not_implied(noises, listed, bool(rates.step))
-        found = None if fewer is None else _law_of_sum(noises, fewer, terms, rates)
-    if found is None:
+        law = None if fewer is None else _law_of_sum(noises, fewer, terms, rates)
+    if law is None:
         raise UnsupportedForm("several sums of the same noise variables are compared and answered")
-    return found
+    return law
 
 
 def _law_of_sum(
@@ -61,9 +61,9 @@ def _law_of_sum(
         if rates.step and abs(factor) != 1:
             continue
         factors = _factors(noises, listed, (variable, Fraction(factor)), terms, rates)
-        found = _eliminated(noises, factors, len(noises), rates)
-        if found is not None:
-            shape, shift = found
+        eliminated = _eliminated(noises, factors, len(noises), rates)
+        if eliminated is not None:
+            shape, shift = eliminated
             return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
     return None
 
@@ -73,8 +73,8 @@ def _not_implied(
 ) -> list[Constraint] | None:
     """Fewer constraints that say the same; None where they cannot hold."""
     ranges: dict[Key, Range] = {}
-    for one in constraints:
-        form, low, high = prepared_range(one, whole)
+    for constraint in constraints:
+        form, low, high = prepared_range(constraint, whole)
         ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
     supports = {v: support(noises[v]) for form in ranges for v, _ in form}
     if stages_of(ranges, supports, whole) is None:
@@ -100,20 +100,20 @@ def _factors(
     variable, factor = chosen
     root, whole = len(noises), bool(rates.step)
     instead = {root: 1 / factor}
-    instead |= {one: -Fraction(other) / factor for one, other in terms if one != variable}
+    instead |= {v: -Fraction(other) / factor for v, other in terms if v != variable}
     ranges: dict[Key, Range] = {}
-    for one in constraints:
-        form, low, high = prepared_range(_replaced(one, variable, instead), whole)
+    for constraint in constraints:
+        form, low, high = prepared_range(_replaced(constraint, variable, instead), whole)
         ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
-    found: dict[Key, list[Moved]] = {}
+    factors: dict[Key, list[Moved]] = {}
     for form, (low, high) in ranges.items():
         if (low, high) != (None, None):
             above = high + 1 if whole and high is not None else high
-            found[form] = [shapes.interval(rates, low, above)]
+            factors[form] = [shapes.interval(rates, low, above)]
     form, scale = normalised(tuple(sorted(instead.items())), whole)
     density = shapes.variable_density(rates, noises[variable]), _ZERO
-    found.setdefault(form, []).append(shapes.stretch_shape(density, shapes.exact(scale)))
-    return found
+    factors.setdefault(form, []).append(shapes.stretch_shape(density, shapes.exact(scale)))
+    return factors
 
 
 def _replaced(one: Constraint, variable: int, instead: dict[int, Fraction]) -> Constraint:
@@ -152,7 +152,7 @@ def exact_mass(noises: tuple[Noise, ...], constraints: Iterable[Constraint], rat
 
     Raises UnsupportedForm where sums are compared in cycles.
     """
-    found = rates.number(1)
+    mass = rates.number(1)
     parts = gathered(noises, constraints)
     if parts is None:
         return rates.number(0)
@@ -160,8 +160,8 @@ def exact_mass(noises: tuple[Noise, ...], constraints: Iterable[Constraint], rat
         if not isinstance(part, Tree):
             raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
         for shape in totals_of(noises, part, rates):
-            found *= functions.total(rates, function_of(shape))
-    return found
+            mass *= functions.total(rates, function_of(shape))
+    return mass
 
 
 def independent_groups(several: Iterable[Terms]) -> list[set[int]]:

@@ -79,16 +79,16 @@ def find_joint_shifts(
     """
     if isinstance(differences, ManyDifferences):
         return _of_many(paths, differences)
-    found = released_sums(paths, (differences,))
-    if not isinstance(found, list):
-        return NoJointShift(found.why)
-    moves = few_moves(found, differences)
+    sums = released_sums(paths, (differences,))
+    if not isinstance(sums, list):
+        return NoJointShift(sums.why)
+    moves = few_moves(sums, differences)
     if moves is None:
-        one = _of_all(found, differences)
-        return one if isinstance(one, NoJointShift) else [one]
+        shift = _of_all(sums, differences)
+        return shift if isinstance(shift, NoJointShift) else [shift]
     listed = []
     for move in moves:
-        here = _at(found, differences.size, move)
+        here = _at(sums, differences.size, move)
         if isinstance(here, NoJointShift):
             return here
         listed.append(here)
@@ -97,35 +97,35 @@ def find_joint_shifts(
 
 def _at(found: Sequence[ReleasedSums], size: int, move: Move) -> JointShift | NoJointShift:
     """Of one difference, and of its opposite."""
-    square = max(one.normal.square(move) for one in found)
+    square = max(path_sums.normal.square(move) for path_sums in found)
     words = _words(found[0].path, square)
     if len(found) > 1:
-        loss = _largest_loss([one.pure for one in found], size, move)
+        loss = _largest_loss([path_sums.pure for path_sums in found], size, move)
         if loss is None:
             return NoJointShift(NO_SHIFT)
         return JointShift(square, (), loss, False, move, words)
-    (one,) = found
+    (path_sums,) = found
     laplace = tuple(
         price
-        for block in one.pure
-        if _is_laplace(one.path, block) and (price := _at_move(block, move))
+        for block in path_sums.pure
+        if _is_laplace(path_sums.path, block) and (price := _at_move(block, move))
     )
-    others = [block for block in one.pure if not _is_laplace(one.path, block)]
+    others = [block for block in path_sums.pure if not _is_laplace(path_sums.path, block)]
     loss = _largest_loss([others], size, move)
     if loss is None:
         return NoJointShift(NO_SHIFT)
     here = Differences(size, (move,), "listed")
-    words += words_of_shifts(one.path, price_blocks(one.pure, here).parts)
+    words += words_of_shifts(path_sums.path, price_blocks(path_sums.pure, here).parts)
     return JointShift(square, laplace, loss, True, move, words)
 
 
 def _of_all(found: Sequence[ReleasedSums], differences: Differences) -> JointShift | NoJointShift:
     """Each kind of noise at its own worst."""
-    totals = [price_blocks(one.pure, differences) for one in found]
+    totals = [price_blocks(path_sums.pure, differences) for path_sums in found]
     losses = [total.price for total in totals if total.price is not None]
     if len(losses) < len(totals):
         return NoJointShift(NO_SHIFT)
-    square, move = max(_square(one.normal, differences) for one in found)
+    square, move = max(_square(path_sums.normal, differences) for path_sums in found)
     words = _words(found[0].path, square)
     return JointShift(square, (), max(losses), len(found) == 1, move or totals[0].move, words)
 
@@ -133,18 +133,18 @@ def _of_all(found: Sequence[ReleasedSums], differences: Differences) -> JointShi
 def _of_many(
     paths: Sequence[AlignedPath], many: ManyDifferences
 ) -> list[JointShift] | NoJointShift:
-    found = released_sums(paths, [part for _, part in many.parts])
-    if not isinstance(found, list):
-        return NoJointShift(found.why)
+    released = released_sums(paths, [part for _, part in many.parts])
+    if not isinstance(released, list):
+        return NoJointShift(released.why)
     length, loss = _ZERO, _ZERO
     for times, part in many.parts:
-        one = _of_all(found, part)
-        if isinstance(one, NoJointShift):
-            return one
-        length += times * max(largest_normal_shift(sums.normal, part)[0] for sums in found)
-        loss += times * one.loss
+        shift = _of_all(released, part)
+        if isinstance(shift, NoJointShift):
+            return shift
+        length += times * max(largest_normal_shift(sums.normal, part)[0] for sums in released)
+        loss += times * shift.loss
     square = length**2
-    return [JointShift(square, (), loss, len(found) == 1, (), _words(found[0].path, square))]
+    return [JointShift(square, (), loss, len(released) == 1, (), _words(released[0].path, square))]
 
 
 def _square(normal: NormalSums, differences: Differences) -> tuple[Fraction, Move]:

@@ -57,9 +57,9 @@ class Proposal:
 
 def find_shifts(program: ShiftProgram) -> Proposal | None:
     """The cheapest shifts; None where there are none, or where none was found."""
-    known = _without_solver(program)
-    if known is not None:
-        return known if program.allows(known.shifts) else None
+    proposal = _without_solver(program)
+    if proposal is not None:
+        return proposal if program.allows(proposal.shifts) else None
     if len(program.at_least) > _MOST_KEPT:
         return _solved(program)
     return _remembered(program)
@@ -95,17 +95,17 @@ def _without_solver(program: ShiftProgram) -> Proposal | None:
 
 
 def _one_equation(program: ShiftProgram, row: ShiftBound) -> Proposal | None:
-    found = []
+    candidates = []
     for v, factor in row.terms:
         shift = lean(Fraction(row.value) / factor)
         price = program.costs[v].price(shift)
         if price is not None:
-            found.append((price, v, shift))
+            candidates.append((price, v, shift))
         elif program.costs[v].is_whole:
             return None  # several whole shifts together may do it
-    if not found:
+    if not candidates:
         return None
-    _, v, shift = min(found)
+    _, v, shift = min(candidates)
     return Proposal({v: shift})
 
 
@@ -129,7 +129,7 @@ def _ask_solver(program: ShiftProgram, scale: float) -> tuple[list[float], list[
     rows = (*program.at_least, *program.exactly)
     unit = 1.0 if any(cost.is_whole for cost in program.costs) else scale
     low = np.array([float(row.value) / unit for row in rows])
-    found = propose_shifts(
+    proposed = propose_shifts(
         program.costs,
         np.array([len(row.terms) for row in rows]),
         np.array([v for row in rows for v, _ in row.terms], dtype=np.int64),
@@ -137,9 +137,9 @@ def _ask_solver(program: ShiftProgram, scale: float) -> tuple[list[float], list[
         low,
         len(program.at_least),
     )
-    if found is None:
+    if proposed is None:
         return None
-    values, weights = found
+    values, weights = proposed
     return [float(value) * unit for value in values], weights.tolist()
 
 
@@ -176,7 +176,9 @@ def propose_shifts(
     if any(cost.is_whole for cost in costs):
         kinds = highspy.HighsVarType
         whole = [cost.is_whole for cost in costs for _ in range(2)]
-        model.integrality_ = [kinds.kInteger if one else kinds.kContinuous for one in whole]
+        model.integrality_ = [
+            kinds.kInteger if is_whole else kinds.kContinuous for is_whole in whole
+        ]
     solver = _quiet_solver()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_rel_gap", 0.0)
@@ -185,8 +187,8 @@ def propose_shifts(
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     solution = solver.getSolution()
-    found = np.asarray(solution.col_value)
-    values, weights = found[::2] - found[1::2], np.asarray(solution.row_dual)[:one_sided]
+    primal = np.asarray(solution.col_value)
+    values, weights = primal[::2] - primal[1::2], np.asarray(solution.row_dual)[:one_sided]
     return (values, weights) if np.isfinite(values).all() else None
 
 
@@ -209,19 +211,19 @@ def _quiet_solver() -> Any:
 def _exact_shifts(program: ShiftProgram, values: list[float], near: float) -> Shifts | None:
     """The rational point where what is tight at a point of floats is tight; None if none is."""
     size = max((abs(value) for value in values), default=0.0)
-    known: dict[int, Rational] = {}
+    fixed: dict[int, Rational] = {}
     for v, value in enumerate(values):
         if program.costs[v].is_whole:
-            known[v] = round(value)
+            fixed[v] = round(value)
         elif abs(value) <= near * size:
-            known[v] = 0
+            fixed[v] = 0
     rows = list(program.exactly)
     for row in program.at_least:
         gap = sum([float(f) * values[v] for v, f in row.terms]) - float(row.value)
         if abs(gap) <= max(near, _NEAR) * max(1e-300, size, abs(float(row.value))):
             rows.append(row)
-    found = _solved_values(rows, known, values)
-    every = {**known, **found}
+    solved = _solved_values(rows, fixed, values)
+    every = {**fixed, **solved}
     return {v: lean(Fraction(shift)) for v, shift in sorted(every.items()) if shift}
 
 
@@ -253,14 +255,14 @@ def _solved_values(
                     inside[other] = inside.get(other, _ZERO) + factor * step
                 pivots[v] = inside, before + factor * constant
         pivots[chosen] = others, constant
-    found = {
+    values = {
         v: Fraction(value).limit_denominator(10**6)
         for v, value in enumerate(near)
         if v not in known and v not in pivots
     }
     for v, (others, constant) in pivots.items():
-        found[v] = constant + sum((f * found[other] for other, f in others.items()), _ZERO)
-    return found
+        values[v] = constant + sum((f * values[other] for other, f in others.items()), _ZERO)
+    return values
 
 
 _ZERO = Fraction(0)

@@ -45,18 +45,18 @@ def price_by_ends(
     if len(listed) > _MOST_PATHS:
         return None
     parts = differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)
-    reader, best, at, known = RowReader(), Fraction(0), 0, _Prices(parts)
+    reader, best, at, prices = RowReader(), Fraction(0), 0, _Prices(parts)
     for number, path in enumerate(listed):
         blocks, conditions, equations = blocks_of(path, reader)
         for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):
             if any(find_bare_move(path, rows, part, sides) is not None for _, part in parts):
                 return None
-        price = known.of_path(path, blocks)
+        price = prices.of_path(path, blocks)
         if price is None:
             return None
         if price > best:
             best, at = price, number
-    return Price(best, path=at, move=known.dearest, is_by_ends=True) if known.is_used else None
+    return Price(best, path=at, move=prices.dearest, is_by_ends=True) if prices.is_used else None
 
 
 class _Prices:
@@ -89,12 +89,14 @@ class _Prices:
 
     def _of_block(self, path: AlignedPath, block: Block) -> Fraction | None:
         asked = tuple(
-            one for one in path.conditions if not block.costs.keys().isdisjoint(_own(one))
+            condition
+            for condition in path.conditions
+            if not block.costs.keys().isdisjoint(_own(condition))
         )
         told = {v for place in path.places for v, _ in place.terms}
         if told & block.costs.keys() or any(path.noises[v].is_discrete for v in block.costs):
             return None
-        key = asked, tuple(path.noises[v] for one in asked for v, _ in one.terms)
+        key = asked, tuple(path.noises[v] for condition in asked for v, _ in condition.terms)
         if key not in self._known:
             threshold = _threshold_of(path, asked, self.parts)
             self._known[key] = None if threshold is None else threshold.price()
@@ -187,7 +189,7 @@ class _Threshold:
         if any(mass.is_zero() for mass in masses):
             return None if self._is_possible() else Fraction(0)
         rise = [self._rise(low, self.step), self._rise(high, -self.step)]
-        if not all(one.is_finite() for one in rise):
+        if not all(bound.is_finite() for bound in rise):
             return None
         off = self._off()
         least = arb.min(*masses)
@@ -205,13 +207,13 @@ class _Threshold:
             self._mass(start + times * step).log() for times in (-1, 0, 1, 2)
         )
         bounds = [arb.max(near, 2 * near - far) for near, far in ((there, after), (here, before))]
-        finite = [one for one in bounds if one.is_finite()]
+        finite = [bound for bound in bounds if bound.is_finite()]
         most = finite[0] if len(finite) == 1 else arb.min(*bounds) if finite else arb("inf")
         return most - here
 
     def _mass(self, at: Fraction) -> arb:
         """The probability of the conditions where the sum is ``at``."""
-        system = System([one if isinstance(one, Noise) else _ANY for one in self.noises])
+        system = System([noise if isinstance(noise, Noise) else _ANY for noise in self.noises])
         return system.probability([self._noisy(row, by * at) for row, by in self.rows])
 
     def _noisy(self, condition: Constraint, known: Fraction) -> Constraint:
@@ -226,7 +228,7 @@ class _Threshold:
         """Whether the conditions hold for any sum between the ends, with any noise."""
         low, high = self.ends
         own = len(self.noises)
-        noises = [one if isinstance(one, Noise) else _ANY for one in self.noises]
+        noises = [noise if isinstance(noise, Noise) else _ANY for noise in self.noises]
         asked = []
         for condition, by in self.rows:
             some = self._noisy(condition, by * low)
@@ -242,7 +244,7 @@ class _Threshold:
 
     def _off(self) -> arb:
         """By how much the probability may be off, as ``rng.random()`` gives floats."""
-        found = Fraction(0)
+        off = Fraction(0)
         for condition, by in self.rows:
             ends = [end for end in (condition.low, condition.high) if end is not None]
             sizes = [abs(by * end) for end in self.ends] + [abs(end) for end in ends]
@@ -250,8 +252,8 @@ class _Threshold:
                 abs(Fraction(factor)) for v, factor in condition.terms if self._is_uniform(v)
             ]
             if uniform:
-                found += len(ends) * _OFF * (1 + max(sizes) / min(uniform))
-        return arb(fmpq(found.numerator, found.denominator))
+                off += len(ends) * _OFF * (1 + max(sizes) / min(uniform))
+        return arb(fmpq(off.numerator, off.denominator))
 
 
 def _scale(condition: Constraint, some: Constraint) -> Fraction:

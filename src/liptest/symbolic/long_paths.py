@@ -69,10 +69,12 @@ def find_long_shift(path: AlignedPath, bounds: Mapping[int, Rational]) -> LongSh
     used, columns = np.unique(variables, return_inverse=True)
     costs = [shift_cost(path.noises[v]) for v in used]
     lengths = np.bincount(rows, minlength=len(needs))
-    found = propose_shifts(costs, lengths, columns, factors.astype(float), needs / unit, len(needs))
-    if found is None:
+    solution = propose_shifts(
+        costs, lengths, columns, factors.astype(float), needs / unit, len(needs)
+    )
+    if solution is None:
         return None
-    shifts = [Fraction(float(value)).limit_denominator(_DENOMINATORS) for value in found[0]]
+    shifts = [Fraction(float(value)).limit_denominator(_DENOMINATORS) for value in solution[0]]
     scale = lcm(*(shift.denominator for shift in shifts))
     steps = [int(shift * scale) for shift in shifts]
     if max(scale, *map(abs, steps)) > _NUMBER:
@@ -84,7 +86,7 @@ def find_long_shift(path: AlignedPath, bounds: Mapping[int, Rational]) -> LongSh
     price = total_price({int(v): cost for v, cost in zip(used, costs, strict=True)}, moved)
     if price is None:
         return None
-    return LongShift(price, moved, _move(path, terms, found[1], bounds))
+    return LongShift(price, moved, _move(path, terms, solution[1], bounds))
 
 
 def _terms(path: AlignedPath) -> _Terms | None:

@@ -29,7 +29,7 @@ class PairedNoise:
     def terms(self, terms: Terms) -> Terms:
         """A sum without the second of each pair."""
         left_out = {second for _, second in self.pairs}
-        return tuple((one, factor) for one, factor in terms if one not in left_out)
+        return tuple((variable, factor) for variable, factor in terms if variable not in left_out)
 
     def constraint(self, one: Constraint) -> Constraint:
         """The same constraint."""
@@ -43,12 +43,12 @@ class PairedNoise:
 
     def point(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """Values of all variables as they were before."""
-        found = list(point)
+        coordinates = list(point)
         for first, second in self.pairs:
-            difference = found[first]
-            found[second] = max(Fraction(1), 1 - difference)
-            found[first] = difference + found[second]
-        return tuple(found)
+            difference = coordinates[first]
+            coordinates[second] = max(Fraction(1), 1 - difference)
+            coordinates[first] = difference + coordinates[second]
+        return tuple(coordinates)
 
 
 def pair_noise(noises: tuple[Noise, ...], several: Iterable[Terms]) -> PairedNoise | None:

@@ -96,9 +96,9 @@ class RowReader:
 
     def _row(self, terms: Terms, noises: Sequence[Noise | Answer]) -> tuple[PathRow, PathRow]:
         """A row and its opposite."""
-        known = self._known.get(id(terms))
+        cached = self._known.get(id(terms))
         here = [noises[v] for v, _ in terms]
-        if known is None or known[1] != here:
+        if cached is None or cached[1] != here:
             noise: list[tuple[int, Rational]] = []
             answers: dict[int, Rational] = {}
             for (v, factor), what in zip(terms, here, strict=True):
@@ -109,8 +109,8 @@ class RowReader:
             row = PathRow(tuple(noise), tuple(sorted((i, f) for i, f in answers.items() if f)))
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            known = self._known[id(terms)] = terms, here, row, _opposite(row)
-        return known[2], known[3]
+            cached = self._known[id(terms)] = terms, here, row, _opposite(row)
+        return cached[2], cached[3]
 
 
 def blocks_of(
@@ -173,9 +173,9 @@ def solve_equations(equations: Sequence[PathRow], costs: Mapping[int, ShiftCost]
 def add_factors(sums: Factors, more: Mapping[int, Rational], times: Rational) -> None:
     """Add a multiple of a sum to another; what becomes 0 is left out."""
     for i, factor in more.items():
-        found = lean(sums.get(i, 0) + times * factor)
-        if found:
-            sums[i] = found
+        total = lean(sums.get(i, 0) + times * factor)
+        if total:
+            sums[i] = total
         else:
             sums.pop(i, None)
 

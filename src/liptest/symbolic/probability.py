@@ -35,10 +35,10 @@ _FEW = 12
 def function_of(one: Shape) -> Function:
     """Of a shape that is not smooth."""
     key = (one, ctx.prec)
-    found = one.rates.functions.get(key)
-    if found is None:
-        found = one.rates.functions[key] = _MAKERS[one.kind](one.rates, *one.arguments)
-    return cast(Function, found)
+    function = one.rates.functions.get(key)
+    if function is None:
+        function = one.rates.functions[key] = _MAKERS[one.kind](one.rates, *one.arguments)
+    return cast(Function, function)
 
 
 def integral_of(one: Shape) -> Any:
@@ -53,10 +53,10 @@ def integral_of(one: Shape) -> Any:
 def analytic_parts(one: Shape) -> list[smooth.QuadraturePiece]:
     """As analytic functions on pieces."""
     key = (one, ctx.prec, "parts")
-    found = one.rates.functions.get(key)
-    if found is None:
-        found = one.rates.functions[key] = _parts(one)
-    return cast("list[smooth.QuadraturePiece]", found)
+    parts = one.rates.functions.get(key)
+    if parts is None:
+        parts = one.rates.functions[key] = _parts(one)
+    return cast("list[smooth.QuadraturePiece]", parts)
 
 
 def _parts(one: Shape) -> list[smooth.QuadraturePiece]:
@@ -112,7 +112,7 @@ def _whole_density(rates: WholeRates, noise: Noise, parameter: Any) -> Function:
         terms = from_list(rates, iter([(0, rate, rates.number(parameter))]))
         return [Piece(fmpq(1), None, fmpq(1), terms)]
     mass = rates.number((1 - parameter) / (1 + parameter))
-    up, down = (from_list(rates, iter([(0, one, mass)])) for one in (-rate, rate))
+    up, down = (from_list(rates, iter([(0, exponent, mass)])) for exponent in (-rate, rate))
     return [Piece(None, _ZERO, _ZERO, up), Piece(_ZERO, None, _ZERO, down)]
 
 
@@ -180,13 +180,13 @@ class System:
         if parts is None:
             return arb(0)
         with precision(_PRECISIONS[0]):
-            found = arb(1)
+            probability = arb(1)
             for part in parts:
                 mass = _mass(noises, part)
                 if mass.is_zero():
                     return mass
-                found *= mass
-        return found
+                probability *= mass
+        return probability
 
     def is_possible(self, constraints: Iterable[Constraint]) -> bool:
         """Whether the probability is above 0. Raises UnsupportedForm."""
@@ -216,10 +216,10 @@ class System:
         try:
             return self.noises, gathered(self.noises, listed), None
         except UnsupportedForm:
-            paired = pair_noise(self.noises, [one.terms for one in listed])
+            paired = pair_noise(self.noises, [constraint.terms for constraint in listed])
             if paired is None:
                 raise
-            fewer = [paired.constraint(one) for one in listed]
+            fewer = [paired.constraint(constraint) for constraint in listed]
             return paired.noises, gathered(paired.noises, fewer), paired
 
 
@@ -240,33 +240,33 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     parts = _sum_of(noises, part, 0)
     for bits in _PRECISIONS:
         with precision(bits):
-            found = _evaluated(parts)
-        if found.is_finite() and found.rel_accuracy_bits() >= _ACCURACY:
-            return found
+            mass = _evaluated(parts)
+        if mass.is_finite() and mass.rel_accuracy_bits() >= _ACCURACY:
+            return mass
     raise SymbolicError(
-        f"the probability of {len(part.ranges)} constraints is only known as {found}: their "
+        f"the probability of {len(part.ranges)} constraints is only known as {mass}: their "
         f"numbers are too large or too close to each other; rescale the noise"
     )
 
 
 def _evaluated(parts: Sum) -> arb:
-    found = arb(0)
+    total = arb(0)
     for sign, factors in parts:
         product = arb(sign)
-        for one in factors:
-            product *= _evaluated(one) if isinstance(one, list) else integral_of(one)
-        found += product
-    return found
+        for factor in factors:
+            product *= _evaluated(factor) if isinstance(factor, list) else integral_of(factor)
+        total += product
+    return total
 
 
 def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
     if isinstance(part, Tree):
-        rates = shapes.rates_of(frozenset(noises[one] for one in part.variables))
+        rates = shapes.rates_of(frozenset(noises[variable] for variable in part.variables))
         return [(1, list(totals_of(noises, part, rates)))]
     if not isinstance(part, Cycle) or depth >= _MOST_SPLITS:
         raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
     return [
-        (sign, [_sum_of(noises, one, depth + 1) for one in parts])
+        (sign, [_sum_of(noises, piece, depth + 1) for piece in parts])
         for sign, parts in part.split(noises)
     ]
 
@@ -276,18 +276,18 @@ def totals_of(noises: tuple[Noise, ...], part: Tree, rates: Rates) -> list[shape
     factors: dict[shapes.Key, list[shapes.Moved]] = {
         form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()
     }
-    found = []
+    totals = []
     for step in part.steps:
         own = [(shapes.variable_density(rates, noises[step.variable]), _ZERO_PROBABILITY)]
         inner = shapes.multiply_shapes(own + factors.pop(step.alone, []))
         if step.outer is None:
-            found.append(inner[0])
+            totals.append(inner[0])
             continue
         left = shapes.convolution(
             inner, step.factor, shapes.multiply_shapes(factors.pop(step.outer))
         )
         factors.setdefault(step.after, []).append(shapes.stretch_shape(left, step.scale))
-    return found
+    return totals
 
 
 _ZERO_PROBABILITY = shapes.exact(Fraction(0))

@@ -143,22 +143,22 @@ def _evaluated(rates: Rates, piece: Any) -> Analytic:
     origin, base = arb(piece.origin), arb(rates.base)
 
     def value(z: Any) -> Any:
-        place, found = z - origin, acb(0)
+        place, total = z - origin, acb(0)
         growth = (place * base).exp()
         for power, rate, poly in rows:
-            found += poly(growth) * (place * rate).exp() * (place**power if power else 1)
-        return found
+            total += poly(growth) * (place * rate).exp() * (place**power if power else 1)
+        return total
 
     return value
 
 
 def product_parts(factors: list[tuple[list[QuadraturePiece], Any]]) -> list[QuadraturePiece]:
     """The product of functions, each moved up by a number."""
-    found = [QuadraturePiece(None, None, lambda z: acb(1))]
+    products = [QuadraturePiece(None, None, lambda z: acb(1))]
     for parts, shift in factors:
         moved = [_moved(part, shift) for part in parts]
-        found = [both for one in found for other in moved if (both := _both(one, other))]
-    return found
+        products = [both for one in products for other in moved if (both := _both(one, other))]
+    return products
 
 
 def _moved(part: QuadraturePiece, shift: Any) -> QuadraturePiece:
@@ -210,13 +210,13 @@ def noise_integral(parts: list[QuadraturePiece], noise: Noise, shift: Any) -> An
     """The integral of a product, one factor of which is the density of noise moved by shift."""
     low, high, mass = tails(noise)
     low, high = low + shift, high + shift
-    found = arb(0).union(mass)
+    total = arb(0).union(mass)
     for part in parts:
         first = low if part.low is None else max(low, part.low)
         last = high if part.high is None else min(high, part.high)
         if first < last:
-            found += _integrated(part.at, first, last)
-    return found
+            total += _integrated(part.at, first, last)
+    return total
 
 
 def _integrated(at: Analytic, low: Any, high: Any) -> Any:

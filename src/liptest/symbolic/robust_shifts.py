@@ -49,12 +49,12 @@ def find_robust_shift(block: Block, differences: Differences) -> RobustShift | N
             moved.append(slope)
     exactly = tuple(ShiftBound(_renumbered(row, at), 0) for row in block.equations)
     costs = tuple(block.costs[v] for v in variables)
-    found = find_shifts(ShiftProgram(costs, tuple(at_least), exactly))
-    if found is None:
+    proposal = find_shifts(ShiftProgram(costs, tuple(at_least), exactly))
+    if proposal is None:
         return None
-    constants = {variables[number]: shift for number, shift in found.shifts.items()}
+    constants = {variables[number]: shift for number, shift in proposal.shifts.items()}
     price = total_price(block.costs, constants)
-    move = _dear_move(moved, found.weights, slopes, differences)
+    move = _dear_move(moved, proposal.weights, slopes, differences)
     return None if price is None else RobustShift(price, constants, slopes, move)
 
 
@@ -63,7 +63,7 @@ def _forced_slopes(block: Block, differences: Differences) -> dict[int, Factors]
     slopes: dict[int, Factors] = {}
     for row in block.equations:
         pivot, factor = row.noise[0]
-        slope = {i: lean(Fraction(-one) / factor) for i, one in row.answers}
+        slope = {i: lean(Fraction(-coefficient) / factor) for i, coefficient in row.answers}
         if not _is_still(slope, differences):
             if not _may_slope(block.costs[pivot], slope, differences):
                 return None
@@ -87,11 +87,11 @@ def _moved(row: PathRow, slopes: Mapping[int, Factors]) -> Factors:
     """l.S + d."""
     if not slopes:
         return dict(row.answers)
-    found = dict(row.answers)
+    factors = dict(row.answers)
     for v, factor in row.noise:
         if v in slopes:
-            add_factors(found, slopes[v], factor)
-    return found
+            add_factors(factors, slopes[v], factor)
+    return factors
 
 
 def _dear_move(

@@ -108,15 +108,15 @@ class _Largest:
 
     def see(self, value: Any, *numbers: int) -> None:
         """None is infinite."""
-        known = self.found
-        if known is None:
+        current = self.found
+        if current is None:
             self.found = Extreme(value, numbers)
-        elif value is None or known.value is None:
-            attained = known.value is None and (value is not None or len(known.numbers) == 1)
-            self.found = known if attained else Extreme(None, numbers)
+        elif value is None or current.value is None:
+            attained = current.value is None and (value is not None or len(current.numbers) == 1)
+            self.found = current if attained else Extreme(None, numbers)
         else:
-            larger = bool(value > known.value)
-            self.found = Extreme(value.max(known.value), numbers if larger else known.numbers)
+            larger = bool(value > current.value)
+            self.found = Extreme(value.max(current.value), numbers if larger else current.numbers)
 
 
 def rounded_extremes(above: RoundedLaw, below: RoundedLaw) -> QuotientExtremes:
@@ -128,8 +128,8 @@ def rounded_extremes(above: RoundedLaw, below: RoundedLaw) -> QuotientExtremes:
         same = Extreme(_ONE, (above.some_number(),))
         return QuotientExtremes(same, same)
     largest, smallest = _Largest(), _Largest()
-    for one in _ranges(above, below):
-        _look(one, largest, smallest)
+    for stretch in _ranges(above, below):
+        _look(stretch, largest, smallest)
     assert largest.found is not None
     assert smallest.found is not None
     value = smallest.found.value
@@ -225,15 +225,15 @@ class _Tail:
     def is_narrow(self) -> bool:
         if not (self.above > 0 and self.below > 0):
             return False
-        found = self.above / self.below
-        return bool(found.rad() < _NARROW * found.lower())
+        quotient = self.above / self.below
+        return bool(quotient.rad() < _NARROW * quotient.lower())
 
 
 def _tails(one: _Range, direction: int, start: int) -> Iterator[_Tail]:
     """Further and further out."""
     parts = [*one.above.parts, *one.below.parts]
     keys = {part.source.key for part in parts}
-    known, reach = 0, 16
+    before, reach = 0, 16
     while reach <= MOST_NUMBERS:
         number = start + direction * reach
         enclose = _by_leader if len(keys) == 1 and None not in keys else _by_rate
@@ -244,24 +244,26 @@ def _tails(one: _Range, direction: int, start: int) -> Iterator[_Tail]:
             sum((size for size, _ in some), arb(0)) for some in (sizes[:cut], sizes[cut:])
         )
         if all(lasting):
-            yield _Tail(above, below, known, reach)
+            yield _Tail(above, below, before, reach)
         else:
-            yield _Tail(arb(int(lasting[0])), arb(int(lasting[1])), known, reach, is_unbounded=True)
-        known, reach = reach, 2 * reach
+            yield _Tail(
+                arb(int(lasting[0])), arb(int(lasting[1])), before, reach, is_unbounded=True
+            )
+        before, reach = reach, 2 * reach
 
 
 def _by_leader(parts: list[RoundedPart], direction: int, number: int) -> list[tuple[arb, bool]]:
     """Each part by the one that lies furthest out: that runs one way to its limit (T7)."""
     leader = max(parts, key=lambda part: part.place * direction)
     alone = RoundedPart(arb(1), leader.source, leader.place)
-    found = []
+    sizes = []
     for part in parts:
         other = RoundedPart(arb(1), part.source, part.place)
         above, below = _limit(other, alone, direction)
         near = other.mass(number, number + 1) / alone.mass(number, number + 1)
         size = (above / below).union(near) * part.weight
-        found.append((size, not above.is_zero()))
-    return found
+        sizes.append((size, not above.is_zero()))
+    return sizes
 
 
 def _by_rate(parts: list[RoundedPart], direction: int, number: int) -> list[tuple[arb, bool]]:
@@ -277,23 +279,23 @@ def _by_rate(parts: list[RoundedPart], direction: int, number: int) -> list[tupl
             continue
         listed.append((part, tail, part.source.closeness(direction, near - (direction < 0))))
     slowest = min(rate for _, (rate, _), _ in listed)
-    found = []
+    sizes = []
     for part, (rate, size), close in listed:
         moved = arb(rate * part.place * direction).exp() * size * part.weight
         further = (-arb((rate - slowest) * number * direction)).exp()
         lasting = rate == slowest
         kept = close.union(arb(1)) * (arb(1) if lasting else arb(0).union(further))
-        found.append((moved * kept, lasting))
-    return found
+        sizes.append((moved * kept, lasting))
+    return sizes
 
 
 def rounded_excess(above: RoundedLaw, below: RoundedLaw, factor: arb) -> WholeExcess:
     """The sum of (above - factor * below)+ over all whole numbers, and where it is above 0."""
     size = arb(0)
     where: list[tuple[int | None, int | None]] = []
-    for one in _ranges(above, below):
-        for found, spans in _excesses(one, factor):
-            size += found
+    for stretch in _ranges(above, below):
+        for excess, spans in _excesses(stretch, factor):
+            size += excess
             where += spans
     return WholeExcess(size, tuple(joined_spans(where)))
 
@@ -467,17 +469,17 @@ def quotient_cells(above: RoundedLaw, below: RoundedLaw) -> Iterator[QuotientCel
 
     Raises UnsupportedForm where the quotient has no bound, or tails settle late.
     """
-    for one in _ranges(above, below):
-        if one.is_of_one_law:
-            yield QuotientCell(*one.masses(one.first, one.end))
-        elif one.is_alike:
-            yield from _cells_one_way(one)
-        elif one.size is not None:
-            yield from (_cell_at(one, number) for number in _listed(one))
+    for stretch in _ranges(above, below):
+        if stretch.is_of_one_law:
+            yield QuotientCell(*stretch.masses(stretch.first, stretch.end))
+        elif stretch.is_alike:
+            yield from _cells_one_way(stretch)
+        elif stretch.size is not None:
+            yield from (_cell_at(stretch, number) for number in _listed(stretch))
         else:
-            for direction, end in ((-1, one.first), (1, one.end)):
+            for direction, end in ((-1, stretch.first), (1, stretch.end)):
                 if end is None:
-                    yield from _cells_far(one, direction)
+                    yield from _cells_far(stretch, direction)
 
 
 def _cell_at(one: _Range, number: int) -> QuotientCell:

@@ -64,8 +64,8 @@ class OneNoise(NoiseSource):
 
     @property
     def _scale(self) -> Any:
-        one = self.noise.parameter
-        return fmpq(one.numerator, one.denominator)
+        scale = self.noise.parameter
+        return fmpq(scale.numerator, scale.denominator)
 
     @property
     def support(self) -> tuple[_End, _End]:  # type: ignore[override]
@@ -114,13 +114,13 @@ class NoiseSum(NoiseSource):
         return self.function[0].low, self.function[-1].high
 
     def between(self, low: _End, high: _End) -> arb:
-        found = arb(0)
+        mass = arb(0)
         for piece in self.function:
             start, end = _later(piece.low, low), _sooner(piece.high, high)
             if start is None or end is None or start < end:
-                ends = (None if one is None else one - piece.origin for one in (start, end))
-                found += integral(self.rates, piece.terms, *ends)
-        return found
+                ends = (None if place is None else place - piece.origin for place in (start, end))
+                mass += integral(self.rates, piece.terms, *ends)
+        return mass
 
     def rate(self, direction: int) -> Any:
         return self.tails[direction > 0]
@@ -177,7 +177,7 @@ class RoundedPart:
 
     def is_certainly(self, other: RoundedPart) -> bool:
         """Whether both are written down alike."""
-        own, its = ((one.source.key, one.place, one.low, one.high) for one in (self, other))
+        own, its = ((part.source.key, part.place, part.low, part.high) for part in (self, other))
         return own[0] is not None and own == its and bool(self.weight == other.weight)
 
     @property
@@ -192,15 +192,17 @@ class RoundedPart:
         """Of the numbers from ``first`` on, before ``end``."""
         own = (None if end is None else end + self.place for end in self.source.support)
         bounds = zip(own, (self.low, self.high), (first, end), strict=True)
-        (low, high) = ([None if one is None else fmpq(one) for one in some] for some in bounds)
+        (low, high) = (
+            [None if bound is None else fmpq(bound) for bound in some] for some in bounds
+        )
         start, stop = low[0], high[0]
-        for one in low[1:]:
-            start = _later(start, one)
-        for one in high[1:]:
-            stop = _sooner(stop, one)
+        for bound in low[1:]:
+            start = _later(start, bound)
+        for bound in high[1:]:
+            stop = _sooner(stop, bound)
         if start is not None and stop is not None and start >= stop:
             return arb(0)
-        ends = (None if one is None else one - self.place for one in (start, stop))
+        ends = (None if edge is None else edge - self.place for edge in (start, stop))
         return self.weight * self.source.between(*ends)
 
 
@@ -235,15 +237,17 @@ class RoundedLaw:
             RoundedPart(part.weight * size, part.source, part.place, part.low, part.high)
             for part in self.parts
         ]
-        return RoundedLaw(parts, {number: size * one for number, one in self.points.items()})
+        return RoundedLaw(parts, {number: size * mass for number, mass in self.points.items()})
 
     def is_certainly(self, other: RoundedLaw) -> bool:
         """Whether both are written down alike."""
         if len(self.parts) != len(other.parts) or set(self.points) != set(other.points):
             return False
         pairs = zip(self.parts, other.parts, strict=True)
-        weights = [(self.points[one], other.points[one]) for one in self.points]
-        return all(one.is_certainly(its) for one, its in pairs) and all(p == q for p, q in weights)
+        weights = [(self.points[number], other.points[number]) for number in self.points]
+        return all(part.is_certainly(its) for part, its in pairs) and all(
+            p == q for p, q in weights
+        )
 
     def some_number(self) -> int:
         """One that it has."""

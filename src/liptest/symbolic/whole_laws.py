@@ -41,17 +41,17 @@ _FARTHEST = 1 << 20
 
 def to_whole_terms(rates: ExactRates, piece: Piece, start: Any, direction: int) -> Terms:
     """The function n -> piece(start + direction * n)."""
-    found: Terms = {}
+    terms: Terms = {}
     near = moved(rates, piece.terms, start - piece.origin)
     for power, rate, coefficient in to_list(rates, near):
         base = rates.power(rate, fmpq(direction))
         key = (base, power)
-        found[key] = found.get(key, _ZERO) + coefficient * direction**power
-    return _cleaned(found)
+        terms[key] = terms.get(key, _ZERO) + coefficient * direction**power
+    return _cleaned(terms)
 
 
 def _cleaned(terms: Terms) -> Terms:
-    return {key: one for key, one in terms.items() if one != 0}
+    return {key: coefficient for key, coefficient in terms.items() if coefficient != 0}
 
 
 def evaluate_terms(terms: Terms, n: int) -> Any:
@@ -61,31 +61,31 @@ def evaluate_terms(terms: Terms, n: int) -> Any:
 
 def shift_terms(terms: Terms, distance: int) -> Terms:
     """n -> terms(n + distance)."""
-    found: Terms = {}
+    shifted: Terms = {}
     for (q, k), c in terms.items():
         factor = c * q**distance
         for j in range(k + 1):
             part = factor * comb(k, j) * fmpq(distance) ** (k - j)
-            found[q, j] = found.get((q, j), _ZERO) + part
-    return _cleaned(found)
+            shifted[q, j] = shifted.get((q, j), _ZERO) + part
+    return _cleaned(shifted)
 
 
 def multiply_terms(left: Terms, right: Terms) -> Terms:
     """The product of two functions."""
-    found: Terms = {}
+    product: Terms = {}
     for (p, k), c in left.items():
         for (q, j), d in right.items():
             key = (p * q, k + j)
-            found[key] = found.get(key, _ZERO) + c * d
-    return _cleaned(found)
+            product[key] = product.get(key, _ZERO) + c * d
+    return _cleaned(product)
 
 
 def add_terms(left: Terms, right: Terms, factor: Any) -> Terms:
     """left + factor * right."""
-    found = dict(left)
-    for key, one in right.items():
-        found[key] = found.get(key, _ZERO) + one * factor
-    return _cleaned(found)
+    summed = dict(left)
+    for key, coefficient in right.items():
+        summed[key] = summed.get(key, _ZERO) + coefficient * factor
+    return _cleaned(summed)
 
 
 def leader(terms: Terms) -> tuple[Any, int]:
@@ -101,18 +101,18 @@ def settle(terms: Terms) -> int:
     q, degree = first = leader(terms)
     size = abs(arb(terms[first]))
     others = [
-        (arb(base / q), power - degree, abs(arb(one)))
-        for (base, power), one in terms.items()
+        (arb(base / q), power - degree, abs(arb(coefficient)))
+        for (base, power), coefficient in terms.items()
         if (base, power) != first
     ]
     n = 1
     while n <= _FARTHEST:
         rest = arb(0)
-        for ratio, excess, one in others:
+        for ratio, excess, coefficient in others:
             if excess > 0 and not arb(excess) <= -n * ratio.log():
                 rest = arb("inf")
                 break
-            rest += one * arb(n) ** excess * ratio**n
+            rest += coefficient * arb(n) ** excess * ratio**n
         if rest < size:
             return n
         n *= 2
@@ -183,10 +183,10 @@ def quotient_extremes(rates: ExactRates, above: Function, below: Function) -> Qu
     seen = _Extremes()
     for piece in parts_of_pair(rates, above, below):
         _look(seen, piece)
-    found = seen.found()
-    if found is None:
+    extremes = seen.found()
+    if extremes is None:
         raise SymbolicError("two laws of whole numbers without any number are compared")
-    return found
+    return extremes
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,8 @@ def parts_of_pair(rates: ExactRates, above: Function, below: Function) -> Iterat
         start, direction = (high - 1, -1) if low is None else (low, 1)
         count = None if low is None or high is None else int((high - low).p)
         terms = [
-            {} if one is None else to_whole_terms(rates, one, start, direction) for one in pieces
+            {} if piece is None else to_whole_terms(rates, piece, start, direction)
+            for piece in pieces
         ]
         yield PairPart(terms[0], terms[1], int(start.p), direction, count)
 
@@ -228,7 +229,7 @@ def _look(seen: _Extremes, part: PairPart) -> None:
         _look_between(seen, part, turn, part.count)
         return
     # From here on both are above 0, and their quotient runs one way.
-    last = max(settle(one) for one in (above, below, turn) if one)
+    last = max(settle(terms) for terms in (above, below, turn) if terms)
     _look_between(seen, part, turn, last + 1)
     if above and below:
         one, other = leader(above), leader(below)
@@ -295,11 +296,11 @@ def _runs_one_way(part: PairPart, turn: Terms, low: int, high: int) -> bool:
 def _sign_on(terms: Terms, low: int, high: int) -> int:
     """The sign of a function on all real n from low to high; 0 where that is not certain."""
     q, _ = leader(terms)
-    found, box = arb(0), arb(low).union(arb(high))
-    for (base, power), one in terms.items():
+    total, box = arb(0), arb(low).union(arb(high))
+    for (base, power), coefficient in terms.items():
         ratio = arb(base / q)
-        found += arb(one) * box**power * (ratio**low).union(ratio**high)
-    return int(found > 0) - int(found < 0)
+        total += arb(coefficient) * box**power * (ratio**low).union(ratio**high)
+    return int(total > 0) - int(total < 0)
 
 
 @dataclass(frozen=True)
@@ -315,8 +316,8 @@ def excess_of(rates: ExactRates, above: Function, below: Function, factor: arb) 
     size = arb(0)
     where: list[tuple[int | None, int | None]] = []
     for part in parts_of_pair(rates, above, below):
-        found, spans = _excess_on(part, factor)
-        size += found
+        excess, spans = _excess_on(part, factor)
+        size += excess
         where += spans
     return WholeExcess(size, tuple(joined_spans(where)))
 
@@ -385,12 +386,12 @@ def _settle_gap(part: PairPart, factor: arb, sign: int) -> int | None:
     n = 1
     while n <= MOST_NUMBERS:
         rest = arb(0)
-        for (base, power), one in coefficients.items():
+        for (base, power), coefficient in coefficients.items():
             ratio, more = arb(base / first[0]), power - first[1]
             if more > 0 and not arb(more) <= -n * ratio.log():
                 rest = arb("inf")
                 break
-            rest += abs(one) * arb(n) ** more * ratio**n
+            rest += abs(coefficient) * arb(n) ** more * ratio**n
         if rest < size:
             return n
         n *= 2
@@ -399,12 +400,12 @@ def _settle_gap(part: PairPart, factor: arb, sign: int) -> int | None:
 
 def sum_beyond(terms: Terms, start: int) -> arb:
     """The sum from ``start`` on (T6c)."""
-    found = _ZERO
+    total = _ZERO
     for (q, k), c in shift_terms(terms, start).items():
         if q >= 1:
             raise SymbolicError("a law of whole numbers that does not fall")
-        found += c * _power_sum(q, k)
-    return arb(found)
+        total += c * _power_sum(q, k)
+    return arb(total)
 
 
 def _power_sum(q: Any, k: int) -> Any:
@@ -415,11 +416,11 @@ def _power_sum(q: Any, k: int) -> Any:
         numbers = [
             (j * numbers[j] if j < len(numbers) else 0) + wider[j] for j in range(len(wider))
         ]
-    found, factorial = _ZERO, 1
+    total, factorial = _ZERO, 1
     for j, stirling in enumerate(numbers):
         factorial *= max(j, 1)
-        found += stirling * factorial * q**j / (1 - q) ** (j + 1)
-    return found
+        total += stirling * factorial * q**j / (1 - q) ** (j + 1)
+    return total
 
 
 def _span(part: PairPart, first: int, end: int | None) -> tuple[int | None, int | None]:
@@ -433,16 +434,16 @@ def joined_spans(
     spans: list[tuple[int | None, int | None]],
 ) -> Iterator[tuple[int | None, int | None]]:
     """Spans in order, those that meet as one."""
-    known: tuple[int | None, int | None] | None = None
+    pending: tuple[int | None, int | None] | None = None
     for low, high in sorted(spans, key=lambda span: (span[0] is not None, span[0] or 0)):
-        if known is not None and known[1] is not None and known[1] == low:
-            known = known[0], high
+        if pending is not None and pending[1] is not None and pending[1] == low:
+            pending = pending[0], high
             continue
-        if known is not None:
-            yield known
-        known = low, high
-    if known is not None:
-        yield known
+        if pending is not None:
+            yield pending
+        pending = low, high
+    if pending is not None:
+        yield pending
 
 
 def probability_at(rates: ExactRates, function: Function, number: int) -> Any:
@@ -467,14 +468,14 @@ def _terms_at(rates: ExactRates, function: Function, number: int) -> tuple[Terms
 
 def tail_mass(rates: ExactRates, function: Function, low: int | None, high: int | None) -> arb:
     """The mass on [low, high)."""
-    found = _ZERO
+    mass = _ZERO
     for piece in function:
         bottom = piece.low if low is None else low if piece.low is None else max(piece.low, low)
         top = piece.high if high is None else high if piece.high is None else min(piece.high, high)
         if bottom is not None and top is not None and bottom >= top:
             continue
-        found += _piece_mass(rates, piece, bottom, top)
-    return arb(found)
+        mass += _piece_mass(rates, piece, bottom, top)
+    return arb(mass)
 
 
 def _piece_mass(rates: ExactRates, piece: Piece, low: Any, high: Any) -> Any:

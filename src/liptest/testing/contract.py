@@ -240,7 +240,7 @@ def _check_draws(tester: LipschitzTester, distribution: Distribution, plan: Quer
     draw: Callable[..., QueryBatch] = partial(tester.draw, distribution)
     copy = pickle.loads(pickle.dumps(draw))
     for count in (1, 7, 100):
-        batch, again = (one(np.random.default_rng(count), count) for one in (draw, copy))
+        batch, again = (drawing(np.random.default_rng(count), count) for drawing in (draw, copy))
         points = distribution.domain.check_points(batch.points.array())
         _require(
             np.array_equal(points, again.points.array()), tester, "equal generators, other draws"

@@ -154,8 +154,8 @@ def exact_laws(draw: st.DrawFn, outputs: int) -> Row:
 def law_tables(draw: st.DrawFn, rows: int, *, max_outputs: int = 3) -> tuple[Row, ...]:
     """So many laws on common outputs, few of them different, so that ties are frequent."""
     outputs = draw(st.integers(1, check_count("max_outputs", max_outputs)))
-    known = draw(st.lists(exact_laws(outputs), min_size=1, max_size=3))
-    return tuple(draw(st.lists(st.sampled_from(known), min_size=rows, max_size=rows)))
+    laws = draw(st.lists(exact_laws(outputs), min_size=1, max_size=3))
+    return tuple(draw(st.lists(st.sampled_from(laws), min_size=rows, max_size=rows)))
 
 
 @st.composite

@@ -97,33 +97,32 @@ class AlignedRun(DecidingRun):
         """An answer as a number of a type."""
         form = self.answer(answer)
         key = form.terms, answer.number, kind
-        known: AlignedValue | None = self.made.get(key)
-        if known is None:
-            known = self.made[key] = AlignedValue(
-                self, form, kind, 0 if kind in _PLAIN else UNKNOWN
-            )
-            known.is_kept = True
-        return known.handed_out()
+        cached: AlignedValue | None = self.made.get(key)
+        if cached is None:
+            off = 0 if kind in _PLAIN else UNKNOWN
+            cached = self.made[key] = AlignedValue(self, form, kind, off)
+            cached.is_kept = True
+        return cached.handed_out()
 
     def drawn_again(self, *draw: Any) -> Any:
         if self.point is not None:
             return None
         try:
-            known = self.made.get((len(self.noises), draw))
+            earlier = self.made.get((len(self.noises), draw))
         except TypeError:  # arrays of parameters
             return None
-        if known is None:
+        if earlier is None:
             return None
-        drawn, noises = known
+        drawn, noises = earlier
         self.noises.extend(noises)
         return drawn.copy() if type(drawn) is SymbolicArray else drawn
 
     def note_draw(self, drawn: Any, first: int, *draw: Any) -> None:
         cells = list(drawn.cells.flat) if type(drawn) is SymbolicArray else [drawn]
-        if self.point is not None or not all(type(one) is AlignedValue for one in cells):
+        if self.point is not None or not all(type(cell) is AlignedValue for cell in cells):
             return
-        for one in cells:
-            one.is_kept = True
+        for cell in cells:
+            cell.is_kept = True
         kept = drawn.copy() if type(drawn) is SymbolicArray else drawn
         try:
             self.made[first, draw] = kept, self.noises[first:]
@@ -138,35 +137,35 @@ class AlignedRun(DecidingRun):
             operation = partial(self._compared, ufunc)
         if operation is None or len(inputs) != 2:
             return NotImplemented
-        lanes = [_lane(one) for one in inputs]
+        lanes = [_lane(part) for part in inputs]
         length = max(len(lane or ()) for lane in lanes)
         if any(lane is not None and len(lane) != length for lane in lanes):
             return NotImplemented
-        for place, one in enumerate(inputs):
-            if lanes[place] is None and type(one) not in _PLAIN and not is_symbolic(one):
+        for place, part in enumerate(inputs):
+            if lanes[place] is None and type(part) not in _PLAIN and not is_symbolic(part):
                 return NotImplemented
         dtype = ufunc(*map(model_of, inputs)).dtype
         if dtype not in DTYPES:
             return NotImplemented
         left, right = (
-            repeat(one) if lane is None else lane for one, lane in zip(inputs, lanes, strict=True)
+            repeat(part) if lane is None else lane for part, lane in zip(inputs, lanes, strict=True)
         )
         cells = list(map(operation, left, right))
         return array_of(self.tree, filled(cells, (length,), object), dtype)
 
     def _are_answers(self, values: Any) -> bool:
         """Whether numbers, and entries of arrays in a line, are constants or data without noise."""
-        cells = [cell for one in values for cell in (_lane(one) or [one])]
+        cells = [entry for value in values for entry in (_lane(value) or [value])]
         return all(
-            not self.has_noise(one.form) if type(one) is AlignedValue else not is_symbolic(one)
-            for one in cells
+            not self.has_noise(cell.form) if type(cell) is AlignedValue else not is_symbolic(cell)
+            for cell in cells
         )
 
     def _compared(self, ufunc: Any, left: Any, right: Any) -> Any:
         """A comparison of released numbers, which is released, and not looked at."""
         if type(left) is AlignedValue and isinstance(right, (int, float, np.generic)):
             self.boundary = left.form - _exact(right) if not self.has_noise(left.form) else None
-        pair = tuple(_known(one, ufunc.__name__) for one in (left, right))
+        pair = tuple(_known(part, ufunc.__name__) for part in (left, right))
         if not any(map(is_symbolic, pair)):
             return ufunc(*pair)
         return ReleasedValue(self, np.bool_, ufunc, pair)
@@ -177,38 +176,38 @@ class AlignedRun(DecidingRun):
             return False
         if not (type(value) in _PLAIN or _is_of_data(value)):
             return False
-        if not all(type(one) in (np.bool_, bool, ReleasedValue) for one in places):
+        if not all(type(entry) in (np.bool_, bool, ReleasedValue) for entry in places):
             return False
         if np.result_type(dtype_of(value), storage.dtype) != storage.dtype:
             return False
-        found = self._chosen(mask, value, SymbolicArray(storage))
-        if found is NotImplemented:
+        chosen = self._chosen(mask, value, SymbolicArray(storage))
+        if chosen is NotImplemented:
             return False
-        storage.write(Ellipsis, found)
+        storage.write(Ellipsis, chosen)
         return True
 
     def _chosen(self, condition: Any, *pair: Any) -> Any:
         """``numpy.where`` of released comparisons in a line."""
-        lanes = [_lane(one) for one in (condition, *pair)]
+        lanes = [_lane(part) for part in (condition, *pair)]
         if len(pair) != 2 or not self.releases or lanes[0] is None:
             return NotImplemented
         length = len(lanes[0])
         if any(lane is not None and len(lane) != length for lane in lanes):
             return NotImplemented
-        plain = [one for lane, one in zip(lanes, (condition, *pair), strict=True) if lane is None]
-        if not all(type(one) in _PLAIN or _is_of_data(one) for one in plain):
+        plain = [part for lane, part in zip(lanes, (condition, *pair), strict=True) if lane is None]
+        if not all(type(part) in _PLAIN or _is_of_data(part) for part in plain):
             return NotImplemented
-        dtype = np.where(np.ones(1, bool), *(model_of(one) for one in pair)).dtype
+        dtype = np.where(np.ones(1, bool), *(model_of(part) for part in pair)).dtype
         columns = [
-            repeat(one) if lane is None else lane
-            for lane, one in zip(lanes, (condition, *pair), strict=True)
+            repeat(part) if lane is None else lane
+            for lane, part in zip(lanes, (condition, *pair), strict=True)
         ]
-        if not all(type(one) in (np.bool_, bool, ReleasedValue) for one in lanes[0]):
+        if not all(type(truth) in (np.bool_, bool, ReleasedValue) for truth in lanes[0]):
             return NotImplemented
         cells = []
         for entry in islice(zip(*columns, strict=False), length):
-            known = tuple(_known(one, "numpy.where") for one in entry)
-            cells.append(ReleasedValue(self, dtype.type, np.where, known))
+            operands = tuple(_known(part, "numpy.where") for part in entry)
+            cells.append(ReleasedValue(self, dtype.type, np.where, operands))
         return array_of(self.tree, filled(cells, (length,), object), dtype)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
@@ -232,13 +231,13 @@ class AlignedRun(DecidingRun):
         if type(array) is not SymbolicArray or not array.size:
             return NotImplemented
         cells = array.cells
-        if not all(_is_of_data(one) or not is_symbolic(one) for one in cells.flat):
+        if not all(_is_of_data(cell) or not is_symbolic(cell) for cell in cells.flat):
             return NotImplemented
-        if any(issubclass(type(one), Symbolic) for one in (*more, *options.values())):
+        if any(issubclass(type(option), Symbolic) for option in (*more, *options.values())):
             return NotImplemented
         use = f"numpy.{function.__name__}"
-        known = [one.released(use) if is_symbolic(one) else one for one in cells.flat]
-        if not all(map(_is_finite, known)):
+        released = [cell.released(use) if is_symbolic(cell) else cell for cell in cells.flat]
+        if not all(map(_is_finite, released)):
             return NotImplemented
         model = function(np.ones(array.shape, array.dtype), *more, **options)
         call = SharedCall(function, tuple(more), options, array)
@@ -247,7 +246,7 @@ class AlignedRun(DecidingRun):
         def entry(place: int) -> ReleasedValue:
             kind = np.asarray(model).dtype.type
             return ReleasedValue(
-                self, kind, partial(call.entry, place), tuple(known), choices=choices
+                self, kind, partial(call.entry, place), tuple(released), choices=choices
             )
 
         if not isinstance(model, np.ndarray):
@@ -259,12 +258,12 @@ class AlignedRun(DecidingRun):
         lane = _lane(arguments[0])
         if not lane or len(arguments) > 1 or options or self.point is not None:
             return NotImplemented
-        if not all(type(one) is AlignedValue and one.is_kept for one in lane):
+        if not all(type(entry) is AlignedValue and entry.is_kept for entry in lane):
             return NotImplemented
         key = (sign, *map(id, lane))
         contest = self.made.get(key)
         if contest is None:
-            contest = self.contest([one.form if sign > 0 else -one.form for one in lane])
+            contest = self.contest([entry.form if sign > 0 else -entry.form for entry in lane])
             self.made[key] = contest
         return NotImplemented if contest is None else np.int64(self.settle_contest(contest))
 
@@ -300,12 +299,13 @@ class _OfData(NoisyNumber):
             return FINITE[ufunc] if self.is_finite else NotImplemented
         if ufunc not in FREE:
             return NotImplemented
-        if not all(isinstance(one, (int, float, np.generic)) or _is_of_data(one) for one in inputs):
+        plain = int, float, np.generic
+        if not all(isinstance(part, plain) or _is_of_data(part) for part in inputs):
             return NotImplemented
-        kind = type(ufunc(*(one.kind(1) if is_symbolic(one) else one for one in inputs)))
-        known = [one.released(ufunc.__name__) if is_symbolic(one) else one for one in inputs]
-        finite = ufunc in TOTAL and all(map(_is_finite, known))
-        return ReleasedValue(self.run, kind, ufunc, tuple(known), is_finite=finite)
+        kind = type(ufunc(*(part.kind(1) if is_symbolic(part) else part for part in inputs)))
+        released = [part.released(ufunc.__name__) if is_symbolic(part) else part for part in inputs]
+        finite = ufunc in TOTAL and all(map(_is_finite, released))
+        return ReleasedValue(self.run, kind, ufunc, tuple(released), is_finite=finite)
 
     @property
     def is_finite(self) -> bool:
@@ -418,8 +418,8 @@ class AlignedValue(_OfData):
             return self._of(self.form * (1 / Fraction(number)), kind, self)
         is_floor = operation is operator.floordiv and not swapped and type(number) is int
         if is_floor and number > 0 and self.is_answer and self.run.is_whole(self.form):
-            found = self.form * Fraction(1, number)
-            return self._of(floor_form(self.run, found), result_kind(operation, *kinds))
+            quotient = self.form * Fraction(1, number)
+            return self._of(floor_form(self.run, quotient), result_kind(operation, *kinds))
         return self._known(operation, other, swapped=swapped)
 
     @property
@@ -435,9 +435,9 @@ class AlignedValue(_OfData):
         if self.run._are_answers(inputs):
             if ufunc is np.exp:
                 return OF_SCORES.exp(self, np.float64)
-            found = self._answer(ufunc, inputs)
-            if found is not NotImplemented:
-                return found
+            answer = self._answer(ufunc, inputs)
+            if answer is not NotImplemented:
+                return answer
         return super().apply(ufunc, inputs)
 
     def apply_math(self, function: Any) -> Any:
@@ -448,14 +448,14 @@ class AlignedValue(_OfData):
     def _answer(self, function: Any, inputs: tuple[Any, ...]) -> Any:
         """A function of answers that is an answer, too; NotImplemented for others."""
         forms = [
-            one.form if is_symbolic(one) else Form(_exact(one))
-            for one in inputs
-            if is_symbolic(one) or not is_neutral(function, one)
+            part.form if is_symbolic(part) else Form(_exact(part))
+            for part in inputs
+            if is_symbolic(part) or not is_neutral(function, part)
         ]
-        found = of_function(self.run, function, forms)
-        if found is None:
+        form = of_function(self.run, function, forms)
+        if form is None:
             return NotImplemented
-        return self._of(found, type(function(*(self._model(one) for one in inputs))))
+        return self._of(form, type(function(*(self._model(part) for part in inputs))))
 
     @staticmethod
     def _model(value: Any) -> Any:
@@ -488,9 +488,9 @@ class AlignedValue(_OfData):
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
             if self.run.is_not_zero(comparison, form):
                 return comparison is operator.ne
-            known = settled(self.run, comparison, form, self, other)
-            if known is not None:
-                return known
+            answer = settled(self.run, comparison, form, self, other)
+            if answer is not None:
+                return answer
             truth = truth_form(self.run, comparison, form)
             if truth is not None:
                 return self._of(truth, type(comparison(self.kind(1), self._model(other))))
@@ -512,18 +512,18 @@ class AlignedValue(_OfData):
     def rounded(self, how: str, kind: Any) -> Any:
         if self.run.is_whole(self.form):
             return self.typed(kind)
-        found = rounded_form(self.run, self.form, how) if self.is_answer else None
-        if found is not None:
-            return self._of(found, kind)
+        form = rounded_form(self.run, self.form, how) if self.is_answer else None
+        if form is not None:
+            return self._of(form, kind)
         return self.released(how).rounded(how, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         if self.run.is_whole(self.form) and decimals >= 0:
             return self.typed(kind)
         scale = Fraction(10) ** decimals
-        found = rounded_form(self.run, self.form * scale, "rint") if self.is_answer else None
-        if found is not None:
-            return self._of(found * (1 / scale), kind)
+        form = rounded_form(self.run, self.form * scale, "rint") if self.is_answer else None
+        if form is not None:
+            return self._of(form * (1 / scale), kind)
         return self.released("round()").rounded_to(decimals, kind, own)
 
     def is_integer(self) -> bool:
@@ -586,19 +586,19 @@ class ReleasedValue(_OfData):
     def at_point(self) -> tuple[Any, Fraction]:
         """Its value at the point of the run, and how large what it was made of is."""
         if self._at_point is None:
-            known = [_at_point_of(one) for one in self.arguments if is_symbolic(one)]
-            left = iter(known)
-            values = [next(left)[0] if is_symbolic(one) else one for one in self.arguments]
+            points = [_at_point_of(part) for part in self.arguments if is_symbolic(part)]
+            left = iter(points)
+            values = [next(left)[0] if is_symbolic(part) else part for part in self.arguments]
             with np.errstate(all="ignore"):
                 value = values[0] if self.function is None else self.function(*values)
             size = abs(Fraction(float(value))) if np.isfinite(value) else _ZERO
-            self._at_point = value, max([size, *(one for _, one in known)])
+            self._at_point = value, max([size, *(magnitude for _, magnitude in points)])
         return self._at_point
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        known = _known(other, operation.__name__)
-        pair = (known, self) if swapped else (self, known)
-        kinds: list[Any] = [one.kind if is_symbolic(one) else type(one) for one in pair]
+        released = _known(other, operation.__name__)
+        pair = (released, self) if swapped else (self, released)
+        kinds: list[Any] = [part.kind if is_symbolic(part) else type(part) for part in pair]
         finite = all(map(_is_finite, pair))
         if operation in _DIVISIONS:
             divisor = pair[1]
@@ -619,9 +619,9 @@ class ReleasedValue(_OfData):
     def compare(self, comparison: Operation, other: Any) -> Any:
         run = self.run
         if is_symbolic(other):
-            known = _known(other, "a comparison")
-            at = lambda: bool(comparison(self.evaluate(), known.evaluate()))  # noqa: E731
-            return run.decide((comparison.__name__, self.node, known.node), at)
+            released = _known(other, "a comparison")
+            at = lambda: bool(comparison(self.evaluate(), released.evaluate()))  # noqa: E731
+            return run.decide((comparison.__name__, self.node, released.node), at)
         if self.function is None and self._finite:
             return self.arguments[0].compare(comparison, other)
         if not (self._finite and math.isfinite(other)):
@@ -672,8 +672,8 @@ class ReleasedNumber:
 def _at_point_of(value: Any) -> tuple[Any, Fraction]:
     if type(value) is AlignedValue:
         return value.evaluate(), value.run.size_of(value.form)
-    found: tuple[Any, Fraction] = value.at_point
-    return found
+    point: tuple[Any, Fraction] = value.at_point
+    return point
 
 
 def _lane(value: Any) -> list[Any] | None:

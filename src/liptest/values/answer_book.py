@@ -231,11 +231,11 @@ class AnswerBook:
 
     def note_ball(self, key: Any, number: int, ball: Any) -> None:
         """An answer sums up coordinates of vectors in a ball; an answer is in one ball only."""
-        if any(number in one.places.values() for one in self.balls.values()):
+        if any(number in earlier.places.values() for earlier in self.balls.values()):
             return
         made = BallOfAnswers(ball.exponent, ball.radius, {})
-        found = self.balls.setdefault((key, self.bound), made)
-        found.places.setdefault(ball.place, number)
+        answers = self.balls.setdefault((key, self.bound), made)
+        answers.places.setdefault(ball.place, number)
 
     def bounded(self, kept: Table, most: int) -> AnswerBook:
         """The same book, for sums over the first rows of each user; itself where all are left."""
@@ -263,8 +263,8 @@ class AnswerBook:
 
     def note_share(self, order: int, share: Fraction | None) -> None:
         """Learn what no record is in a random part with more than; None where that is not known."""
-        known = self.shares.get(order, share)
-        self.shares[order] = None if known is None or share is None else max(known, share)
+        earlier = self.shares.get(order, share)
+        self.shares[order] = None if earlier is None or share is None else max(earlier, share)
 
     def sample(self) -> tuple[Fraction, Differences] | None:
         """What no record is sampled with more than, where all answers are of one random sample.
@@ -272,17 +272,17 @@ class AnswerBook:
         The differences are those of neighbours where the record is sampled in both or in one of
         them (docs/theory/size.md, S11). None where answers are of other records, too.
         """
-        parts = [one for one in self.parts if isinstance(one, DrawnPart)]
-        if not parts or len(parts) < len(self.parts) or len({one.order for one in parts}) > 1:
+        parts = [part for part in self.parts if isinstance(part, DrawnPart)]
+        if not parts or len(parts) < len(self.parts) or len({part.order for part in parts}) > 1:
             return None
         rows, size = self.rows_of(), len(self.tables)
         if parts[0].places is None:
             share = self.shares[parts[0].order]
             moves = Differences.of_tables([*rows, {}], size=size)
             return None if share is None else (share, moves.widened(self.margins))
-        if len({one.length for one in parts}) > 1:
+        if len({part.length for part in parts}) > 1:
             return None
-        taken = {place for one in parts for place in one.places or ()}
+        taken = {place for part in parts for place in part.places or ()}
         return Fraction(len(taken), self.all_records), self.differences()
 
     def at(self, places: range) -> AnswerBook | None:
@@ -328,24 +328,24 @@ class AnswerBook:
             return Differences.listed(self._changes(), size=size).widened(self.margins)
         if self.comes_and_goes:
             assert not rows[0]  # a sum over what is not there
-            found = Differences.of_tables(rows[1:], relation="added", size=size)
+            moves = Differences.of_tables(rows[1:], relation="added", size=size)
         else:
-            found = Differences.of_tables(rows, size=size)
-        return found.between(self.largest).in_balls(self._round_balls()).widened(self.margins)
+            moves = Differences.of_tables(rows, size=size)
+        return moves.between(self.largest).in_balls(self._round_balls()).widened(self.margins)
 
     @property
     def has_parts(self) -> bool:
         """Whether some answer is a sum over a part of the records."""
-        return any(one is not None for one in self.parts)
+        return any(part is not None for part in self.parts)
 
     def places(self) -> list[Place]:
         """All kinds of positions, by the answers that they are in."""
-        found = places_of(self.parts, self.all_records)
-        if found is None:
+        places = places_of(self.parts, self.all_records)
+        if places is None:
             raise InputError(
                 f"{len(self.parts):,} parts are too many to be told apart", name="data"
             )
-        return found
+        return places
 
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """Differences where counts that become less are not looked at, as their value is gone."""
@@ -356,12 +356,12 @@ class AnswerBook:
             tuple((n, by) for n, by in subtract_moves(*pair) if n not in counts or by > 0)
             for pair in permutations([tuple(row.items()) for row in rows], 2)
         }
-        found = Differences.listed([dict(one) for one in moves], size=len(self.tables))
-        return found.widened(self.margins)
+        differences = Differences.listed([dict(move) for move in moves], size=len(self.tables))
+        return differences.widened(self.margins)
 
     def _changes(self) -> list[dict[int, Fraction]]:
         """What a replaced record changes, at any position."""
-        found: dict[Move, None] = {}
+        moves: dict[Move, None] = {}
         listed = 0
         for place in self.places():
             rows = dict.fromkeys(tuple(row.items()) for row in self.rows_of(place.answers))
@@ -372,8 +372,8 @@ class AnswerBook:
                     f"to be listed",
                     name="data",
                 )
-            found.update(dict.fromkeys(subtract_moves(*pair) for pair in permutations(rows, 2)))
-        return [dict(move) for move in found]
+            moves.update(dict.fromkeys(subtract_moves(*pair) for pair in permutations(rows, 2)))
+        return [dict(move) for move in moves]
 
     def differences_of_users(
         self, most: int
@@ -403,16 +403,16 @@ class AnswerBook:
         """``rows_of``, and the other corners of the boxes that what a record adds lies in."""
         rows = self.rows_of(numbers)
         wide = sorted(self.largest if numbers is None else set(numbers) & self.largest.keys())
-        found = list(rows)
+        vertices = list(rows)
         for value, row in enumerate(rows):
             open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
             there = {n for n in wide if n in row or n in open_ones}
-            balls = [one.corners(there) for one in self.balls.values()]
-            balls = [one for one in balls if one]
-            inside = {n for one in balls for corner in one for n in corner}
+            balls = [ball.corners(there) for ball in self.balls.values()]
+            balls = [ball for ball in balls if ball]
+            inside = {n for ball in balls for corner in ball for n in corner}
             others = [n for n in open_ones if n not in inside]
             count = 2 ** len(others) * math.prod(map(len, balls))
-            if len(others) > _MOST_WIDE or len(found) + count > _MOST_CORNERS:
+            if len(others) > _MOST_WIDE or len(vertices) + count > _MOST_CORNERS:
                 raise InputError(
                     f"sums of {len(open_ones)} real numbers of one row are too many to be bounded "
                     f"together",
@@ -420,7 +420,7 @@ class AnswerBook:
                 )
             base = {n: by for n, by in row.items() if n not in inside}
             if balls:
-                found[value] = base
+                vertices[value] = base
             for chosen in product((False, True), repeat=len(others)):
                 ends = {
                     n: Fraction(self.largest[n][value].item())
@@ -432,15 +432,15 @@ class AnswerBook:
                     for corner in corners:
                         made |= corner
                     if ends or balls:
-                        found.append({n: by for n, by in made.items() if by})
-        return found
+                        vertices.append({n: by for n, by in made.items() if by})
+        return vertices
 
     def _round_balls(self) -> tuple[tuple[frozenset[int], Fraction], ...]:
         """Of vectors in a Euclidean ball: by how much corners lie outside of it."""
         return tuple(
-            (frozenset(one.places.values()), one.factor)
-            for one in self.balls.values()
-            if one.exponent == 2 and len(one.places) > 1
+            (frozenset(ball.places.values()), ball.factor)
+            for ball in self.balls.values()
+            if ball.exponent == 2 and len(ball.places) > 1
         )
 
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
@@ -464,16 +464,16 @@ class AnswerBook:
         if not self.has_parts:
             return self._change_at(Place(0, tuple(range(len(self.tables)))), move)
         every = (self._change_at(place, move) for place in self.places())
-        return next((one for one in every if one is not None), None)
+        return next((change for change in every if change is not None), None)
 
     def _change_at(self, place: Place, move: Move) -> tuple[int, int, int] | None:
-        rows = [tuple(sorted(one.items())) for one in self.rows_of(place.answers)]
+        rows = [tuple(sorted(amounts.items())) for amounts in self.rows_of(place.answers)]
         places = {row: value for value, row in reversed(list(enumerate(rows)))}
         for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
             added = dict(row)
             for answer, step in move:
                 added[answer] = added.get(answer, Fraction(0)) + step
-            other = tuple(sorted((answer, one) for answer, one in added.items() if one))
+            other = tuple(sorted((answer, amount) for answer, amount in added.items() if amount))
             if places.get(other, value) != value:
                 return place.position, value, places[other]
         return None

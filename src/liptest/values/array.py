@@ -94,7 +94,7 @@ class Storage:
         """A plain array of its own, after branching over all that the entries can be."""
         plain = [concretise_all(cell, use) for cell in self.cells().flat]
         # Continuous numbers of an output stay objects.
-        objects = use == "the output" and any(type(one).__module__ != "numpy" for one in plain)
+        objects = use == "the output" and any(type(entry).__module__ != "numpy" for entry in plain)
         return filled(plain, self.shape, object if objects else self.dtype)
 
     def as_drawn(self) -> Any:
@@ -103,7 +103,7 @@ class Storage:
 
     def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
         """A plain array that it may be."""
-        plain = [one.replay(point_in) if is_symbolic(one) else one for one in self.cells().flat]
+        plain = [cell.replay(point_in) if is_symbolic(cell) else cell for cell in self.cells().flat]
         return filled(plain, self.shape, self.dtype)
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
@@ -133,8 +133,9 @@ class Storage:
     @property
     def spokesman(self) -> Any:
         """What has the words of refusals: an entry, that is not discrete if there is one."""
-        named = [one for one in self.cells().flat if is_symbolic(one)]
-        return next((one for one in named if not one.is_discrete), named[0] if named else Symbolic)
+        named = [cell for cell in self.cells().flat if is_symbolic(cell)]
+        continuous = (cell for cell in named if not cell.is_discrete)
+        return next(continuous, named[0] if named else Symbolic)
 
 
 class CellStorage(Storage):
@@ -155,10 +156,10 @@ class CellStorage(Storage):
         return self._cells
 
     def moved(self, move: Move) -> Any:
-        found = move(self._cells)
-        if isinstance(found, np.ndarray):
-            return CellStorage(self.branching, found, self.dtype)
-        return found.entry() if is_symbolic(found) else found
+        moved = move(self._cells)
+        if isinstance(moved, np.ndarray):
+            return CellStorage(self.branching, moved, self.dtype)
+        return moved.entry() if is_symbolic(moved) else moved
 
     def write(self, index: Any, value: Any) -> None:
         run = self.branching.noise
@@ -192,7 +193,7 @@ class CellStorage(Storage):
             plain = np.asarray(concretise_all(value, "an assignment"))
             return as_cells(plain.astype(self.dtype))
         if np.result_type(dtype_of(value), self.dtype) != self.dtype:
-            if not all(one.is_discrete for one in cells_of(value).flat if is_symbolic(one)):
+            if not all(cell.is_discrete for cell in cells_of(value).flat if is_symbolic(cell)):
                 value.refuse(f"an assignment to an array of {self.dtype}")
             return self._cast(value.concretise("an assignment"))
         return typed_cells(cells_of(value), self.dtype)
@@ -254,7 +255,6 @@ class OpaqueLine(OpaqueArray):
     """A line of them: how many there are depends on the data."""
 
     __slots__ = ()
-
     __hash__ = None
 
     def how_many(self) -> Any:
@@ -355,8 +355,8 @@ class SymbolicArray(AnyArray):
 
     def moved(self, move: Move) -> Any:
         """The array, a view or a copy, or the one entry, that NumPy makes of an array so."""
-        found = self.storage.moved(move)
-        return SymbolicArray(found) if isinstance(found, Storage) else found
+        moved = self.storage.moved(move)
+        return SymbolicArray(moved) if isinstance(moved, Storage) else moved
 
     def concretise(self, use: str) -> NDArray[Any]:
         """A plain array after branching, of its own: what is written into it is not seen here."""
@@ -387,14 +387,14 @@ class SymbolicArray(AnyArray):
 
     @raises_as_numpy
     def __getitem__(self, index: Any) -> Any:
-        found = self.storage.entries_at(index)
-        if found is not NotImplemented:
-            return found
+        entries = self.storage.entries_at(index)
+        if entries is not NotImplemented:
+            return entries
         place = concretise_all(index, "an index")
         return self.moved(lambda array: array[place])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if any(self.storage.shares_memory(one) for one in self.branching.exported):
+        if any(self.storage.shares_memory(array) for array in self.branching.exported):
             self.refuse("a write after numpy.asarray() of it, which shares its memory")
         self.storage.write(index, value)
 
@@ -446,16 +446,16 @@ class SymbolicArray(AnyArray):
             return self.copy() if copy else self
         if not np.can_cast(self.dtype, kind, casting):
             np.zeros(0, self.dtype).astype(kind, casting=casting)  # raises NumPy's own error
-        found = self.storage.astype(kind)
-        if found is not NotImplemented:
-            return found
+        converted = self.storage.astype(kind)
+        if converted is not NotImplemented:
+            return converted
         if kind == np.bool_:
             return np.not_equal(self, 0)
-        cells = [truncate(one, int) if kind.kind in "iu" else one for one in self.cells.flat]
+        cells = [truncate(cell, int) if kind.kind in "iu" else cell for cell in self.cells.flat]
         if kind in DTYPES:
             return array_of(self.branching, filled(cells, self.shape, object), kind)
-        plain = [concretise_all(one, f"astype({kind})") for one in cells]
-        if kind.kind in "iu" and not all(_fits(one, kind) for one in plain):
+        plain = [concretise_all(cell, f"astype({kind})") for cell in cells]
+        if kind.kind in "iu" and not all(_fits(number, kind) for number in plain):
             self.refuse(f"astype({kind}), where it is out of range")
         return np.array(plain, dtype=kind).reshape(self.shape)
 
@@ -466,8 +466,8 @@ class SymbolicArray(AnyArray):
             return own
         if self.storage.is_discrete:
             return self.concretise("tolist()").tolist()
-        found = np.frompyfunc(lambda one: one.item(), 1, 1)(self.cells)
-        return found.tolist() if isinstance(found, np.ndarray) else found
+        entries = np.frompyfunc(lambda cell: cell.item(), 1, 1)(self.cells)
+        return entries.tolist() if isinstance(entries, np.ndarray) else entries
 
     @raises_as_numpy
     def item(self, *place: Any) -> Any:
@@ -496,11 +496,11 @@ class SymbolicArray(AnyArray):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is True or (dtype is not None and np.dtype(dtype) != self.dtype):
             return self.concretise("numpy.array()").astype(dtype or self.dtype)
-        found = self.concretise("numpy.asarray()")
+        plain = self.concretise("numpy.asarray()")
         # What is written into one of the two would not be seen in the other.
-        found.flags.writeable = False
+        plain.flags.writeable = False
         self.branching.exported.append(self.storage)
-        return found
+        return plain
 
     @raises_as_numpy
     def __bool__(self) -> bool:
@@ -575,8 +575,8 @@ for _compared in COMPARISONS.values():
 def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array of values, each one entry whatever it is."""
     array = np.empty(len(values), dtype=dtype)
-    for place, one in enumerate(values):
-        array[place] = one
+    for place, entry in enumerate(values):
+        array[place] = entry
     return array.reshape(shape)
 
 
@@ -588,23 +588,23 @@ def as_cells(array: NDArray[Any]) -> Cells:
 def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Cells that all stand for numbers of a type."""
     kind = dtype.type
-    found = [
-        one
-        if type(one) is kind or (is_symbolic(one) and one.kind is kind)
-        else current(one).typed(kind)
-        if is_symbolic(one)
-        else kind(one)
-        for one in cells.flat
+    typed = [
+        cell
+        if type(cell) is kind or (is_symbolic(cell) and cell.kind is kind)
+        else current(cell).typed(kind)
+        if is_symbolic(cell)
+        else kind(cell)
+        for cell in cells.flat
     ]
-    return filled(found, cells.shape, object)
+    return filled(typed, cells.shape, object)
 
 
 def cells_of(value: Any) -> Cells:
     """Entries as objects: symbolic values, or plain numbers."""
     kind = type(value)
     if kind is SymbolicArray:
-        found: Cells = value.cells
-        return found
+        cells: Cells = value.cells
+        return cells
     if is_symbolic(value) or kind in (int, float, bool):
         return filled([value], (), object)
     array = np.asarray(value)
@@ -638,11 +638,11 @@ def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
     kind = np.dtype(dtype)
     if not isinstance(cells, np.ndarray):
         if is_symbolic(cells):
-            found = current(cells).typed(kind.type)
-            return found.entry() if is_symbolic(found) else found
+            typed = current(cells).typed(kind.type)
+            return typed.entry() if is_symbolic(typed) else typed
         return kind.type(cells)
     has_room = branching.keeps_room and kind in ROOMY
-    if not has_room and not any(is_symbolic(one) for one in cells.flat):
+    if not has_room and not any(is_symbolic(cell) for cell in cells.flat):
         return filled(list(cells.flat), cells.shape, kind)
     return SymbolicArray(CellStorage(branching, typed_cells(cells, kind), kind))
 

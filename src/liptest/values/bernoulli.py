@@ -70,17 +70,17 @@ class BernoulliVariables:
         """Of the run that is under way."""
         if tree.bits is None:
             tree.bits = cls(tree)
-        found: BernoulliVariables = tree.bits
-        return found
+        variables: BernoulliVariables = tree.bits
+        return variables
 
     def new(self, zeros: NDArray[np.int64], ones: NDArray[np.int64]) -> NDArray[np.int64]:
         """New variables with these weights of 0 and 1; their identities."""
         first, count = len(self.known), len(zeros)
         self.zeros = np.concatenate([self.zeros, zeros])
         self.ones = np.concatenate([self.ones, ones])
-        known = np.where(ones == 0, 0, np.where(zeros == 0, 1, -1))
-        self.some_known = self.some_known or bool((known >= 0).any())
-        self.known = np.concatenate([self.known, known.astype(np.int8)])
+        bits = np.where(ones == 0, 0, np.where(zeros == 0, 1, -1))
+        self.some_known = self.some_known or bool((bits >= 0).any())
+        self.known = np.concatenate([self.known, bits.astype(np.int8)])
         self._group = np.concatenate([self._group, np.full(count, -1, dtype=np.int32)])
         self._place = np.concatenate([self._place, np.zeros(count, dtype=np.int32)])
         return np.arange(first, first + count)
@@ -134,7 +134,7 @@ class BernoulliVariables:
         """The largest probability that one is 1, or 0 where that is wanted."""
         pairs = zip(self.zeros[variables].tolist(), self.ones[variables].tolist(), strict=True)
         kinds = set(zip(pairs, are_ones.tolist(), strict=True))
-        return max(Fraction(ends[bool(one)], sum(ends)) for ends, one in kinds)
+        return max(Fraction(ends[bool(is_one)], sum(ends)) for ends, is_one in kinds)
 
     def draw(self, variables: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Draw bits that are free, at a point: without choices in the tree."""
@@ -172,18 +172,18 @@ class BernoulliVariables:
                 return self._chosen(shifted, key, function)
             if not len(rows.variables):
                 return constant
-            known, entries = self._settled_groups(rows)
-            constant += known
+            settled, entries = self._settled_groups(rows)
+            constant += settled
 
     def _chosen(self, match: Match, key: Hashable, function: Callable[[int], Hashable]) -> int:
         """Choose among the results of a function of a whole group; a value that leads to it."""
         group = self._groups[match.group]
-        found = group.law.outcomes(
+        outcomes = group.law.outcomes(
             (match.slope, match.shift, key), lambda exponent: function(match.value(exponent))
         )
-        taken = self.tree.choose(found.weights) if len(found.weights) > 1 else 0
-        group.law = group.law.restricted(found.allowed[taken])
-        return match.value(found.allowed[taken][0])
+        taken = self.tree.choose(outcomes.weights) if len(outcomes.weights) > 1 else 0
+        group.law = group.law.restricted(outcomes.allowed[taken])
+        return match.value(outcomes.allowed[taken][0])
 
     def _whole_group(self, rows: Rows) -> Match | None:
         """The group that the rows are, a new one where all variables are free."""
@@ -242,10 +242,10 @@ class BernoulliVariables:
             values = row.values_by([int(group.variables[place]) for place in part.places])
             if values is None:
                 return None
-            found = _line_through(part.exponents, values, slope)
-            if found is None:
+            line = _line_through(part.exponents, values, slope)
+            if line is None:
                 return None
-            slope, shift = found[0], shift + found[1]
+            slope, shift = line[0], shift + line[1]
             numbers.append(part_number)
         assert slope is not None
         return Match(number, tuple(sorted(numbers)), slope, shift)
@@ -257,13 +257,13 @@ class BernoulliVariables:
         self._chosen(identity, "exponent", lambda exponent: exponent)
         if len(match.numbers) == len(group.law.parts):
             return match.value(group.total())
-        found = group.law.split(match.numbers)
-        taken = self.tree.choose(found.weights) if len(found.weights) > 1 else 0
-        some, group.law = group.law.halves(match.numbers, found.results[taken])
+        split = group.law.split(match.numbers)
+        taken = self.tree.choose(split.weights) if len(split.weights) > 1 else 0
+        some, group.law = group.law.halves(match.numbers, split.results[taken])
         group.origin = None
         places = [place for part in some.parts.values() for place in part.places]
         self._add_group(Group(some, group.variables), np.array(places))
-        return match.value(found.results[taken])
+        return match.value(split.results[taken])
 
     def sample(self, point_in: Callable[[int, int], int]) -> NDArray[np.int8]:
         """Bits of all variables that are possible, chosen by ``point_in(start, stop)``."""

@@ -21,14 +21,19 @@ _PLAIN = (int, float, np.int64, np.float64)
 
 def best_of_two(written: Any, left: Any, right: Any) -> Any:
     """``max(left, right)`` or min; None where that is not a function of what is released."""
-    runs = [one.run for one in (left, right) if type(one) in (AlignedValue, ReleasedValue)]
+    runs = [
+        operand.run for operand in (left, right) if type(operand) in (AlignedValue, ReleasedValue)
+    ]
     if not runs or not runs[0].releases or not all(map(_may_be_released, (left, right))):
         return None
     run: AlignedRun = runs[0]
-    known = [one.released(written.__name__) if is_symbolic(one) else one for one in (left, right)]
-    kinds = {one.kind if is_symbolic(one) else type(one) for one in known}
+    released = [
+        operand.released(written.__name__) if is_symbolic(operand) else operand
+        for operand in (left, right)
+    ]
+    kinds = {operand.kind if is_symbolic(operand) else type(operand) for operand in released}
     made = ReleasedValue if len(kinds) == 1 else _OfEitherType
-    return made(run, min(kinds, key=str), written, tuple(known))
+    return made(run, min(kinds, key=str), written, tuple(released))
 
 
 def _may_be_released(value: Any) -> bool:
@@ -51,8 +56,8 @@ class _OfEitherType(ReleasedValue):
         """The type, on this path."""
         left, right = self.arguments
         is_right = right > left if self.function is builtins.max else right < left
-        one = right if is_right else left
-        return one.kind if is_symbolic(one) else type(one)
+        chosen = right if is_right else left
+        return chosen.kind if is_symbolic(chosen) else type(chosen)
 
     @kind.setter
     def kind(self, value: Any) -> None:

@@ -96,7 +96,7 @@ class BernoulliValue(SymbolicValue):
             formula = self.formula
             with np.errstate(all="ignore"):
                 total = self.variables.decide(
-                    formula.entries, formula.key, lambda one: token(formula.at(one))
+                    formula.entries, formula.key, lambda number: token(formula.at(number))
                 )
             self._value = formula.at(total)
         return self._value
@@ -115,11 +115,11 @@ class BernoulliValue(SymbolicValue):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         name = _NAMES.get(operation)
-        found = None if name is None else self._with(name, operation, other, swapped)
-        if found is None:
+        outcome = None if name is None else self._with(name, operation, other, swapped)
+        if outcome is None:
             plain, other = self.concretise(operation.__name__), concretise_all(other, "")
             return operation(other, plain) if swapped else operation(plain, other)
-        return found
+        return outcome
 
     def compare(self, comparison: Operation, other: Any) -> Any:
         return self.binary(comparison, other, swapped=False)
@@ -129,9 +129,9 @@ class BernoulliValue(SymbolicValue):
         if issubclass(type(other), BernoulliValue):
             if self._value is None and other._value is None:
                 pair = (other, self) if swapped else (self, other)
-                found = _of_two(name, function, *pair)
-                if found is not None:
-                    return found
+                joint = _of_two(name, function, *pair)
+                if joint is not None:
+                    return joint
             other = other.concretise("")
         if issubclass(type(other), Symbolic) or not isinstance(other, _CONSTANTS):
             return None
@@ -142,18 +142,18 @@ class BernoulliValue(SymbolicValue):
         return self.after(step) if folded is None else BernoulliValue(self.variables, folded)
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        if any(np.ndim(one) for one in inputs if type(one) is not BernoulliValue):
+        if any(np.ndim(operand) for operand in inputs if type(operand) is not BernoulliValue):
             return _entrywise(self.variables, ufunc, inputs)
         return self.apply(ufunc, inputs)
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        name, found = _NAMES.get(ufunc, ""), None
+        name, outcome = _NAMES.get(ufunc, ""), None
         if len(inputs) == 1 and (ufunc in _SIGNS or self.formula.is_one_entry):
-            found = self.after(AppliedFunction(ufunc)) if ufunc.nout == 1 else None
+            outcome = self.after(AppliedFunction(ufunc)) if ufunc.nout == 1 else None
         elif len(inputs) == 2:
             swapped = inputs[1] is self and inputs[0] is not self
-            found = self._with(name, ufunc, inputs[0] if swapped else inputs[1], swapped)
-        return NotImplemented if found is None else found
+            outcome = self._with(name, ufunc, inputs[0] if swapped else inputs[1], swapped)
+        return NotImplemented if outcome is None else outcome
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         return _answer(self.variables, function, arguments, options)
@@ -162,8 +162,8 @@ class BernoulliValue(SymbolicValue):
         return self if kind is self.kind else kind(self.concretise(""))
 
     def __bool__(self) -> bool:
-        found = self.after(AppliedFunction(operator.truth))
-        return bool(found.concretise("bool()") if issubclass(type(found), Symbolic) else found)
+        truth = self.after(AppliedFunction(operator.truth))
+        return bool(truth.concretise("bool()") if issubclass(type(truth), Symbolic) else truth)
 
     def __neg__(self) -> Any:
         return self.after(AppliedFunction(operator.neg))
@@ -218,10 +218,10 @@ def _of_two(name: str, function: Any, left: BernoulliValue, right: BernoulliValu
     """An operation on two such numbers as one; None where it is none."""
     entries = left.entry_tables(), right.entry_tables()
     if entries[0] is not None and entries[1] is not None:
-        found = entry_of_two(name, function, entries[0], entries[1])
-        if found is not None:
-            return _number_of(left.variables, found)
-    if name not in ("add", "sub", *(one.__name__ for one in COMPARISONS.values())):
+        entry = entry_of_two(name, function, entries[0], entries[1])
+        if entry is not None:
+            return _number_of(left.variables, entry)
+    if name not in ("add", "sub", *(comparison.__name__ for comparison in COMPARISONS.values())):
         return None
     formula = combination(name, function, left.formula, right.formula)
     return None if formula is None else BernoulliValue(left.variables, formula)
@@ -277,9 +277,9 @@ class PackedBits(Storage):
     @property
     def tables(self) -> TruthTables:
         """With all that is known by now."""
-        found = self._shared.tables
-        found = found if self._places is None else found.flat().at(self._places)
-        return self._variables.current(found)
+        tables = self._shared.tables
+        tables = tables if self._places is None else tables.flat().at(self._places)
+        return self._variables.current(tables)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -299,12 +299,12 @@ class PackedBits(Storage):
 
     def moved(self, move: Move) -> Any:
         places = self.all_places
-        found = move(places)
-        if not isinstance(found, np.ndarray):
-            entry = self._shared.tables.flat().at(found)
+        moved = move(places)
+        if not isinstance(moved, np.ndarray):
+            entry = self._shared.tables.flat().at(moved)
             return _number_of(self._variables, self._variables.current(entry))
-        view = PackedBits(self._variables, self._shared, found)
-        if np.may_share_memory(found, places):
+        view = PackedBits(self._variables, self._shared, moved)
+        if np.may_share_memory(moved, places):
             return view
         return PackedBits(self._variables, _Shared(view.tables))
 
@@ -339,8 +339,8 @@ class PackedBits(Storage):
             flat = variables.current(flat)
         values = flat.table[:, 0].copy()
         for place in range(len(values) if flat.count else 0):
-            one = _number_of(variables, variables.current(flat.at(place)))
-            values[place] = concretise_all(one, use)
+            entry = _number_of(variables, variables.current(flat.at(place)))
+            values[place] = concretise_all(entry, use)
         return values.reshape(self.shape)
 
     def coins(self) -> Coins | None:
@@ -420,17 +420,17 @@ def _entrywise(
 ) -> Any:
     """A function that NumPy calculates entry by entry; NotImplemented with other random numbers."""
     given: list[Any] = []
-    for one in inputs:
-        tables = _tables_of(one)
-        if tables is None and issubclass(type(one), Symbolic):
-            if type(one) is not BernoulliValue:
+    for operand in inputs:
+        tables = _tables_of(operand)
+        if tables is None and issubclass(type(operand), Symbolic):
+            if type(operand) is not BernoulliValue:
                 return NotImplemented
-            one = one.concretise("")
-        given.append(as_input(one) if tables is None else tables)
-    found = combined(function, tuple(given))
-    if found is None:
+            operand = operand.concretise("")
+        given.append(as_input(operand) if tables is None else tables)
+    entries = combined(function, tuple(given))
+    if entries is None:
         return _of_plain(function, concretise_all(inputs, getattr(function, "__name__", "")))
-    return _array_of(variables, found)
+    return _array_of(variables, entries)
 
 
 @raises_as_numpy
@@ -453,13 +453,13 @@ def _answer(
     variables: BernoulliVariables, function: Any, arguments: Any, options: dict[str, Any]
 ) -> Any:
     """A function of NumPy with bits among its arguments; NotImplemented for no way of its own."""
-    if not all(_is_ours(one) for one in symbolic_in((*arguments, *options.values()))):
+    if not all(_is_ours(argument) for argument in symbolic_in((*arguments, *options.values()))):
         return NotImplemented
-    known = _FUNCTIONS.get(function)
-    if known is not None:
-        found = known(variables, *arguments, **options)
-        if found is not NotImplemented:
-            return found
+    rule = _FUNCTIONS.get(function)
+    if rule is not None:
+        answer = rule(variables, *arguments, **options)
+        if answer is not NotImplemented:
+            return answer
     if function in _ENTRYWISE and not options and len(arguments) == _ENTRYWISE[function]:
         return _entrywise(variables, function, tuple(arguments))
     if function in _LOOKED_AT and options.get("out") is None:
@@ -483,8 +483,8 @@ def _reducing(reduce: Reduction) -> Callable[..., Any]:
     def reduction(
         variables: BernoulliVariables, array: Any, axis: Any = None, *more: Any, **options: Any
     ) -> Any:
-        given = [one for one in (*more, *options.values()) if one is not None]
-        if not _is_packed(array) or any(one is not np._NoValue for one in given):
+        given = [option for option in (*more, *options.values()) if option is not None]
+        if not _is_packed(array) or any(option is not np._NoValue for option in given):
             return NotImplemented
         packed: PackedBits = array.storage
         if axis is None or (array.ndim == 1 and axis in (0, -1)):
@@ -492,13 +492,13 @@ def _reducing(reduce: Reduction) -> Callable[..., Any]:
         if not isinstance(axis, int) or array.ndim < 2:
             return NotImplemented
         lanes = np.moveaxis(packed.all_places, axis, -1)
-        found = [
+        reduced = [
             reduce(variables, PackedBits(variables, packed._shared, lane))
             for lane in lanes.reshape(-1, lanes.shape[-1])
         ]
-        if any(one is NotImplemented for one in found):
+        if any(entry is NotImplemented for entry in reduced):
             return NotImplemented
-        return np.array(concretise_all(found, "a sum along an axis")).reshape(lanes.shape[:-1])
+        return np.array(concretise_all(reduced, "a sum along an axis")).reshape(lanes.shape[:-1])
 
     return reduction
 
@@ -530,8 +530,8 @@ def _mean(variables: BernoulliVariables, array: PackedBits) -> Any:
     if array.dtype.kind not in "biu" and array.dtype != np.float64:
         return NotImplemented
     tables = array.tables.flat()
-    found = _sum_of(variables, tables, whole_numbers(tables.table), np.float64)
-    return found if found is NotImplemented else found / math.prod(array.shape)
+    total = _sum_of(variables, tables, whole_numbers(tables.table), np.float64)
+    return total if total is NotImplemented else total / math.prod(array.shape)
 
 
 def _count(variables: BernoulliVariables, array: PackedBits, kind: Any) -> BernoulliValue:
@@ -587,14 +587,14 @@ def _place_of_extreme(sign: int) -> Reduction:
 
 def _dot_products(variables: BernoulliVariables, left: Any, right: Any, *out: Any) -> Any:
     """``numpy.dot`` of vectors, or of a vector and a matrix, of which one may be plain."""
-    if out or not all(_is_ours(one) for one in symbolic_in((left, right))):
+    if out or not all(_is_ours(operand) for operand in symbolic_in((left, right))):
         return NotImplemented
     shapes = np.shape(left), np.shape(right)
     dimensions = len(shapes[0]), len(shapes[1])
     if dimensions == (1, 1) and shapes[0] == shapes[1]:
-        found = _dot(variables, left, right)
-        if found is not NotImplemented:
-            return found
+        product = _dot(variables, left, right)
+        if product is not NotImplemented:
+            return product
     elif dimensions == (1, 2) and _is_packed(left):
         columns = np.asarray(concretise_all(right, "numpy.dot")).T
         return _each(_dot_products(variables, left, column) for column in columns)
@@ -605,7 +605,7 @@ def _dot_products(variables: BernoulliVariables, left: Any, right: Any, *out: An
 
 
 def _each(sums: Iterator[Any]) -> NDArray[Any]:
-    return np.array([concretise_all(one, "numpy.dot") for one in sums])
+    return np.array([concretise_all(total, "numpy.dot") for total in sums])
 
 
 def _inner(variables: BernoulliVariables, left: Any, right: Any) -> Any:
@@ -615,16 +615,16 @@ def _inner(variables: BernoulliVariables, left: Any, right: Any) -> Any:
 
 
 def _dot(variables: BernoulliVariables, left: Any, right: Any) -> Any:
-    pair = [_tables_or_plain(one) for one in (left, right)]
-    kind: Any = type(np.dot(*(one.model() for one in pair)))
-    whole = [whole_numbers(one.table) for one in pair]
+    pair = [_tables_or_plain(operand) for operand in (left, right)]
+    kind: Any = type(np.dot(*(operand.model() for operand in pair)))
+    whole = [whole_numbers(operand.table) for operand in pair]
     if kind not in {np.int64, np.float64} or whole[0] is None or whole[1] is None:
         return NotImplemented
     if int(np.abs(whole[0][0]).max()) * int(np.abs(whole[1][0]).max()) >= MOST:
         return NotImplemented
     numbers = [
-        TruthTables(one.variables, table)
-        for one, (table, _) in zip(pair, (whole[0], whole[1]), strict=True)
+        TruthTables(operand.variables, table)
+        for operand, (table, _) in zip(pair, (whole[0], whole[1]), strict=True)
     ]
     products = combined(np.multiply, tuple(numbers))
     if products is None:
@@ -633,8 +633,8 @@ def _dot(variables: BernoulliVariables, left: Any, right: Any) -> Any:
 
 
 def _tables_or_plain(one: Any) -> TruthTables:
-    found = _tables_of(one)
-    return plain_tables(np.asarray(one)) if found is None else found
+    tables = _tables_of(one)
+    return plain_tables(np.asarray(one)) if tables is None else tables
 
 
 def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -642,16 +642,16 @@ def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
         """As places of all the entries in line, joined likewise."""
         if options.keys() - {"axis"} or not isinstance(arrays, (list, tuple)):
             return NotImplemented
-        given = [_tables_or_plain(one) for one in arrays]
-        models = [one.model() for one in given]
+        given = [_tables_or_plain(array) for array in arrays]
+        models = [part.model() for part in given]
         dtype = _of_plain(function, (models, *arguments), **options).dtype
-        ends = np.cumsum([one.size for one in models])
+        ends = np.cumsum([model.size for model in models])
         places = [
-            np.arange(end - one.size, end).reshape(one.shape)
-            for end, one in zip(ends, models, strict=True)
+            np.arange(end - model.size, end).reshape(model.shape)
+            for end, model in zip(ends, models, strict=True)
         ]
         line = join_tables(
-            [TruthTables(one.flat().variables, one.flat().table.astype(dtype)) for one in given]
+            [TruthTables(part.flat().variables, part.flat().table.astype(dtype)) for part in given]
         )
         return _array_of(variables, line.at(function(places, *arguments, **options)))
 

@@ -81,8 +81,10 @@ def decide(cell: Any) -> bool:
 
 def negate(cell: Any) -> Any:
     """The other truth, decided later."""
-    one = truth_of(cell)
-    return LazyBoolean(one.branching, lambda: not decide(one)) if is_symbolic(one) else not one
+    truth = truth_of(cell)
+    return (
+        LazyBoolean(truth.branching, lambda: not decide(truth)) if is_symbolic(truth) else not truth
+    )
 
 
 def conjoin(left: Any, right: Any) -> Any:

@@ -79,9 +79,9 @@ class Column(RecordStorage):
     @property
     def run(self) -> AlignedRun:
         """The run that it is part of."""
-        found = self.branching.noise
-        assert isinstance(found, AlignedRun)
-        return found
+        run = self.branching.noise
+        assert isinstance(run, AlignedRun)
+        return run
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -134,13 +134,13 @@ class Column(RecordStorage):
             places = np.arange(self.answers.records)
             # Of entries that are not next to each other NumPy makes a copy sooner.
             places = np.repeat(places, 2)[::2] if self.is_strided else places
-            found = move(places)
-            if isinstance(found, np.ndarray) and np.array_equal(found, places):
-                is_view = np.may_share_memory(found, places)
+            moved = move(places)
+            if isinstance(moved, np.ndarray) and np.array_equal(moved, places):
+                is_view = np.may_share_memory(moved, places)
                 return self.other(self.table if is_view else self.table.copy())
-            has_parts = self.answers.has_positions and isinstance(found, np.ndarray)
-            if has_parts and is_grid(found):
-                return Blocks(self, found)
+            has_parts = self.answers.has_positions and isinstance(moved, np.ndarray)
+            if has_parts and is_grid(moved):
+                return Blocks(self, moved)
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:
@@ -159,10 +159,10 @@ class Column(RecordStorage):
         else:
             those, source = mask.table.copy(), column_of(value)
             if source is None:
-                one = self.table_of(value, "a write")
-                if np.ndim(one) >= self.table.ndim:
+                constant = self.table_of(value, "a write")
+                if np.ndim(constant) >= self.table.ndim:
                     self.refuse("a write of what differs from record to record")
-                self._put(those, one)
+                self._put(those, constant)
                 return
             kept = those if self.kept is None else those & self.kept
             is_same = source.answers is self.answers
@@ -197,7 +197,7 @@ class Column(RecordStorage):
         if type(index) is DrawnOrder:
             return self.drawn(index)
         places = index if type(index) is tuple else (index,)
-        if any(issubclass(type(one), Symbolic) for one in places):
+        if any(issubclass(type(place), Symbolic) for place in places):
             return self.refuse("an index")
         first = places[0] if places else Ellipsis
         if isinstance(first, (int, np.integer)) and type(first) is not bool:
@@ -208,9 +208,9 @@ class Column(RecordStorage):
         is_whole = type(first) is slice or (first is Ellipsis and len(places) < 2)
         if not is_whole:
             return self.refuse("a use that looks at single records")
-        found = self.other(self.calculated(lambda: self.table[places], "an index"))
-        found.is_strided = True
-        return SymbolicArray(found)
+        column = self.other(self.calculated(lambda: self.table[places], "an index"))
+        column.is_strided = True
+        return SymbolicArray(column)
 
     def _record_at(self, index: int, more: tuple[Any, ...]) -> Any:
         """The entry of one record, or its row: a sum over a part of one position."""
@@ -230,8 +230,8 @@ class Column(RecordStorage):
     def _positions_of(self, index: slice) -> range | None:
         """Positions of a slice, of all records or of this part of them."""
         try:
-            found: range = self.answers.positions[index]
-            return found
+            positions: range = self.answers.positions[index]
+            return positions
         except Exception:  # NumPy has its own words for it
             return self.refuse("an index")  # type: ignore[no-any-return]
 
@@ -254,9 +254,9 @@ class Column(RecordStorage):
             part.read_length()
         table = self.table.view()
         table.flags.writeable = False  # what is written would be written for all records
-        found = Column(self.branching, part, table, is_off=self.is_off)
-        found.is_strided = self.is_strided or abs(part.positions.step) != 1
-        return found
+        column = Column(self.branching, part, table, is_off=self.is_off)
+        column.is_strided = self.is_strided or abs(part.positions.step) != 1
+        return column
 
     def drawn(self, order: DrawnOrder) -> SymbolicArray:
         """The records at the places of a random order."""
@@ -312,8 +312,8 @@ class Column(RecordStorage):
 
     def entrywise(self, function: Any, inputs: tuple[Any, ...], use: str) -> Any:
         """``function`` of arrays of one shape entry by entry, constants among them."""
-        tables = [self.table_of(one, use) for one in inputs]
-        is_off = any(_is_off(one) for one in inputs)
+        tables = [self.table_of(operand, use) for operand in inputs]
+        is_off = any(_is_off(operand) for operand in inputs)
         if is_off and function in COMPARISONS and _are_apart(*tables):
             is_off = False
         if is_off and function not in STEADY:
@@ -325,14 +325,14 @@ class Column(RecordStorage):
         """A table that NumPy calculates; what fails for some record is refused."""
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
-                found = call()
+                table = call()
         except Exception as error:
             return self.refuse(f"{use}, which fails for some record ({error})")  # type: ignore[no-any-return]
-        if type(found) is not np.ndarray or found.shape[:1] != (self.answers.values,):
+        if type(table) is not np.ndarray or table.shape[:1] != (self.answers.values,):
             self.refuse(use)
-        if found.dtype.kind not in "biuf":
-            self.refuse(f"{use} that gives {found.dtype}")
-        made: Table = found
+        if table.dtype.kind not in "biuf":
+            self.refuse(f"{use} that gives {table.dtype}")
+        made: Table = table
         return made
 
     def table_of(self, value: Any, use: str) -> Any:
@@ -376,11 +376,11 @@ class Column(RecordStorage):
         rule = FUNCTIONS.get(function)
         if rule is None:
             return self.refuse(f"numpy.{function.__name__}")
-        found = rule(*arguments, **options)
+        answer = rule(*arguments, **options)
         return (
             self.refuse(f"numpy.{function.__name__} with these arguments")
-            if (found is NotImplemented)
-            else found
+            if (answer is NotImplemented)
+            else answer
         )
 
     def sum_up(self, table: Table, kind: Any, use: str, *, in_pairs: bool = False) -> Any:
@@ -390,7 +390,7 @@ class Column(RecordStorage):
         records, answers = self.answers.records, self.answers
         if not np.all(np.isfinite(table)):
             self.refuse(f"{use} of numbers that are not finite")
-        largest = max(abs(one) for one in _ends(table))
+        largest = max(abs(end) for end in _ends(table))
         margin = Fraction(0)
         if np.dtype(kind) not in (np.int64, np.float64):
             self.refuse(f"{use} that gives {np.dtype(kind)}")
@@ -426,8 +426,8 @@ class Column(RecordStorage):
         kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
         rest = self.table.reshape(self.answers.values, -1)
         if axis == 0 and self.table.ndim > 1:
-            found = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
-            return array_of(self.branching, filled(found, self.table.shape[1:], object), kind)
+            cells = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
+            return array_of(self.branching, filled(cells, self.table.shape[1:], object), kind)
         if axis is not None and (axis != 0 or self.table.ndim > 1):
             return NotImplemented
         if rest.shape[1] > 1 and self.dtype.kind == "f":
@@ -496,18 +496,18 @@ class Blocks(Storage):
         return SymbolicArray(self.column.part_at(range(start, start + step * len(line), step)))
 
     def moved(self, move: Any) -> Any:
-        found = move(self.grid)
-        if isinstance(found, np.ndarray) and found.ndim == 1 and len(found) > 1:
-            return self._part(found).storage
-        if isinstance(found, np.ndarray) and is_grid(found):
+        moved = move(self.grid)
+        if isinstance(moved, np.ndarray) and moved.ndim == 1 and len(moved) > 1:
+            return self._part(moved).storage
+        if isinstance(moved, np.ndarray) and is_grid(moved):
             table = self.column.table.view()
             table.flags.writeable = False
-            return Blocks(self.column.other(table), found)
+            return Blocks(self.column.other(table), moved)
         return self.column.refuse("a use that moves records")
 
     def entries_at(self, index: Any) -> Any:
         places = index if type(index) is tuple else (index,)
-        if any(issubclass(type(one), Symbolic) for one in places):
+        if any(issubclass(type(place), Symbolic) for place in places):
             return self.column.refuse("an index")
         return NotImplemented  # it moves the grid
 
@@ -522,16 +522,16 @@ class Blocks(Storage):
 
     def _columns(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """The columns of grids of the same records, and constants."""
-        found = []
-        for one in inputs:
-            blocks = grid_of_records(one)
+        columns = []
+        for operand in inputs:
+            blocks = grid_of_records(operand)
             if blocks is not None and np.array_equal(blocks.grid, self.grid):
-                found.append(SymbolicArray(blocks.column))
-            elif issubclass(type(one), Symbolic) or np.ndim(one):
+                columns.append(SymbolicArray(blocks.column))
+            elif issubclass(type(operand), Symbolic) or np.ndim(operand):
                 self.column.refuse("a use of other records, or of numbers that differ between them")
             else:
-                found.append(one)
-        return tuple(found)
+                columns.append(operand)
+        return tuple(columns)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         given = dict(options)
@@ -545,9 +545,9 @@ class Blocks(Storage):
             parts = [self._part(line) for line in lines]
             for part in parts:
                 part.storage.is_strided = True  # the order of NumPy's sums is not known
-            found = [function(part) for part in parts]
+            cells = [function(part) for part in parts]
             kind = np.asarray(function(np.zeros(1, self.dtype))).dtype
-            return array_of(self.branching, filled(found, (len(lines),), object), kind)
+            return array_of(self.branching, filled(cells, (len(lines),), object), kind)
         if function in (np.clip, np.where, np.round, np.isin):
             named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
             return self._of(function(*self._columns(arguments), **named))
@@ -578,7 +578,7 @@ def is_grid(positions: NDArray[Any]) -> bool:
     if positions.ndim != 2 or not positions.size:
         return False
     steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
-    return all(one.size == 0 or (one[0, 0] != 0 and np.all(one == one[0, 0])) for one in steps)
+    return all(step.size == 0 or (step[0, 0] != 0 and np.all(step == step[0, 0])) for step in steps)
 
 
 def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:
@@ -587,21 +587,21 @@ def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fr
     0 where all partial sums are floats. ``in_pairs`` is whether NumPy adds them pairwise, as it
     does along one line.
     """
-    largest = Fraction(max(abs(one) for one in _ends(table)))
-    found = Fraction(0)
+    largest = Fraction(max(abs(end) for end in _ends(table)))
+    margin = Fraction(0)
     if is_off:
-        found += 2 * records * Fraction(_OFF) * largest
+        margin += 2 * records * Fraction(_OFF) * largest
     if not _is_exact(table, records):
         deep = min(records, records.bit_length() + _BLOCK) if in_pairs else records
         steps = deep * _UNIT
-        found += 2 * steps / (1 - steps) * records * largest
-    return found
+        margin += 2 * steps / (1 - steps) * records * largest
+    return margin
 
 
 def _is_exact(table: Table, records: int) -> bool:
     """Whether all entries are multiples of one power of 2, of which n of them are floats."""
-    largest = max(abs(one) for one in _ends(table))
-    denominators = [Fraction(one).denominator for one in table.tolist()]
+    largest = max(abs(end) for end in _ends(table))
+    denominators = [Fraction(number).denominator for number in table.tolist()]
     return Fraction(largest) * records * max(denominators) <= 2**53
 
 
@@ -621,8 +621,8 @@ def _is_off(value: Any) -> bool:
 
 def leading(inputs: Iterable[Any]) -> Any:
     """The storage of real numbers among arrays of records, which calculates with the others."""
-    arrays = (one for one in inputs if type(one) is SymbolicArray)
-    return next((one.storage for one in arrays if one.storage.leads), None)
+    arrays = (array for array in inputs if type(array) is SymbolicArray)
+    return next((array.storage for array in arrays if array.storage.leads), None)
 
 
 def grid_of_records(value: Any) -> Blocks | None:

@@ -32,7 +32,7 @@ def _follows(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
 
 def _given(options: dict[str, Any]) -> bool:
     """Whether an option says more than that it is not there."""
-    return any(one is not None and one is not _NO_VALUE for one in options.values())
+    return any(option is not None and option is not _NO_VALUE for option in options.values())
 
 
 @_follows(np.sum)
@@ -126,7 +126,7 @@ def _histogram(
     column = column_of(array)
     if column is None or density or weights is not None or column.table.ndim != 1:
         return NotImplemented
-    if any(issubclass(type(one), Symbolic) for one in (bins, range)) or column.is_off:
+    if any(issubclass(type(argument), Symbolic) for argument in (bins, range)) or column.is_off:
         return NotImplemented
     if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
         return column.refuse(
@@ -228,14 +228,14 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
 
 @_follows(np.clip)
 def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
-    given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+    given = {name: option for name, option in options.items() if option is not _NO_VALUE}
     low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
     column = column_of(array)
     if column is None or out is not None or given or len(bounds) > 2:
         return NotImplemented
-    pair = [None if one is None or one is _NO_VALUE else one for one in (low, high)]
-    tables = [one if one is None else column.table_of(one, "numpy.clip") for one in pair]
+    pair = [None if bound is None or bound is _NO_VALUE else bound for bound in (low, high)]
+    tables = [bound if bound is None else column.table_of(bound, "numpy.clip") for bound in pair]
     return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
 
 
@@ -268,15 +268,15 @@ def _places(array: Any) -> Any:
 
 @_follows(np.nonzero)
 def _nonzero(array: Any) -> Any:
-    found = _places(array)
-    return found if found is NotImplemented else (found,)
+    places = _places(array)
+    return places if places is NotImplemented else (places,)
 
 
 @_follows(np.where)
 def _where(condition: Any, *pair: Any) -> Any:
     if not pair:
         return _nonzero(condition)
-    columns = [one for one in map(column_of, (condition, *pair)) if one is not None]
+    columns = [column for column in map(column_of, (condition, *pair)) if column is not None]
     if len(pair) != 2 or not columns:
         return NotImplemented
     first = columns[0]
@@ -306,12 +306,12 @@ def _stack(arrays: Any, axis: Any = 0, **options: Any) -> Any:
     """Rows of what several columns of the same records have for a record."""
     if not isinstance(arrays, (list, tuple)) or axis not in (1, -1) or options:
         return NotImplemented
-    columns = [one for one in map(column_of, arrays) if one is not None]
-    if len(columns) < len(arrays) or any(one.table.ndim != 1 for one in columns):
+    columns = [column for column in map(column_of, arrays) if column is not None]
+    if len(columns) < len(arrays) or any(column.table.ndim != 1 for column in columns):
         return NotImplemented
     first = columns[0]
-    tables = [first.table_of(one, "numpy.stack") for one in arrays]
-    return first.like(np.stack(tables, axis=1), is_off=any(one.is_off for one in columns))
+    tables = [first.table_of(array, "numpy.stack") for array in arrays]
+    return first.like(np.stack(tables, axis=1), is_off=any(column.is_off for column in columns))
 
 
 @_follows(np.isin)
@@ -367,7 +367,7 @@ def _split(array: Any, sections: Any, axis: Any = 0) -> Any:
     if column is None or axis != 0 or is_symbolic(sections) or column.kept is not None:
         return NotImplemented
     positions = np.arange(column.read_length())
-    parts = [line_of(one) for one in np.array_split(positions, sections)]
+    parts = [line_of(part) for part in np.array_split(positions, sections)]
     return NotImplemented if None in parts else [array[p.start : p.stop] for p in parts if p]
 
 
@@ -401,7 +401,7 @@ def _constant(function: Any) -> Callable[..., Any]:
     def make(array: Any, *arguments: Any, **options: Any) -> Any:
         column = column_of(array)
         given = (*arguments, *options.values())
-        if column is None or any(issubclass(type(one), Symbolic) for one in given):
+        if column is None or any(issubclass(type(argument), Symbolic) for argument in given):
             return NotImplemented
         return function(np.empty(array.shape, array.dtype), *arguments, **options)
 

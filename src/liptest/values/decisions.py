@@ -151,12 +151,12 @@ class BoundQuestion:
 
     def side(self, reaches: bool) -> Constraint:
         """The condition of one answer, where nothing else is known."""
-        found = self._sides[reaches]
-        if found is None:
+        constraint = self._sides[reaches]
+        if constraint is None:
             interval = Interval()
             interval.note(self.bound, strictly=self.strictly, reaches=reaches)
-            found = self._sides[reaches] = interval.constraint_on(self.terms)
-        return found
+            constraint = self._sides[reaches] = interval.constraint_on(self.terms)
+        return constraint
 
 
 class Contest:
@@ -170,33 +170,33 @@ class Contest:
         self.sums = sums
         self.alternative = alternative
         self._ways: dict[int, Known] = {}
-        self.variables = frozenset(variable for one in sums for variable, _ in one.terms)
+        self.variables = frozenset(variable for form in sums for variable, _ in form.terms)
         #: Whether an exchange of variables makes each of them any other, except for constants.
         self.are_alike = _are_alike(sums, noises)
 
     def way(self, place: int) -> Known:
         """The conditions that it is the one at a place."""
-        found = self._ways.get(place)
-        if found is None:
+        way = self._ways.get(place)
+        if way is None:
             best = self.sums[place]
-            found = self._ways[place] = tuple(
-                (best - one).between(_ZERO, low_closed=other > place)
-                for other, one in enumerate(self.sums)
+            way = self._ways[place] = tuple(
+                (best - rival).between(_ZERO, low_closed=other > place)
+                for other, rival in enumerate(self.sums)
                 if other != place
             )
-        return found
+        return way
 
 
 def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     kinds = {
         tuple((_kind_of(noises[v]), factor) for v, factor in terms)
-        for terms in (one.terms for one in sums)
+        for terms in (form.terms for form in sums)
     }
-    variables = [variable for one in sums for variable, _ in one.terms]
+    variables = [variable for form in sums for variable, _ in form.terms]
     if len(kinds) != 1 or len(set(variables)) < len(variables):
         return False
     (kind,) = kinds
-    return sum(one is Answer for one, _ in kind) == 1
+    return sum(family is Answer for family, _ in kind) == 1
 
 
 def _kind_of(one: Noise | Answer) -> Any:
@@ -300,13 +300,13 @@ class DecidingRun(NoiseRun):
 
     def function_of_answers(self, function: AnswerFunction) -> Form:
         """The variable of a function of answers, the same for the same one."""
-        known = self.functions.get(function)
-        if known is None:
+        answer = self.functions.get(function)
+        if answer is None:
             number = FIRST_FUNCTION + len(self.functions)
             words = f"function {len(self.functions) + 1} of sums"
-            known = Answer(number, function.is_whole, words, function.ends, function)
-            self.functions[function] = known
-        return self.answer(known)
+            answer = Answer(number, function.is_whole, words, function.ends, function)
+            self.functions[function] = answer
+        return self.answer(answer)
 
     def sum_of_answers(self, form: Form) -> AnswerSum:
         """What a form without noise is."""
@@ -378,17 +378,19 @@ class DecidingRun(NoiseRun):
 
     def conditions(self) -> tuple[Constraint, ...]:
         """All that this run asked of what is not known to the outside."""
-        known = self.released
-        found = [
-            one.constraint or one.constraint_on(terms)
-            for terms, one in self._intervals.items()
-            if type(terms) is tuple and terms not in known and one.is_bounded
+        released = self.released
+        constraints = [
+            interval.constraint or interval.constraint_on(terms)
+            for terms, interval in self._intervals.items()
+            if type(terms) is tuple and terms not in released and interval.is_bounded
         ]
-        return (*found, *self.more)
+        return (*constraints, *self.more)
 
     def conditions_of_contests(self) -> Known:
         """The same of which sum was the largest."""
-        return tuple(one for contest, place in self.contests for one in contest.way(place))
+        return tuple(
+            constraint for contest, place in self.contests for constraint in contest.way(place)
+        )
 
     # ---- decisions
 
@@ -438,15 +440,15 @@ class DecidingRun(NoiseRun):
             interval = self.interval_of(terms)
             equal = self._is_equal(terms, interval, asked.bound, asked.gap)
             return equal is (asked.comparison is operator.eq)
-        known = self._intervals.get(terms)
-        if known is None:
+        earlier = self._intervals.get(terms)
+        if earlier is None:
             # The first question about it, mostly the only one.
             interval = self._intervals[terms] = Interval()
             reaches = self.tree.choose(asked.alternative) == 0
             interval.note(asked.bound, strictly=asked.strictly, reaches=reaches)
             interval.constraint = asked.side(reaches)
             return reaches is asked.wants_more
-        return self._reaches(asked.comparison, terms, known, asked.bound, asked.gap)
+        return self._reaches(asked.comparison, terms, earlier, asked.bound, asked.gap)
 
     def _reaches(
         self, comparison: Operation, key: Any, interval: Interval, bound: Rational, gap: Any
@@ -483,13 +485,13 @@ class DecidingRun(NoiseRun):
 
         The same object for the same sums: a path that knows the answer does not ask again.
         """
-        for one in sums:
-            self.check_only_answered(one)
-        variables = sorted({variable for one in sums for variable, _ in one.terms})
+        for form in sums:
+            self.check_only_answered(form)
+        variables = sorted({variable for form in sums for variable, _ in form.terms})
         key = Contest, tuple(sums), tuple(self.noises[variable] for variable in variables)
-        known: Contest | None = self.made.get(key)
-        if known is not None or len({one.terms for one in sums}) < len(sums):
-            return known
+        cached: Contest | None = self.made.get(key)
+        if cached is not None or len({form.terms for form in sums}) < len(sums):
+            return cached
 
         def at_point() -> int:
             values = list(map(self.at_point, sums))
@@ -502,37 +504,37 @@ class DecidingRun(NoiseRun):
     def settle_contest(self, contest: Contest) -> int:
         """The place of the largest on this path: known, or chosen."""
         key = id(contest)
-        known = self._known_ways.get(key)
-        if known is None:
-            known = self.tree.choose(contest.alternative)
-            self._known_ways[key] = known
+        place = self._known_ways.get(key)
+        if place is None:
+            place = self.tree.choose(contest.alternative)
+            self._known_ways[key] = place
             if not self.releases and all(map(self.has_noise, contest.sums)):
-                self.contests.append((contest, known))
+                self.contests.append((contest, place))
             else:
                 self._kept.append(contest)
-                self._note(contest.way(known))
-        return known
+                self._note(contest.way(place))
+        return place
 
     def _note(self, way: Known) -> None:
         """Learn what a branch says, which must not be about answers alone."""
-        for one in way:
-            if one.terms in self.released:
+        for constraint in way:
+            if constraint.terms in self.released:
                 continue
-            if not self.has_noise(Form(0, one.terms)):
+            if not self.has_noise(Form(0, constraint.terms)):
                 where = line_in_words(*place_of(sys._getframe(1)))
                 said = f" ({where})" if where else ""
                 self.tree.unsupported(f"a comparison of data without noise in it{said}", ADVICE)
             if self.releases:
-                self.released[one.terms] = Form(0, one.terms)
+                self.released[constraint.terms] = Form(0, constraint.terms)
             else:
-                self.more.append(one)
+                self.more.append(constraint)
 
     def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
         """Which of some ways, exactly one of which holds, this run takes."""
         words = repr(key)
-        known = self._known_ways.get(words)
-        if known is not None:
-            return known
+        earlier = self._known_ways.get(words)
+        if earlier is not None:
+            return earlier
         every = ways()
         places = [place for place, way in enumerate(every) if way is not None]
 
@@ -547,25 +549,28 @@ class DecidingRun(NoiseRun):
         return taken
 
     def _all_hold(self, way: Known | None) -> bool:
-        return all(holds_at(one, self.at_point(Form(0, one.terms))) for one in way or ())
+        return all(
+            holds_at(constraint, self.at_point(Form(0, constraint.terms)))
+            for constraint in way or ()
+        )
 
     # ---- released numbers
 
     def decide(self, key: Any, at_point: Callable[[], bool]) -> bool:
         """Whether something holds that follows from what is known: chosen, once for each key."""
-        known = self._known_ways.get(key)
-        if known is None:
-            known = self.tree.choose(Alternative(key, 2, lambda: int(not at_point())))
-            self._known_ways[key] = known
-        return known == 0
+        taken = self._known_ways.get(key)
+        if taken is None:
+            taken = self.tree.choose(Alternative(key, 2, lambda: int(not at_point())))
+            self._known_ways[key] = taken
+        return taken == 0
 
     def choose_value(self, key: Any, choices: int, at_point: Callable[[], Any]) -> int:
         """Which of the whole numbers from 0 on a known number is: chosen, once for each key."""
-        known = self._known_ways.get(("value", key))
-        if known is None:
-            known = self.tree.choose(Alternative(("value", key), choices, lambda: int(at_point())))
-            self._known_ways["value", key] = known
-        return known
+        chosen = self._known_ways.get(("value", key))
+        if chosen is None:
+            chosen = self.tree.choose(Alternative(("value", key), choices, lambda: int(at_point())))
+            self._known_ways["value", key] = chosen
+        return chosen
 
     def number_node(self) -> int:
         """A number for an expression, the same whenever the run is repeated."""
@@ -583,7 +588,9 @@ def _normal(form: Form) -> tuple[Terms, Fraction]:
     if first == 1:
         return form.terms, Fraction(1)
     factor = Fraction(first)
-    return tuple((variable, lean(one / factor)) for variable, one in form.terms), factor
+    return tuple(
+        (variable, lean(coefficient / factor)) for variable, coefficient in form.terms
+    ), factor
 
 
 def holds_at(constraint: Constraint, value: Fraction) -> bool:

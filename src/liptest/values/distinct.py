@@ -81,9 +81,9 @@ class Distinct(OpaqueLine):
         if any(is_symbolic(room[place]) or room[place] != 0 for place in places):
             self.refuse("an index of cells that are not 0")
         for place in places.tolist():
-            found = self.count_of(place)
+            count = self.count_of(place)
             kind = cells.dtype.type
-            room[place] = found.typed(kind) if is_symbolic(found) else kind(found)
+            room[place] = count.typed(kind) if is_symbolic(count) else kind(count)
         return True
 
 

@@ -73,15 +73,15 @@ class FoldedUniform(DerivedUniform):
     def _model(self) -> Any:
         """A number of its type."""
         point = (self._base.low + 3 * self._base.high) // 4
-        found = self._source.kind(self._source.line.value(point))
+        model = self._source.kind(self._source.line.value(point))
         with np.errstate(all="ignore"):
             for step in self._steps:
-                found = step.apply(found)
+                model = step.apply(model)
             if self._sign is not None:
-                found = found * self._sign.kind(1)
+                model = model * self._sign.kind(1)
             for step in self._after:
-                found = step.apply(found)
-        return found
+                model = step.apply(model)
+        return model
 
     def takes(self, sign: UniformValue) -> bool:
         """Whether a number is a multiple of the sign of u, and this has none yet."""
@@ -94,14 +94,14 @@ class FoldedUniform(DerivedUniform):
     def resolved(self) -> Any:
         """The same number, or a plain one, once it is known on which side of 0 u lies."""
         if self._found is None:
-            found: Any = self._source.current()
+            number: Any = self._source.current()
             for step in self._steps:
-                found = _stepped(found, step)
+                number = _stepped(number, step)
             if self._sign is not None:
-                found = found * self._sign
+                number = number * self._sign
             for step in self._after:
-                found = _stepped(found, step)
-            self._found = found
+                number = _stepped(number, step)
+            self._found = number
         return self._found
 
     def current(self) -> Any:
@@ -127,48 +127,48 @@ class FoldedUniform(DerivedUniform):
         return _typed(self.resolved(), kind)
 
     def rounded(self, how: str, kind: Any) -> Any:
-        found = self.resolved()
-        if not _is_uniform(found):
-            return _rounded(found, how, kind)
-        return found.rounded(how, kind)
+        number = self.resolved()
+        if not _is_uniform(number):
+            return _rounded(number, how, kind)
+        return number.rounded(how, kind)
 
     def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
         if use == "the output" and settle is None:
             noise = promote(self)
             if noise is not None:
                 return noise.concretise(use)
-        found = self.resolved()
-        if _is_uniform(found):
-            return found.concretise(use, settle)
-        return found if settle is None else _settled(found, settle)
+        number = self.resolved()
+        if _is_uniform(number):
+            return number.concretise(use, settle)
+        return number if settle is None else _settled(number, settle)
 
     def inversion(self) -> Inverted | None:
-        low, high, found = self._base.low, self._base.high, self._logarithm()
-        if found is None:
+        low, high, logarithm = self._base.low, self._base.high, self._logarithm()
+        if logarithm is None:
             return None
         middle, width = Fraction(low + high, 2 * GRID), Fraction(high - low, 2 * GRID)
         slope, _ = self._source_line()
-        return Inverted(found.is_rising, True, middle, width if slope > 0 else -width)
+        return Inverted(logarithm.is_rising, True, middle, width if slope > 0 else -width)
 
     def _logarithm(self) -> Logarithm | None:
         size = half_width(self._source.line, self._base.low, self._base.high)
         return None if size is None else self._of_size(size)
 
     def _source_line(self) -> tuple[Fraction, Fraction]:
-        found = linear_in_base(self._source.line)
-        assert found is not None
-        return found
+        line = linear_in_base(self._source.line)
+        assert line is not None
+        return line
 
     def _of_size(self, size: Fraction) -> Logarithm | None:
         """What it is as sign(u) times a logarithm, and a constant, where |u| is at most size."""
-        found = log_of_steps(self._steps[1:], size)
-        if self._sign is None or self._found is not None or found is None or found.constant:
+        logarithm = log_of_steps(self._steps[1:], size)
+        if self._sign is None or self._found is not None or logarithm is None or logarithm.constant:
             return None
-        found = found.after((self._factor, Fraction(0)))
+        logarithm = logarithm.after((self._factor, Fraction(0)))
         for step in self._after:
             assert step.linear is not None
-            found = found.after(step.linear)
-        return found
+            logarithm = logarithm.after(step.linear)
+        return logarithm
 
     def _linear(self) -> tuple[Fraction, Fraction] | None:
         inverted = self._base.inverted
@@ -176,10 +176,10 @@ class FoldedUniform(DerivedUniform):
             return None
         # Less than 0 where u is minus the number of which the noise has the sign.
         size = self._source_line()[0] * inverted.width
-        found = self._of_size(abs(size))
-        if found is None or found.is_rising != inverted.rising:
+        logarithm = self._of_size(abs(size))
+        if logarithm is None or logarithm.is_rising != inverted.rising:
             return None
-        return -found.factor if size > 0 else found.factor, found.constant
+        return -logarithm.factor if size > 0 else logarithm.factor, logarithm.constant
 
 
 def sign_of(value: UniformValue, source: UniformValue) -> Fraction:

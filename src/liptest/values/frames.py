@@ -80,10 +80,10 @@ class SymbolicFrame(OfPandas):
             return self._series[key]
         if isinstance(key, list) and len(set(key)) < len(key):
             return self.refuse("an index that names a column twice")
-        if isinstance(key, list) and all(one in self._series for one in key):
-            return SymbolicFrame({one: self._series[one] for one in key})
+        if isinstance(key, list) and all(column in self._series for column in key):
+            return SymbolicFrame({column: self._series[column] for column in key})
         if type(key) is RecordSeries:
-            return SymbolicFrame({name: one[key] for name, one in self._series.items()})
+            return SymbolicFrame({name: series[key] for name, series in self._series.items()})
         return self.refuse("an index")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -104,11 +104,11 @@ class SymbolicFrame(OfPandas):
 
     def to_numpy(self) -> Any:
         """A row of numbers for each record."""
-        if not all(type(one) is RecordSeries for one in self._series.values()):
+        if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse(
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
-        arrays = [one.numbers(".to_numpy") for one in self._series.values()]
+        arrays = [series.numbers(".to_numpy") for series in self._series.values()]
         rows = join_columns(arrays)
         return self.refuse(".to_numpy") if rows is None else rows
 
@@ -121,8 +121,8 @@ class SymbolicFrame(OfPandas):
         """The frame with further columns."""
         made = dict(self._series)
         for name, value in columns.items():
-            found = value(SymbolicFrame(made)) if callable(value) else value
-            made[name] = self._column(name, found, ".assign")
+            series = value(SymbolicFrame(made)) if callable(value) else value
+            made[name] = self._column(name, series, ".assign")
         return SymbolicFrame(made)
 
     def _column(self, name: str, value: Any, use: str) -> Any:
@@ -333,16 +333,16 @@ class SymbolicFrame(OfPandas):
     def bounded(self, most: int) -> SymbolicFrame:
         """Of each user the first rows."""
         made = {
-            name: one.bounded(most)
-            if type(one) in (KeySeries, BinSeries)
-            else RecordSeries(bound_rows(one.array, most), name, one.names)
-            for name, one in self._series.items()
+            name: series.bounded(most)
+            if type(series) in (KeySeries, BinSeries)
+            else RecordSeries(bound_rows(series.array, most), name, series.names)
+            for name, series in self._series.items()
         }
         return SymbolicFrame(made)
 
     def sum(self) -> Any:
         """The answers of all columns."""
-        return KeyedSeries.of({name: one.sum() for name, one in self._series.items()})
+        return KeyedSeries.of({name: series.sum() for name, series in self._series.items()})
 
     def mean(self) -> Any:
         """The means of all columns, where the number of rows is public."""

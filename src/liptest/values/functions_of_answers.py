@@ -93,24 +93,24 @@ def of_function(run: AnsweringRun, function: Any, forms: Sequence[Form]) -> Form
 
 def absolute_form(run: AnsweringRun, form: Form) -> Form:
     """The size of a sum."""
-    one = run.sum_of_answers(form)
+    total = run.sum_of_answers(form)
     for sign in (1, -1):
         if _is_at_least(run, run.sum_of_answers(form * sign), _ZERO):
             return form * sign
-    return run.function_of_answers(LargestSum((one, run.sum_of_answers(-form))))
+    return run.function_of_answers(LargestSum((total, run.sum_of_answers(-form))))
 
 
 def largest_form(run: AnsweringRun, forms: Sequence[Form], sign: int = 1) -> Form:
     """The largest of some sums, or with the sign -1 the smallest."""
     turned = [form * sign for form in forms]
-    constants = [Fraction(one.constant) for one in turned if not one.terms]
-    several = list(dict.fromkeys(one for one in turned if one.terms))
+    constants = [Fraction(part.constant) for part in turned if not part.terms]
+    several = list(dict.fromkeys(part for part in turned if part.terms))
     if not several:
         return Form(max(constants)) * sign
     bound = max(constants, default=None)
     if len(several) > 1:
         constant = [] if bound is None else [Form(bound)]
-        parts = tuple(run.sum_of_answers(one) for one in (*several, *constant))
+        parts = tuple(run.sum_of_answers(part) for part in (*several, *constant))
         return run.function_of_answers(LargestSum(parts)) * sign
     if bound is None:
         return several[0] * sign
@@ -121,9 +121,9 @@ def clipped_form(
     run: AnsweringRun, form: Form, low: Fraction | None, high: Fraction | None
 ) -> Form:
     """A sum that is kept between two numbers."""
-    one = run.sum_of_answers(form)
-    inner = one.terms[0][0].function if len(one.terms) == 1 else None
-    if type(inner) is Clipped and one.terms[0][1] == 1 and not one.constant:
+    total = run.sum_of_answers(form)
+    inner = total.terms[0][0].function if len(total.terms) == 1 else None
+    if type(inner) is Clipped and total.terms[0][1] == 1 and not total.constant:
         crosses = (low, inner.high), (inner.low, high)
         if all(a is None or b is None or a <= b for a, b in crosses):
             lows, highs = (
@@ -132,59 +132,59 @@ def clipped_form(
             )
             kept = max(lows, default=None), min(highs, default=None)
             return run.function_of_answers(Clipped(inner.parts, *kept))
-    if low is not None and _is_at_least(run, one, low):
+    if low is not None and _is_at_least(run, total, low):
         low = None
     if high is not None and _is_at_least(run, run.sum_of_answers(-form), -high):
         high = None
     if low is None and high is None:
         return form
-    return run.function_of_answers(Clipped((one,), low, high))
+    return run.function_of_answers(Clipped((total,), low, high))
 
 
 def floor_form(run: AnsweringRun, form: Form) -> Form:
     """A whole sum that whole numbers have divided, rounded down."""
-    one = run.sum_of_answers(form)
-    return form if one.is_whole else run.function_of_answers(Rounded((one,), "floor", True))
+    total = run.sum_of_answers(form)
+    return form if total.is_whole else run.function_of_answers(Rounded((total,), "floor", True))
 
 
 def rounded_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
     """A sum as a whole number; None where floats may take it far."""
-    one = run.sum_of_answers(form)
-    if one.is_whole:
+    total = run.sum_of_answers(form)
+    if total.is_whole:
         return form
-    if not may_be_rounded(one):
+    if not may_be_rounded(total):
         return None
     run.depends_on_size = True
-    return run.function_of_answers(Rounded((one,), how))
+    return run.function_of_answers(Rounded((total,), how))
 
 
 def _bent_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
-    one = run.sum_of_answers(form)
-    whole = all(answer.is_whole for answer, _ in one.terms)
-    ends = one.ends
+    total = run.sum_of_answers(form)
+    whole = all(answer.is_whole for answer, _ in total.terms)
+    ends = total.ends
     if not whole or ends is None or ends[0] < 0:
         return None
-    least = Fraction(one.constant)
-    if not one.is_at_least_its_constant:
+    least = Fraction(total.constant)
+    if not total.is_at_least_its_constant:
         run.depends_on_size, least = True, ends[0]
-    return None if least < 0 else run.function_of_answers(Bent((one,), how, least))
+    return None if least < 0 else run.function_of_answers(Bent((total,), how, least))
 
 
 def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | None:
     """1 where a sum compares so with 0, else 0; None where floats may take it far."""
-    one = run.sum_of_answers(form)
-    if not one.follows_one_count:
+    total = run.sum_of_answers(form)
+    if not total.follows_one_count:
         return None
     if comparison in (operator.ge, operator.gt):
-        return run.function_of_answers(IsAbove((one,), comparison is operator.gt))
+        return run.function_of_answers(IsAbove((total,), comparison is operator.gt))
     if comparison in (operator.le, operator.lt):
-        return 1 - run.function_of_answers(IsAbove((one,), comparison is operator.le))
-    is_zero = IsZero((one,))
-    if one.is_whole and one.is_at_least_its_constant and one.constant == 0:
-        found = 1 - run.function_of_answers(IsAbove((one,)))
+        return 1 - run.function_of_answers(IsAbove((total,), comparison is operator.le))
+    is_zero = IsZero((total,))
+    if total.is_whole and total.is_at_least_its_constant and total.constant == 0:
+        truth = 1 - run.function_of_answers(IsAbove((total,)))
     else:
-        found = run.function_of_answers(is_zero)
-    return found if comparison is operator.eq else 1 - found
+        truth = run.function_of_answers(is_zero)
+    return truth if comparison is operator.eq else 1 - truth
 
 
 def result_kind(operation: Operation, left: Any, right: Any) -> Any:
@@ -201,11 +201,11 @@ def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
     if kind not in (*_WHOLE, *_FLOATS) or not parts:
         return UNKNOWN
     own = type(parts[0])  # the second may be a plain number
-    forms = [one.form if type(one) is own else Form(one) for one in parts]
-    times: int = sum(one.roundings for one in parts if type(one) is own)
-    if len(made.terms) < sum(len(one.terms) for one in forms) or times >= UNKNOWN:
+    forms = [part.form if type(part) is own else Form(part) for part in parts]
+    times: int = sum(part.roundings for part in parts if type(part) is own)
+    if len(made.terms) < sum(len(form.terms) for form in forms) or times >= UNKNOWN:
         return UNKNOWN
-    if len(forms) > 1 and abs(made.constant) < max(abs(one.constant) for one in forms):
+    if len(forms) > 1 and abs(made.constant) < max(abs(form.constant) for form in forms):
         return UNKNOWN
     for number in (made.constant, *(factor for _, factor in made.terms)):
         if number and not 1 <= abs(Fraction(number)) * _LARGEST_FACTOR <= _LARGEST_FACTOR**2:
@@ -220,26 +220,26 @@ def settled(
     """How a sum, left less right, compares with 0 where what it lies between says it; None where
     it does not, or where floats may say something else, as of noise that both sides have."""
     times, size, is_exact = 0, _ZERO, True
-    for one, own in ((left, left.form), (right, left.form - form)):
+    for operand, own in ((left, left.form), (right, left.form - form)):
         if run.has_noise(own):
             return None
-        times += one.roundings if type(one) is type(left) else 0
+        times += operand.roundings if type(operand) is type(left) else 0
         own_size = run.sum_of_answers(own).size
         if own_size is None or times > _MOST_ROUNDINGS:
             return None
         size += own_size
         is_exact &= own_size < _EXACT
-    found = run.sum_of_answers(form).compared(comparison, size, is_exact=is_exact and not times)
-    run.depends_on_size |= found is not None
-    return found
+    verdict = run.sum_of_answers(form).compared(comparison, size, is_exact=is_exact and not times)
+    run.depends_on_size |= verdict is not None
+    return verdict
 
 
 def compared_form(run: AnsweringRun, form: Form) -> Form | None:
     """Of a truth: what was compared with 0; None for other sums."""
     if len(form.terms) != 1:
         return None
-    one = run.noises[form.terms[0][0]]
-    function = one.function if type(one) is Answer else None
+    noise = run.noises[form.terms[0][0]]
+    function = noise.function if type(noise) is Answer else None
     if not isinstance(function, (IsAbove, IsZero)):
         return None
     return run.form_of_answers(function.parts[0])

@@ -52,11 +52,11 @@ class Line:
     def halves(self, bound: float) -> tuple[int, Split | None]:
         """``at_least(bound)``, and the weights below and from there on; None if one is empty."""
         cut = self.at_least(bound)
-        found = cut, split_weights(cut, GRID - cut) if 0 < cut < GRID else None
+        halves = cut, split_weights(cut, GRID - cut) if 0 < cut < GRID else None
         if len(self.known_halves) > _MOST_HALVES:
             self.known_halves.clear()
-        self.known_halves[bound] = found
-        return found
+        self.known_halves[bound] = halves
+        return halves
 
     def _at_least(self, bound: Any) -> int:
         return bisect_left(range(GRID), bound, key=self.value)

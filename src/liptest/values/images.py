@@ -139,13 +139,13 @@ class Image:
 
 def regions(line: Line | Image, step: Step) -> tuple[Region, ...]:
     """Stretches of a line on which a step is regular, or gives one result; in order."""
-    known = line._regions
-    if step not in known:
-        if len(known) > 1024:
-            known.clear()
+    cached = line._regions
+    if step not in cached:
+        if len(cached) > 1024:
+            cached.clear()
         with np.errstate(all="ignore"):
-            known[step] = tuple(_found(line, step))
-    return known[step]
+            cached[step] = tuple(_found(line, step))
+    return cached[step]
 
 
 def _found(line: Line | Image, step: Step) -> Iterator[Region]:
@@ -223,17 +223,17 @@ def pieces(line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
     None when there are too many, or the function is not monotone.
     """
     with np.errstate(all="ignore"):
-        found = _told_apart(line, low, high, settle)
-    if found is None:
+        spans = _told_apart(line, low, high, settle)
+    if spans is None:
         return None
-    found.sort()
-    weights = tuple(stop - start for start, stop, _ in found)
+    spans.sort()
+    weights = tuple(stop - start for start, stop, _ in spans)
     rest = high - low - sum(weights)
     common = math.gcd(*weights, rest)
     return Pieces(
         Split(weight // common for weight in (weights if rest == 0 else (*weights, rest))),
-        tuple(value for *_, value in found),
-        tuple((start, stop) for start, stop, _ in found),
+        tuple(value for *_, value in spans),
+        tuple((start, stop) for start, stop, _ in spans),
     )
 
 
@@ -246,20 +246,20 @@ def _told_apart(
         return value, math.copysign(1.0, value) if value == 0 else 0.0
 
     open_, rest = [(low - high, low, high)], high - low
-    found: list[tuple[int, int, Any]] = []
-    while open_ and not _is_enough(len(found), rest, high - low):
+    spans: list[tuple[int, int, Any]] = []
+    while open_ and not _is_enough(len(spans), rest, high - low):
         _, start, stop = heappop(open_)
         middle = key((start + stop) // 2)
         first = _beginning(start, stop, key, middle, line.rising, beyond=False)
         after = _beginning(start, stop, key, middle, line.rising, beyond=True)
         if UNCERTAIN in (first, after) or first >= after:
             return None
-        found.append((first, after, settle(line.value(first))))
+        spans.append((first, after, settle(line.value(first))))
         rest -= after - first
         for a, b in ((start, first), (after, stop)):
             if a < b:
                 heappush(open_, (a - b, a, b))
-    return found if 2 * rest <= high - low else None
+    return spans if 2 * rest <= high - low else None
 
 
 def _is_enough(count: int, rest: int, points: int) -> bool:

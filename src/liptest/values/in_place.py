@@ -77,15 +77,15 @@ def _is_statement(frame: FrameType) -> bool:
 @cache
 def _instructions() -> frozenset[bytes]:
     """Operation and argument in the byte code of such statements: what others lack."""
-    found = []
+    codes = []
     for statement in _STATEMENTS:
         plain, in_place = (
             compile(text, "", "exec").co_code
             for text in (f"a = {statement.replace('=', '', 1)}", statement)
         )
         pairs = [{code[k : k + 2] for k in range(0, len(code), 2)} for code in (in_place, plain)]
-        found += list(pairs[0] - pairs[1])
-    return frozenset(found)
+        codes += list(pairs[0] - pairs[1])
+    return frozenset(codes)
 
 
 def _is_borrowed(frame: FrameType) -> bool:
@@ -96,9 +96,9 @@ def _is_borrowed(frame: FrameType) -> bool:
     if not _BORROWS or sys._getframe(4) is not frame:  # data that note what is read ask for it
         return False
     steps = list(dis.get_instructions(frame.f_code))
-    start = next(_start(one) for one in steps if one.offset == frame.f_lasti)
-    before = [one for one in steps if one.offset < frame.f_lasti and _start(one) == start]
-    loads = [one.opname for one in before if one.opname.startswith("LOAD")]
+    start = next(_start(step) for step in steps if step.offset == frame.f_lasti)
+    before = [step for step in steps if step.offset < frame.f_lasti and _start(step) == start]
+    loads = [step.opname for step in before if step.opname.startswith("LOAD")]
     return len(loads) != 1 or "BORROW" in loads[0]
 
 

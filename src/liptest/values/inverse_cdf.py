@@ -76,8 +76,8 @@ class Inverted:
         """The grid point of a value of the noise."""
         tau = _EXP(-abs(noise)) if self.rising else -_EXPM1(-abs(noise))
         side = math.copysign(1.0, noise) if self.folded else 1.0
-        found = math.floor((self.start + self.width * Fraction(side * tau)) * GRID)
-        return min(max(found, 0), GRID - 1)
+        point = math.floor((self.start + self.width * Fraction(side * tau)) * GRID)
+        return min(max(point, 0), GRID - 1)
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,10 @@ def log_in_base(line: Any) -> Logarithm | None:
     if line.step in _LOGS:
         inner = linear_in_base(line.inner)
         return None if inner is None else _logarithm(line.step, inner)
-    found = log_in_base(line.inner) if line.step.linear is not None else None
-    return None if found is None or line.step.linear is None else found.after(line.step.linear)
+    logarithm = log_in_base(line.inner) if line.step.linear is not None else None
+    return (
+        None if logarithm is None or line.step.linear is None else logarithm.after(line.step.linear)
+    )
 
 
 def _logarithm(step: Step, inner: Line) -> Logarithm:
@@ -127,17 +129,17 @@ def _logarithm(step: Step, inner: Line) -> Logarithm:
 def log_of_steps(steps: Iterable[Step], size: Fraction) -> Logarithm | None:
     """What steps make of size * tau; None where it is not a logarithm of all of (0, 1)."""
     line: Line = size, _ZERO
-    found: Logarithm | None = None
+    logarithm: Logarithm | None = None
     for step in steps:
-        if step in _LOGS and found is None:
-            found = _logarithm(step, line)
+        if step in _LOGS and logarithm is None:
+            logarithm = _logarithm(step, line)
         elif step.linear is None:
             return None
-        elif found is None:
+        elif logarithm is None:
             line = _after(step.linear, line)
         else:
-            found = found.after(step.linear)
-    return None if found is None else found.over(_ZERO, _ONE)
+            logarithm = logarithm.after(step.linear)
+    return None if logarithm is None else logarithm.over(_ZERO, _ONE)
 
 
 def is_logarithm(step: Step) -> bool:
@@ -155,9 +157,9 @@ def ideal_ends(low: int, high: int) -> tuple[Fraction, Fraction]:
 
 def half_width(line: Any, low: int, high: int) -> Fraction | None:
     """How far a number reaches that is uniform around 0; None where it is not such a number."""
-    found = linear_in_base(line)
-    if found is None or not found[0]:
+    linear = linear_in_base(line)
+    if linear is None or not linear[0]:
         return None
-    slope, shift = found
+    slope, shift = linear
     ends = slope * Fraction(low, GRID) + shift, slope * Fraction(high, GRID) + shift
     return abs(ends[0]) if ends[0] == -ends[1] else None

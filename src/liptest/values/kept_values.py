@@ -43,13 +43,13 @@ def _remembering(value_type: Any, operation: Operation, *, swapped: bool) -> Any
         else:
             return calculate(operation, *pair)
         made = self.run.made
-        found = made.get(key)
-        if found is None:
-            found = calculate(operation, *pair)
-            if type(found) is value_type:
-                found.is_kept = True
-                made[key] = found
-        return found.handed_out() if type(found) is value_type else found
+        calculated = made.get(key)
+        if calculated is None:
+            calculated = calculate(operation, *pair)
+            if type(calculated) is value_type:
+                calculated.is_kept = True
+                made[key] = calculated
+        return calculated.handed_out() if type(calculated) is value_type else calculated
 
     return method
 
@@ -68,8 +68,8 @@ def _asking(value_type: Any, comparison: Operation, exact: Callable[[Any], Ratio
         else:
             return compare(comparison, self, other)
         run = self.run
-        known = run.made.get(key)
-        if known is None:
+        asked = run.made.get(key)
+        if asked is None:
             if kind is not value_type and not math.isfinite(other):
                 return compare(comparison, self, other)
             form = self.form - (other.form if kind is value_type else exact(other))
@@ -78,8 +78,8 @@ def _asking(value_type: Any, comparison: Operation, exact: Callable[[Any], Ratio
             numpy = issubclass(self.kind, np.generic) or issubclass(
                 other.kind if kind is value_type else kind, np.generic
             )
-            known = run.made[key] = run.question(comparison, form), numpy
-        found = run.settle(known[0])
-        return np.bool_(found) if known[1] else found
+            asked = run.made[key] = run.question(comparison, form), numpy
+        holds = run.settle(asked[0])
+        return np.bool_(holds) if asked[1] else holds
 
     return method

@@ -57,11 +57,11 @@ class KeyedSeries(Symbolic):
     def of(cls, entries: dict[Any, Any]) -> KeyedSeries:
         """Of numbers by key, one of them symbolic at least, or all plain."""
         values = list(entries.values())
-        symbolic = [one for one in values if is_symbolic(one)]
+        symbolic = [entry for entry in values if is_symbolic(entry)]
         if not symbolic:
             return cls(entries, np.array(values))
         cells = filled(values, (len(values),), object)
-        kinds = [one.kind if is_symbolic(one) else type(one) for one in values]
+        kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
         kind = np.result_type(*map(np.dtype, kinds))
         return cls(entries, array_of(symbolic[0].branching, cells, kind))
 
@@ -117,18 +117,20 @@ class KeyedSeries(Symbolic):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             self.refuse(f"numpy.{ufunc.__name__}")
-        keyed = [as_keyed(one) for one in inputs]
-        if any(type(one) is KeyedSeries and one.keys_ != self.keys_ for one in keyed):
+        keyed = [as_keyed(operand) for operand in inputs]
+        if any(type(operand) is KeyedSeries and operand.keys_ != self.keys_ for operand in keyed):
             self.refuse(f"numpy.{ufunc.__name__} with a series of other keys")
-        plain = [one.array if type(one) is KeyedSeries else one for one in keyed]
+        plain = [operand.array if type(operand) is KeyedSeries else operand for operand in keyed]
         return KeyedSeries(self.keys_, ufunc(*plain))
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        plain = [one.array if type(one) is KeyedSeries else one for one in inputs]
-        found = function(*plain, **options)
+        plain = [
+            argument.array if type(argument) is KeyedSeries else argument for argument in inputs
+        ]
+        answer = function(*plain, **options)
         if function in (np.clip, np.round, np.around):
-            return KeyedSeries(self.keys_, found)
-        return found
+            return KeyedSeries(self.keys_, answer)
+        return answer
 
     # ---- entries
 

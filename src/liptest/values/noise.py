@@ -283,10 +283,10 @@ class RoundedValue(AnyNoise):
 
     def value(self, k: int) -> Any:
         """The program's number where the whole number is k."""
-        found: Any = k
+        number: Any = k
         for step in self._steps:
-            found = step(found)
-        return found
+            number = step(number)
+        return number
 
     def linear(self) -> Form | None:
         if self._how != "exact":
@@ -379,10 +379,10 @@ class RoundedValue(AnyNoise):
 
     def _is_in(self, *spans: Span) -> bool:
         """Whether the whole number is in the first of some spans, in one of which it is."""
-        known = self._known()
-        if known is not None:
+        number = self._known()
+        if number is not None:
             low, high = spans[0]
-            return (low is None or known >= low) and (high is None or known < high)
+            return (low is None or number >= low) and (high is None or number < high)
         key = (self.run.current(self.form), self._how, spans)
         return self.run.take(key, lambda: tuple(map(self._between, spans))) == 0
 
@@ -431,7 +431,11 @@ class RoundedValue(AnyNoise):
         noise = self.run.noises[variable]
         if more or factor != 1 or noise.family != "geometric" or self._how != "exact":
             return None
-        if any(variable == one for known in self.run.constraints for one, _ in known.terms):
+        if any(
+            variable == other
+            for constraint in self.run.constraints
+            for other, _ in constraint.terms
+        ):
             return None
         drawn = drawn_by_weight(self.run.tree, float(noise.parameter))
         self.run.fixed[variable] = Fraction(drawn)
@@ -439,7 +443,7 @@ class RoundedValue(AnyNoise):
 
     def _middle(self) -> int:
         form = self.run.current(self.form)
-        used = {one for known in self.run.constraints for one, _ in known.terms}
+        used = {number for constraint in self.run.constraints for number, _ in constraint.terms}
         if used.isdisjoint(variable for variable, _ in form.terms):
             noises = self.run.noises
             likely = sum((c * _middle_of(noises[v]) for v, c in form.terms), form.constant)
@@ -512,9 +516,9 @@ def _discrete(run: NoiseRun, form: Form, kind: Any) -> RoundedValue:
     """A sum of discrete noise: a multiple of a whole number, and a number."""
     factors = [factor for _, factor in form.terms]
     step, whole = _ONE, Form(_ZERO, form.terms)
-    if any(abs(one.numerator) != 1 or one.denominator != 1 for one in factors):
-        top = math.gcd(*(one.numerator for one in factors))
-        step = Fraction(top, math.lcm(*(one.denominator for one in factors)))
+    if any(abs(ratio.numerator) != 1 or ratio.denominator != 1 for ratio in factors):
+        top = math.gcd(*(ratio.numerator for ratio in factors))
+        step = Fraction(top, math.lcm(*(ratio.denominator for ratio in factors)))
         whole = whole * (1 / step)
     steps = (partial(_on_lattice, step, Fraction(form.constant), kind),)
     return RoundedValue(run, whole, "exact", kind, steps, step, Fraction(form.constant))

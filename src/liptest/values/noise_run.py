@@ -112,8 +112,8 @@ class NoiseRun:
         """Of the run that is under way."""
         if tree.noise is None:
             tree.noise = cls(tree)
-        found: NoiseRun = tree.noise
-        return found
+        run: NoiseRun = tree.noise
+        return run
 
     def new(self, noise: Noise) -> Form:
         """A new variable."""
@@ -122,7 +122,9 @@ class NoiseRun:
 
     def is_made_by_hand(self, form: Form) -> bool:
         """Whether noise of an inverse cdf is in a sum."""
-        return bool(self.made_by_hand) and any(one in self.made_by_hand for one, _ in form.terms)
+        return bool(self.made_by_hand) and any(
+            variable in self.made_by_hand for variable, _ in form.terms
+        )
 
     def check_only_answered(self, form: Form) -> None:
         """Abort where noise of an inverse cdf is looked at: of the code's own grid that tells more
@@ -197,14 +199,14 @@ class NoiseRun:
     def _repeated(self, key: Any) -> Listed | None:
         """The question as it was asked first, where this run repeats it; most do."""
         path, depth = self.tree.path, self.tree.depth
-        known = path[depth][0] if depth < len(path) else None
-        if type(known) is not Listed:
+        listed = path[depth][0] if depth < len(path) else None
+        if type(listed) is not Listed:
             return None
         self.check_current()
-        if not known.is_asked_by(key, tuple(self.noises[self._asked :])):
+        if not listed.is_asked_by(key, tuple(self.noises[self._asked :])):
             return None
-        self._asked, self._place = len(self.noises), known.place
-        return known
+        self._asked, self._place = len(self.noises), listed.place
+        return listed
 
     def choose(self, question: Question) -> tuple[int, Any]:
         """The way to take, and the question as it was asked first, which knows most."""

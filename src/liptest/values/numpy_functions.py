@@ -55,15 +55,15 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
     out = _bound(function, arguments, options).get("out")
     if out is not None and function not in WITH_OUT:
         _refuse((*arguments, *options.values()), f"{use} with out=")
-    for one in symbolic_in((*arguments, *options.values())):
-        found = one.answer_function(function, arguments, options)
-        if found is not NotImplemented:
-            return found
+    for operand in symbolic_in((*arguments, *options.values())):
+        answer = operand.answer_function(function, arguments, options)
+        if answer is not NotImplemented:
+            return answer
     rule = FOLLOWED.get(function)
     if rule is not None:
-        found = rule(*arguments, **options)
-        if found is not _NOT:
-            return found
+        answer = rule(*arguments, **options)
+        if answer is not _NOT:
+            return answer
     if function in MOVES and type(arguments[0]) is SymbolicArray:
         return _moved(function, *arguments, **options)
     if function in SHAPES and arguments and issubclass(type(arguments[0]), Symbolic):
@@ -168,7 +168,9 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
         keepdims: Any = False,
         **options: Any,
     ) -> Any:
-        given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+        given = [
+            option for option in options.values() if option is not None and option is not _NO_VALUE
+        ]
         if given or dtype is not None:
             return _NOT
         cells = cells_of(array)
@@ -183,9 +185,9 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
             axes = axis if isinstance(axis, tuple) else (axis,)
             lanes = np.moveaxis(cells, axes, range(-len(axes), 0))
             lanes = lanes.reshape(-1, math.prod(lanes.shape[cells.ndim - len(axes) :]))
-        found = filled([reduce(lane) for lane in lanes], (len(lanes),), object)
+        entries = filled([reduce(lane) for lane in lanes], (len(lanes),), object)
         shape = np.shape(model)
-        reduced = found.reshape(shape) if shape else found[0]
+        reduced = entries.reshape(shape) if shape else entries[0]
         made = array_of(first_symbolic((array,)).branching, reduced, np.asarray(model).dtype)
         if out is None:
             return made
@@ -196,15 +198,15 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
 
 def _is_followed(cells: Cells) -> bool:
     """Whether some cell is more than a comparison, or another number to be looked at first."""
-    values = [one for one in cells.flat if is_symbolic(one)]
-    return any(one.calculates_with_its_own or not one.is_discrete for one in values)
+    values = [cell for cell in cells.flat if is_symbolic(cell)]
+    return any(cell.calculates_with_its_own or not cell.is_discrete for cell in values)
 
 
 def sum_cells(lane: Any) -> Any:
     """The sum of cells, in their order."""
     total: Any = 0
-    for one in lane:
-        total = _plus(total, one)
+    for cell in lane:
+        total = _plus(total, cell)
     return total
 
 
@@ -232,7 +234,7 @@ _min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
 
 def _first_where(cells: Cells, wanted: bool) -> int | None:
     """The first place in line with an outcome; nothing after it is looked at."""
-    return next((k for k, one in enumerate(cells.flat) if decide(truth_of(one)) is wanted), None)
+    return next((k for k, cell in enumerate(cells.flat) if decide(truth_of(cell)) is wanted), None)
 
 
 def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
@@ -241,7 +243,9 @@ def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any])
     def search(
         array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any
     ) -> Any:
-        given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+        given = [
+            option for option in options.values() if option is not None and option is not _NO_VALUE
+        ]
         if given or out is not None or isinstance(axis, tuple):
             return _NOT
         cells = cells_of(array)
@@ -251,8 +255,8 @@ def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any])
         model = function(np.ones(cells.shape, np.bool_), axis=axis, **keep)
         lanes = cells.reshape(1, -1) if axis is None else np.moveaxis(cells, axis, -1)
         lanes = lanes.reshape(-1, lanes.shape[-1])
-        found = [answer(_first_where(lane, wanted)) for lane in lanes]
-        return np.array(found, dtype=np.bool_).reshape(np.shape(model))
+        answers = [answer(_first_where(lane, wanted)) for lane in lanes]
+        return np.array(answers, dtype=np.bool_).reshape(np.shape(model))
 
     return search
 
@@ -292,14 +296,14 @@ follows(np.argmin)(_place(-1, np.argmin))
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return _NOT
-    count = sum(decide(truth_of(one)) for one in cells_of(array).flat)
+    count = sum(decide(truth_of(cell)) for cell in cells_of(array).flat)
     return type(np.count_nonzero(np.zeros(1)))(count)
 
 
 def _of_truths(function: Any) -> Handler:
     def of_truths(array: Any) -> Any:
         cells = cells_of(array)
-        plain = [decide(truth_of(one)) for one in cells.flat]
+        plain = [decide(truth_of(cell)) for cell in cells.flat]
         return function(np.array(plain, dtype=np.bool_).reshape(cells.shape))
 
     return of_truths
@@ -314,12 +318,12 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
         return _NOT
-    found, total = [], _ZERO
-    for one in cells.flat:
-        total = _plus(total, one)
-        found.append(total)
+    totals, total = [], _ZERO
+    for cell in cells.flat:
+        total = _plus(total, cell)
+        totals.append(total)
     model = np.cumsum(np.asarray(model_of(array)), axis)
-    line = filled(found, (len(found),), object)
+    line = filled(totals, (len(totals),), object)
     made = array_of(first_symbolic((array,)).branching, line, model.dtype)
     if out is None:
         return made
@@ -343,8 +347,8 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
         for row in rows
         for column in columns.T
     ]
-    found = filled(products, (len(products),), object)
-    made = found.reshape(np.shape(model)) if np.ndim(model) else found[0]
+    cells = filled(products, (len(products),), object)
+    made = cells.reshape(np.shape(model)) if np.ndim(model) else cells[0]
     return array_of(first_symbolic((left, right)).branching, made, np.asarray(model).dtype)
 
 
@@ -390,9 +394,9 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     if not _is_followed(cells):
         return _NOT
     stable = kind in ("stable", "mergesort") or more.get("stable")
-    values = [one for one in cells if is_symbolic(one)]
-    numbers = [one for one in cells if not is_symbolic(one) and not is_nan(one)]
-    tied = any(one.is_discrete for one in values) or len(set(numbers)) < len(numbers)
+    values = [cell for cell in cells if is_symbolic(cell)]
+    numbers = [cell for cell in cells if not is_symbolic(cell) and not is_nan(cell)]
+    tied = any(cell.is_discrete for cell in values) or len(set(numbers)) < len(numbers)
     if not stable and tied:
         return _NOT  # the order of equal ones is not known
     return np.array(order_of(cells), dtype=np.intp)
@@ -421,7 +425,7 @@ def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
 
 @follows(np.clip)
 def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
-    given = {name: one for name, one in options.items() if one is not _NO_VALUE}
+    given = {name: option for name, option in options.items() if option is not _NO_VALUE}
     if len(bounds) > 2 and out is None:
         out = bounds[2]
     low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
@@ -441,7 +445,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
 
 
 def _any_symbolic(*values: Any) -> bool:
-    return any(issubclass(type(one), Symbolic) for one in values)
+    return any(issubclass(type(value), Symbolic) for value in values)
 
 
 @follows(*_functions("round", "around"))
@@ -456,10 +460,10 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
         return np.round(one, decimals)
 
     made = np.frompyfunc(rounded, 1, 1)(cells_of(array))
-    found = array_of(array.branching, made, dtype)
+    numbers = array_of(array.branching, made, dtype)
     if out is None:
-        return found
-    return write_into(out, found) if type(out) is SymbolicArray else _NOT
+        return numbers
+    return write_into(out, numbers) if type(out) is SymbolicArray else _NOT
 
 
 @follows(*_functions("fix"))
@@ -490,8 +494,8 @@ def _joining(function: Any) -> Handler:
         if any(options.get(name) is not None for name in ("out", "dtype")):
             return _NOT
         parts = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
-        model = function([np.asarray(model_of(one)) for one in parts], *arguments, **options)
-        cells = function([cells_of(one) for one in parts], *arguments, **options)
+        model = function([np.asarray(model_of(part)) for part in parts], *arguments, **options)
+        cells = function([cells_of(part) for part in parts], *arguments, **options)
         return array_of(first_symbolic(parts).branching, cells, model.dtype)
 
     return join
@@ -549,7 +553,7 @@ def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
 
 @follows(np.result_type)
 def _result_type(*values: Any) -> Any:
-    return np.result_type(*(model_of(one) if _any_symbolic(one) else one for one in values))
+    return np.result_type(*(model_of(value) if _any_symbolic(value) else value for value in values))
 
 
 @follows(np.may_share_memory, np.shares_memory)

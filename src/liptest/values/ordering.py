@@ -25,27 +25,27 @@ def place_of_largest(lane: Any, sign: int = 1) -> int:
     """The place of the largest entry, or smallest; the first of equal ones, or of those NaN."""
     if not len(lane):
         np.zeros(0).argmax()  # NumPy's own error
-    for place, one in enumerate(lane):
-        if is_nan(one):
+    for place, entry in enumerate(lane):
+        if is_nan(entry):
             return place
-    found = _as_sums(lane)
-    if found is None:
+    pair = _as_sums(lane)
+    if pair is None:
         return _largest_one_by_one(lane, sign)
-    run, forms = found
+    run, forms = pair
     sums = [run.current(form if sign > 0 else -form) for form in forms]
     return run.first_of(sums, partial(_is_first, sums))
 
 
 def order_of(lane: Any) -> list[int]:
     """Places in ascending order, the first of equal ones first, NaN last."""
-    last = [place for place, one in enumerate(lane) if is_nan(one)]
+    last = [place for place, entry in enumerate(lane) if is_nan(entry)]
     if last:
         places = [place for place in range(len(lane)) if place not in last]
         return [places[k] for k in order_of([lane[place] for place in places])] + last
-    found = _as_sums(lane) if 2 <= len(lane) <= _MOST_SORTED else None
-    if found is None:
+    pair = _as_sums(lane) if 2 <= len(lane) <= _MOST_SORTED else None
+    if pair is None:
         return _order_one_by_one(lane)
-    run, forms = found
+    run, forms = pair
     sums = [run.current(form) for form in forms]
     orders = list(permutations(range(len(sums))))
     return list(orders[run.take(("order", sums), partial(_ascending, sums, orders))])
@@ -53,17 +53,17 @@ def order_of(lane: Any) -> list[int]:
 
 def _as_sums(lane: Any) -> tuple[NoiseRun, list[Form]] | None:
     """All entries as sums of noise of one sort, discrete or not; None where they are not that."""
-    values = [current(one) for one in lane if is_symbolic(one)]
-    if not values or any(one.is_discrete != values[0].is_discrete for one in values):
+    values = [current(entry) for entry in lane if is_symbolic(entry)]
+    if not values or any(value.is_discrete != values[0].is_discrete for value in values):
         return None
-    if values[0].is_discrete and not all(one.family == "noise" for one in values):
+    if values[0].is_discrete and not all(value.family == "noise" for value in values):
         return None
     if len(values) == 1 and values[0].family != "noise":
         return None  # compared with numbers only
-    noises = {id(one): promote(one) for one in values}
+    noises = {id(value): promote(value) for value in values}
     first = noises[id(values[0])]
     # The current values are asked again: what was promoted is noise by now.
-    forms = [_form_of(one) for one in lane]
+    forms = [_form_of(entry) for entry in lane]
     if first is None or any(form is None for form in forms):
         return None
     return first.run, [form for form in forms if form is not None]
@@ -79,16 +79,16 @@ def _form_of(one: Any) -> Form | None:
 
 def _is_first(sums: list[Form], place: int) -> Known | None:
     """That a sum is above all before it, and none after it is above it; None: impossible."""
-    found = []
-    for other, one in enumerate(sums):
-        gap, closed = sums[place] - one, other > place
+    constraints = []
+    for other, rival in enumerate(sums):
+        gap, closed = sums[place] - rival, other > place
         if other == place:
             continue
         if gap.terms:
-            found.append(bounded(gap, low=_ZERO, low_closed=closed))
+            constraints.append(bounded(gap, low=_ZERO, low_closed=closed))
         elif gap.constant < 0 or (gap.constant == 0 and not closed):
             return None
-    return tuple(found)
+    return tuple(constraints)
 
 
 def _largest_one_by_one(lane: Any, sign: int) -> int:
@@ -103,7 +103,7 @@ def _largest_one_by_one(lane: Any, sign: int) -> int:
 def _ascending(sums: list[Form], orders: list[tuple[int, ...]]) -> tuple[Known | None, ...]:
     pairs = permutations(range(len(sums)), 2)
     gaps = {pair: _not_above(sums, *pair) for pair in pairs}
-    return tuple(_all_of([gaps[pair] for pair in pairwise(one)]) for one in orders)
+    return tuple(_all_of([gaps[pair] for pair in pairwise(order)]) for order in orders)
 
 
 def _not_above(sums: list[Form], low: int, high: int) -> Known | None:
@@ -115,13 +115,13 @@ def _not_above(sums: list[Form], low: int, high: int) -> Known | None:
 
 
 def _all_of(parts: list[Known | None]) -> Known | None:
-    known = [part for part in parts if part is not None]
-    return tuple(chain.from_iterable(known)) if len(known) == len(parts) else None
+    possible = [part for part in parts if part is not None]
+    return tuple(chain.from_iterable(possible)) if len(possible) == len(parts) else None
 
 
 def _order_one_by_one(lane: Any) -> list[int]:
-    left, found = list(range(len(lane))), []
+    left, order = list(range(len(lane))), []
     while left:
         place = place_of_largest([lane[k] for k in left], -1) if len(left) > 1 else 0
-        found.append(left.pop(place))
-    return found
+        order.append(left.pop(place))
+    return order

@@ -63,12 +63,12 @@ class _Floats:
     def cell(self, place: int) -> UniformEntry:
         """One float as a number of its own, the same one each time."""
         self.variables.check_current()
-        found = self.cells.get(place)
-        if found is None:
+        entry = self.cells.get(place)
+        if entry is None:
             self.choose(place)
-            found = self.cells[place] = UniformEntry(self.branching, self.line(place))
-            found.low, found.high = int(self.low[place]), int(self.high[place])
-        return found
+            entry = self.cells[place] = UniformEntry(self.branching, self.line(place))
+            entry.low, entry.high = int(self.low[place]), int(self.high[place])
+        return entry
 
     def choose(self, place: int) -> None:
         """Choose the variable of a float, if it has one."""
@@ -219,10 +219,10 @@ class PackedUniforms(Storage):
     ) -> NDArray[np.int64]:
         floats = self._shared.floats
         if len(floats.lines) == 1:
-            found = _cuts_of(floats.lines[0], name, bounds.tobytes(), holds)
-            return np.broadcast_to(found.reshape(bounds.shape), shape).ravel()
+            cuts = _cuts_of(floats.lines[0], name, bounds.tobytes(), holds)
+            return np.broadcast_to(cuts.reshape(bounds.shape), shape).ravel()
         pairs = zip(places.tolist(), np.broadcast_to(bounds, shape).ravel().tolist(), strict=True)
-        return np.array([_cut(floats.line(place), name, one, holds) for place, one in pairs])
+        return np.array([_cut(floats.line(place), name, bound, holds) for place, bound in pairs])
 
 
 def _is_plain(bound: Any) -> bool:
@@ -241,13 +241,13 @@ def _cut(line: Line, name: str, bound: float, holds: bool) -> int:
     """The first grid point that a bound leaves out; a comparison with NaN holds nowhere."""
     if bound != bound:
         return 0 if holds else line.stop
-    found: int = getattr(line, name)(bound)
-    return found
+    cut: int = getattr(line, name)(bound)
+    return cut
 
 
 @lru_cache(maxsize=256)
 def _cuts_of(line: Line, name: str, bounds: bytes, holds: bool) -> NDArray[np.int64]:
-    return np.array([_cut(line, name, one, holds) for one in np.frombuffer(bounds).tolist()])
+    return np.array([_cut(line, name, bound, holds) for bound in np.frombuffer(bounds).tolist()])
 
 
 def draw_floats(branching: Branching, shape: tuple[int, ...], *lines: Line) -> Any:

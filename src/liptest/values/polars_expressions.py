@@ -55,18 +55,18 @@ _CLOSED = {
 
 def named_expressions(expressions: Any, names: list[str], refuse: Any) -> dict[str, Any]:
     """By the name of what it gives each expression, as nodes."""
-    found: dict[str, Any] = {}
-    for one in expressions:
-        if isinstance(one, str):
-            pairs = {one: {"Column": one}}
-        elif not _is_expression(one):
-            return refuse(f"what is not an expression ({type(one).__name__})")  # type: ignore[no-any-return]
+    nodes: dict[str, Any] = {}
+    for expression in expressions:
+        if isinstance(expression, str):
+            pairs = {expression: {"Column": expression}}
+        elif not _is_expression(expression):
+            return refuse(f"what is not an expression ({type(expression).__name__})")  # type: ignore[no-any-return]
         else:
-            pairs = _nodes(one, names, refuse)
-        if found.keys() & pairs.keys():
+            pairs = _nodes(expression, names, refuse)
+        if nodes.keys() & pairs.keys():
             return refuse("two columns of one name", ".alias('another name')")  # type: ignore[no-any-return]
-        found |= pairs
-    return found
+        nodes |= pairs
+    return nodes
 
 
 def _is_expression(value: Any) -> bool:
@@ -96,12 +96,12 @@ def _selector_in(node: Any) -> Any:
     if isinstance(node, dict):
         if "Selector" in node:
             return node["Selector"]
-        found = [_selector_in(one) for one in node.values()]
+        selectors = [_selector_in(child) for child in node.values()]
     elif isinstance(node, list):
-        found = [_selector_in(one) for one in node]
+        selectors = [_selector_in(child) for child in node]
     else:
         return None
-    there = [one for one in found if one is not None]
+    there = [selector for selector in selectors if selector is not None]
     return there[0] if len(there) == 1 else (False if there else None)
 
 
@@ -128,8 +128,8 @@ def _put(node: Any, column: Any) -> Any:
     if isinstance(node, dict):
         if "Selector" in node:
             return column
-        return {key: _put(one, column) for key, one in node.items()}
-    return [_put(one, column) for one in node] if isinstance(node, list) else node
+        return {key: _put(child, column) for key, child in node.items()}
+    return [_put(child, column) for child in node] if isinstance(node, list) else node
 
 
 class Reader:
@@ -166,32 +166,32 @@ class Reader:
 
     def rows(self, node: Any, use: str) -> Any:
         """The numbers, or names, of a node that gives an entry for each record."""
-        found = self.calculate(node)
-        if type(found) is RecordSeries:
-            return found
-        if type(found) is Narrow:
+        column = self.calculate(node)
+        if type(column) is RecordSeries:
+            return column
+        if type(column) is Narrow:
             return self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
-        if type(found) is RowsTotal:
+        if type(column) is RowsTotal:
             return self.refuse(f"{use} of a sum of all rows", "calculate with it after .item()")
-        if type(found) in (KeySeries, BinSeries):
-            return found.refuse(use)
+        if type(column) in (KeySeries, BinSeries):
+            return column.refuse(use)
         return self.refuse(f"{use} of a constant")
 
     def condition(self, node: Any, use: str) -> RecordSeries:
         """A truth for each record."""
-        found = self.rows(node, use)
-        if found.names is not None or letter_of(found) != "b":
+        series = self.rows(node, use)
+        if series.names is not None or letter_of(series) != "b":
             return self.refuse(f"{use} that is not a comparison")  # type: ignore[no-any-return]
-        return found  # type: ignore[no-any-return]
+        return series  # type: ignore[no-any-return]
 
     def numbers(self, node: Any, use: str) -> RecordSeries:
         """A number for each record, no truth."""
-        found = self.rows(node, use)
-        if found.names is not None:
+        series = self.rows(node, use)
+        if series.names is not None:
             return self.refuse(f"{use} of names", "compare them with ==, != or .is_in([..])")  # type: ignore[no-any-return]
-        if letter_of(found) not in "if":
+        if letter_of(series) not in "if":
             return self.refuse(f"{use} of truths", "cast them: .cast(pl.Int64)")  # type: ignore[no-any-return]
-        return found  # type: ignore[no-any-return]
+        return series  # type: ignore[no-any-return]
 
     def operand(self, node: Any, use: str) -> Any:
         """Numbers, or a constant number."""
@@ -264,8 +264,8 @@ def _function(*kinds: str) -> Callable[[Any], Any]:
 
 @_node("Column")
 def _column(reader: Reader, name: Any) -> Any:
-    found = reader._columns.get(name)
-    return reader.refuse(f"the column {name!r}, which is not there") if found is None else found
+    column = reader._columns.get(name)
+    return reader.refuse(f"the column {name!r}, which is not there") if column is None else column
 
 
 @_node("Literal")
@@ -282,12 +282,12 @@ def _alias(reader: Reader, inner: Any) -> Any:
 def _binary(reader: Reader, inner: Any) -> Any:
     left, kind, right = inner["left"], inner["op"], inner["right"]
     if kind in _LOGICAL:
-        pair = [reader.condition(one, kind) for one in (left, right)]
+        pair = [reader.condition(side, kind) for side in (left, right)]
         return _LOGICAL[kind](*pair)
     if kind in _COMPARING:
         return _compared(reader, _COMPARING[kind], left, right)
     if kind in _ARITHMETIC or kind in _OF_WHOLE:
-        first, second = (reader.operand(one, kind) for one in (left, right))
+        first, second = (reader.operand(side, kind) for side in (left, right))
         return calculate_rows(reader.refuse, kind, first, second)
     return reader.refuse(kind)
 
@@ -295,22 +295,22 @@ def _binary(reader: Reader, inner: Any) -> Any:
 def calculate_rows(refuse: Any, kind: str, left: Any, right: Any) -> Any:
     """Arithmetic of numbers of records, one of them a constant perhaps."""
     pair = left, right
-    if not any(type(one) is RecordSeries for one in pair):
+    if not any(type(side) is RecordSeries for side in pair):
         return refuse("arithmetic of constants")
     if kind in _ARITHMETIC:
         return _ARITHMETIC[kind](left, right)
-    kinds = [letter_of(one) if type(one) is RecordSeries else type(one) for one in pair]
-    if not all(one in ("i", int) for one in kinds) or type(left) is not RecordSeries:
+    kinds = [letter_of(side) if type(side) is RecordSeries else type(side) for side in pair]
+    if not all(letter in ("i", int) for letter in kinds) or type(left) is not RecordSeries:
         return refuse(f"{kind} of floats, or of a constant", "(x / y).floor()")
     return _OF_WHOLE[kind](left, right)
 
 
 def _compared(reader: Reader, operation: Any, left: Any, right: Any) -> Any:
-    sides = [reader.calculate(one) for one in (left, right)]
+    sides = [reader.calculate(operand) for operand in (left, right)]
     pair = []
-    for one, node in zip(sides, (left, right), strict=True):
-        is_constant = type(one) is PlainEntry
-        pair.append(one.value if is_constant else reader.rows(node, "a comparison"))
+    for side, node in zip(sides, (left, right), strict=True):
+        is_constant = type(side) is PlainEntry
+        pair.append(side.value if is_constant else reader.rows(node, "a comparison"))
     return compare_rows(reader.refuse, operation, *pair)
 
 
@@ -350,12 +350,12 @@ _SWAPPED = {
 def _ternary(reader: Reader, inner: Any) -> Any:
     condition = reader.condition(inner["predicate"], "when()")
     pair = [inner["truthy"], inner["falsy"]]
-    sides = [reader.operand(one, "when()") for one in pair]
-    if all(type(one) is int for one in sides):
-        if any(abs(one) >= _INT32 for one in sides):
+    sides = [reader.operand(branch, "when()") for branch in pair]
+    if all(type(side) is int for side in sides):
+        if any(abs(side) >= _INT32 for side in sides):
             return reader.refuse("when() between numbers of 64 bits", "pl.lit(1).cast(pl.Int64)")
         return Narrow(condition.like(np.where(condition.array, *sides)))
-    plain = [one.array if type(one) is RecordSeries else one for one in sides]
+    plain = [side.array if type(side) is RecordSeries else side for side in sides]
     return condition.like(np.where(condition.array, *plain))
 
 
@@ -365,14 +365,14 @@ def _cast(reader: Reader, inner: Any) -> Any:
     name = said["Literal"] if isinstance(said, dict) and said.keys() == {"Literal"} else said
     if inner.get("options") not in ("Strict", "NonStrict") or name not in _CASTS:
         return reader.refuse(f"cast to {name}", "cast to pl.Int64 or pl.Float64")
-    found = reader.calculate(inner["expr"])
-    if type(found) is RowsTotal:
-        return _cast_total(reader, found, name)
-    if type(found) is Narrow:
-        found = found.series
-    if type(found) is not RecordSeries:
-        found = reader.rows(inner["expr"], "cast")
-    return cast_rows(reader.refuse, found, name)
+    column = reader.calculate(inner["expr"])
+    if type(column) is RowsTotal:
+        return _cast_total(reader, column, name)
+    if type(column) is Narrow:
+        column = column.series
+    if type(column) is not RecordSeries:
+        column = reader.rows(inner["expr"], "cast")
+    return cast_rows(reader.refuse, column, name)
 
 
 def cast_rows(refuse: Any, series: RecordSeries, name: str) -> Any:
@@ -394,12 +394,12 @@ def _cast_total(reader: Reader, found: RowsTotal, name: str) -> Any:
 @_node("Filter")
 def _filter(reader: Reader, inner: Any) -> Any:
     condition = reader.condition(inner["by"], "filter")
-    found = reader.calculate(inner["input"])
-    if type(found) is Narrow:
-        return Narrow(found.series[condition])
-    if type(found) not in (RecordSeries, KeySeries):
+    column = reader.calculate(inner["input"])
+    if type(column) is Narrow:
+        return Narrow(column.series[condition])
+    if type(column) not in (RecordSeries, KeySeries):
         return reader.refuse("filter of what is not a column")
-    return found[condition]
+    return column[condition]
 
 
 @_node("Agg")
@@ -426,10 +426,10 @@ def _count_input(node: Any) -> Any:
 
 
 def _any_rows(reader: Reader, node: Any, use: str) -> Any:
-    found = reader.calculate(node)
-    found = found.series if type(found) is Narrow else found
-    is_column = type(found) in (RecordSeries, KeySeries)
-    return found if is_column else reader.refuse(f"{use} of what is not a column")
+    column = reader.calculate(node)
+    column = column.series if type(column) is Narrow else column
+    is_column = type(column) in (RecordSeries, KeySeries)
+    return column if is_column else reader.refuse(f"{use} of what is not a column")
 
 
 def add_column(reader: Reader, found: Any) -> RowsTotal:
@@ -499,7 +499,7 @@ def _not(reader: Reader, inputs: list[Any], options: Any) -> Any:
 @_function("Boolean.IsBetween")
 def _is_between(reader: Reader, inputs: list[Any], options: Any) -> Any:
     series = reader.numbers(inputs[0], "is_between")
-    low, high = (reader.operand(one, "is_between") for one in inputs[1:])
+    low, high = (reader.operand(bound, "is_between") for bound in inputs[1:])
     above, below = _CLOSED[options["closed"]]
     return above(series, low) & below(series, high)
 
@@ -520,7 +520,7 @@ def is_in(refuse: Any, series: RecordSeries, values: Any) -> Any:
         letter_of(series) != "i" or type(series.array.storage) is not Column
     ):
         return refuse("is_in of what is not whole numbers or names", "compare with is_between")
-    if not isinstance(values, list) or not all(type(one) is kind for one in values):
+    if not isinstance(values, list) or not all(type(constant) is kind for constant in values):
         return refuse("is_in with constants of another type")
     return series.isin(values)
 
@@ -531,8 +531,8 @@ def _list_of(node: Any, reader: Reader) -> Any:
 
     try:
         made = polars.Expr.deserialize(json.dumps(node).encode(), format="json")
-        found = polars.select(made).to_series()
-        return found.explode().to_list() if found.dtype == polars.List else found.to_list()
+        series = polars.select(made).to_series()
+        return series.explode().to_list() if series.dtype == polars.List else series.to_list()
     except Exception:
         return reader.refuse("is_in of what is not a list of constants")
 
@@ -540,7 +540,7 @@ def _list_of(node: Any, reader: Reader) -> Any:
 @_function("Clip")
 def _clip(reader: Reader, inputs: list[Any], options: Any) -> Any:
     series = reader.numbers(inputs[0], "clip")
-    bounds = iter([reader.operand(one, "clip") for one in inputs[1:]])
+    bounds = iter([reader.operand(bound, "clip") for bound in inputs[1:]])
     low = next(bounds) if options["has_min"] else None
     high = next(bounds) if options["has_max"] else None
     return clip_rows(reader.refuse, series, low, high)
@@ -548,10 +548,10 @@ def _clip(reader: Reader, inputs: list[Any], options: Any) -> Any:
 
 def clip_rows(refuse: Any, series: RecordSeries, low: Any, high: Any) -> Any:
     """Each entry within two constants, of whole numbers whole ones."""
-    bounds = [one for one in (low, high) if one is not None]
-    if any(type(one) not in (int, float) for one in bounds):
+    bounds = [bound for bound in (low, high) if bound is not None]
+    if any(type(bound) not in (int, float) for bound in bounds):
         return refuse("clip with bounds that are not constants")
-    if letter_of(series) == "i" and any(type(one) is float for one in bounds):
+    if letter_of(series) == "i" and any(type(bound) is float for bound in bounds):
         return refuse("clip of whole numbers with floats", "cast them: .cast(pl.Float64)")
     if not bounds or (len(bounds) == 2 and low > high):
         return refuse("clip with these bounds")
@@ -560,9 +560,9 @@ def clip_rows(refuse: Any, series: RecordSeries, low: Any, high: Any) -> Any:
 
 @_function("FillNull")
 def _fill_null(reader: Reader, inputs: list[Any], options: Any) -> Any:
-    found = reader.calculate(inputs[0])
-    if type(found) is RowsTotal:
-        return found  # a sum of no rows is 0, and a mean of none is refused
+    column = reader.calculate(inputs[0])
+    if type(column) is RowsTotal:
+        return column  # a sum of no rows is 0, and a mean of none is refused
     series = reader.numbers(inputs[0], "fill_null")
     value = reader.operand(inputs[1], "fill_null")
     if type(value) is not int and not (type(value) is float and letter_of(series) == "f"):
@@ -622,10 +622,10 @@ def combine(conditions: list[RecordSeries]) -> RecordSeries:
 
 def array_of_series(series: RecordSeries) -> SymbolicArray:
     """The numbers, which nobody may write, as those of polars."""
-    found = series.numbers(".to_numpy()")
-    column = column_of(found)
+    array = series.numbers(".to_numpy()")
+    column = column_of(array)
     if column is None:
-        return found
+        return array
     table = column.table.view()
     table.flags.writeable = False
     made = column.other(table)

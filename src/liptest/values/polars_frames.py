@@ -129,7 +129,7 @@ class PolarsFrame(OfPolars):
         self._refuse_lazy("an index")
         if isinstance(key, str):
             return self.get_column(key)
-        if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
             return self.select(key)
         return self.refuse("an index")
 
@@ -141,14 +141,14 @@ class PolarsFrame(OfPolars):
         self._refuse_lazy(".get_column")
         if name not in self._series:
             return self.refuse(f"the column {name!r}, which is not there")
-        found = self._series[name]
-        return PolarsSeries(found) if type(found) is RecordSeries else PolarsUsers(found)
+        series = self._series[name]
+        return PolarsSeries(series) if type(series) is RecordSeries else PolarsUsers(series)
 
     def drop(self, *columns: Any) -> Any:
         """Without some columns."""
         names = flat(columns)
-        kept = {name: one for name, one in self._series.items() if name not in names}
-        if not all(isinstance(one, str) and one in self._series for one in names) or not kept:
+        kept = {name: series for name, series in self._series.items() if name not in names}
+        if not all(isinstance(label, str) and label in self._series for label in names) or not kept:
             return self.refuse(".drop of what is not the name of a column")
         return self._made(kept)
 
@@ -156,16 +156,16 @@ class PolarsFrame(OfPolars):
         """By name what expressions give, for each record or of all."""
         reader = Reader(self._series, self.refuse)
         nodes = named_expressions(flat(positional), self.columns, self.refuse)
-        for name, one in named.items():
-            [node] = named_expressions([one], self.columns, self.refuse).values()
+        for name, expression in named.items():
+            [node] = named_expressions([expression], self.columns, self.refuse).values()
             nodes[name] = node
         return {name: reader.calculate(node) for name, node in nodes.items()}
 
     def select(self, *exprs: Any, **named_exprs: Any) -> Any:
         """Columns of the records, or numbers of all of them."""
         made = self._named(exprs, named_exprs)
-        if made and all(type(one) is RowsTotal for one in made.values()):
-            columns = {name: [one] for name, one in made.items()}
+        if made and all(type(total) is RowsTotal for total in made.values()):
+            columns = {name: [total] for name, total in made.items()}
             return KnownFrame(self.branching, columns, set(), is_lazy=self._is_lazy)
         return self._made(self._columns_of(made, ".select"))
 
@@ -175,38 +175,38 @@ class PolarsFrame(OfPolars):
         return self._made(self._series | made)
 
     def _columns_of(self, made: dict[str, Any], use: str) -> dict[str, Any]:
-        found = {}
-        for name, one in made.items():
-            if type(one) is Narrow:
+        columns = {}
+        for name, series in made.items():
+            if type(series) is Narrow:
                 self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
-            if type(one) not in (RecordSeries, KeySeries):
+            if type(series) not in (RecordSeries, KeySeries):
                 self.refuse(f"{use} of sums or constants beside columns", "take them by themselves")
-            if not one.array.storage.has_records_of(self._first.array.storage):
+            if not series.array.storage.has_records_of(self._first.array.storage):
                 self.refuse(f"{use} of other rows than its own", "filter the frame")
-            is_column = type(one) is RecordSeries
-            found[name] = RecordSeries(one.array, name, one.names) if is_column else one
-        if not found:
+            is_column = type(series) is RecordSeries
+            columns[name] = RecordSeries(series.array, name, series.names) if is_column else series
+        if not columns:
             self.refuse(f"{use} of nothing")
-        return found
+        return columns
 
     # ---- rows
 
     def filter(self, *predicates: Any, **constraints: Any) -> Any:
         """The records for which all conditions hold."""
         reader = Reader(self._series, self.refuse)
-        found = []
-        for one in flat(predicates):
-            if type(one) is PolarsSeries:
-                found.append(one.condition(".filter"))
+        conditions = []
+        for predicate in flat(predicates):
+            if type(predicate) is PolarsSeries:
+                conditions.append(predicate.condition(".filter"))
             else:
-                nodes = named_expressions([one], self.columns, self.refuse)
-                found += [reader.condition(node, ".filter") for node in nodes.values()]
+                nodes = named_expressions([predicate], self.columns, self.refuse)
+                conditions += [reader.condition(node, ".filter") for node in nodes.values()]
         for name, value in constraints.items():
-            found.append(compare_rows(self.refuse, operator.eq, self._series.get(name), value))
-        if not found:
+            conditions.append(compare_rows(self.refuse, operator.eq, self._series.get(name), value))
+        if not conditions:
             return self.refuse(".filter without a condition")
-        mask = combine(found)
-        return self._made({name: one[mask] for name, one in self._series.items()})
+        mask = combine(conditions)
+        return self._made({name: series[mask] for name, series in self._series.items()})
 
     def unique(self, subset: Any = None, *, keep: str = "any", maintain_order: bool = False) -> Any:
         """The first row of each user."""
@@ -219,10 +219,10 @@ class PolarsFrame(OfPolars):
     def bounded(self, most: int) -> Any:
         """Of each user the first rows."""
         made = {
-            name: one.bounded(most)
-            if type(one) is KeySeries
-            else RecordSeries(bound_rows(one.array, most), name, one.names)
-            for name, one in self._series.items()
+            name: series.bounded(most)
+            if type(series) is KeySeries
+            else RecordSeries(bound_rows(series.array, most), name, series.names)
+            for name, series in self._series.items()
         }
         return self._made(made)
 
@@ -248,7 +248,7 @@ class PolarsFrame(OfPolars):
         self, condition: RecordSeries, positional: Sequence[Any], named: dict[str, Any]
     ) -> dict[str, Any]:
         """What expressions give of some rows."""
-        kept = PolarsFrame({name: one[condition] for name, one in self._series.items()})
+        kept = PolarsFrame({name: series[condition] for name, series in self._series.items()})
         return kept._named(positional, named)
 
     # ---- numbers of all records
@@ -262,11 +262,11 @@ class PolarsFrame(OfPolars):
     def to_numpy(self) -> Any:
         """A row of numbers for each record."""
         self._refuse_lazy(".to_numpy")
-        if not all(type(one) is RecordSeries for one in self._series.values()):
+        if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse(".to_numpy of users", "select its columns before")
-        if any(letter_of(one) == "b" for one in self._series.values()):
+        if any(letter_of(series) == "b" for series in self._series.values()):
             return self.refuse(".to_numpy of truths", "cast them: .cast(pl.Int64)")
-        arrays = [one.numbers(".to_numpy") for one in self._series.values()]
+        arrays = [series.numbers(".to_numpy") for series in self._series.values()]
         rows = join_columns(arrays, is_strided=True)
         return self.refuse(".to_numpy") if rows is None else rows
 
@@ -322,7 +322,7 @@ def _logical(operation: Any) -> Any:
     def operate(self: PolarsSeries, other: Any) -> Any:
         if type(other) is not PolarsSeries:
             return self.refuse("an operator of conditions")
-        pair = (one.condition("an operator") for one in (self, other))
+        pair = (side.condition("an operator") for side in (self, other))
         return self.made(operation(*pair))
 
     return operate
@@ -391,7 +391,7 @@ class PolarsSeries(OfPolars):
 
     def clip(self, lower_bound: Any = None, upper_bound: Any = None) -> Any:
         """Each entry within two constants."""
-        bounds = [one for one in (lower_bound, upper_bound) if one is not None]
+        bounds = [bound for bound in (lower_bound, upper_bound) if bound is not None]
         if not all(map(is_plain_number, bounds)):
             return self.refuse(".clip with bounds that are not constants")
         numbers = self.numbers(".clip")
@@ -471,13 +471,13 @@ class PolarsGroups(OfPolars):
         return self._frame.branching
 
     def _keys(self) -> RecordSeries:
-        found = self._frame.series_of(self._name)
-        if type(found) is not RecordSeries:
+        keys = self._frame.series_of(self._name)
+        if type(keys) is not RecordSeries:
             self.refuse("the rows of each user", _USERS_ADVICE)
-        assert isinstance(found, RecordSeries)
-        if type(found.array.storage) is RealColumn:
+        assert isinstance(keys, RecordSeries)
+        if type(keys.array.storage) is RealColumn:
             self.refuse(".group_by of real numbers", "compare them with edges")
-        return found
+        return keys
 
     def head(self, n: Any = 5) -> Any:
         """The first rows of each user."""
@@ -494,7 +494,7 @@ class PolarsGroups(OfPolars):
         def of_key(key: Any) -> dict[str, Any]:
             condition = compare_rows(self.refuse, operator.eq, keys, key)
             made = self._frame.calculated_for(condition, aggs, named_aggs)
-            if not made or not all(type(one) is RowsTotal for one in made.values()):
+            if not made or not all(type(total) is RowsTotal for total in made.values()):
                 self.refuse(".agg of what is not a number of each group")
             return made
 
@@ -527,18 +527,18 @@ class OccurringKeys(OfPolars):
 
     def joined_to(self, keys: Any, options: dict[str, Any]) -> Any:
         """``keys.join(self, ..)`` of a plain frame of declared keys."""
-        known = {"on": self._name, "how": "left", "maintain_order": "left"}
+        expected = {"on": self._name, "how": "left", "maintain_order": "left"}
         given = dict(options)
         if isinstance(given.get("on"), list) and len(given["on"]) == 1:
             given["on"] = given["on"][0]
-        if given != known or keys.columns != [self._name]:
+        if given != expected or keys.columns != [self._name]:
             return self.refuse(".join with other options, or of other columns")
         declared = keys[self._name].to_list()
         alike = self._frame.series_of(self._name).names is not None
         if len(set(declared)) < len(declared) or not declared:
             return self.refuse(".join of a key twice, or of none")
-        if not all(type(one) is (str if alike else int) for one in declared):
+        if not all(type(label) is (str if alike else int) for label in declared):
             return self.refuse(".join of keys of another type")
         by_key = [self._of_key(key) for key in declared]
-        columns = {name: [one[name] for one in by_key] for name in by_key[0]}
+        columns = {name: [row[name] for row in by_key] for name in by_key[0]}
         return KnownFrame(self.branching, {self._name: declared} | columns, set(columns))

@@ -96,10 +96,12 @@ class KnownFrame(OfPolars):
 
     def select(self, *names: Any) -> Any:
         """Some columns."""
-        known = flat(names)
-        if not known or not all(isinstance(one, str) and one in self._columns for one in known):
+        chosen = flat(names)
+        if not chosen or not all(
+            isinstance(label, str) and label in self._columns for label in chosen
+        ):
             return self.refuse(".select of what is not the name of a column")
-        kept = {name: self._columns[name] for name in known}
+        kept = {name: self._columns[name] for name in chosen}
         return KnownFrame(self.branching, kept, self._missing & set(kept), is_lazy=self._is_lazy)
 
     def fill_null(self, value: Any) -> Any:
@@ -182,7 +184,7 @@ class KnownSeries(OfPolars):
 
     def to_list(self) -> list[Any]:
         """The entries, of Python's types."""
-        return [_value(one) for one in self._entries]
+        return [_value(entry) for entry in self._entries]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())
@@ -198,14 +200,14 @@ class KnownSeries(OfPolars):
 
     def to_numpy(self) -> Any:
         """The numbers as an array."""
-        if not all(type(one) is RowsTotal for one in self._entries):
+        if not all(type(entry) is RowsTotal for entry in self._entries):
             return self.refuse(".to_numpy of keys", "they are the declared ones")
-        if any(one.is_unsigned for one in self._entries):
+        if any(entry.is_unsigned for entry in self._entries):
             advice = "cast them before: pl.len().cast(pl.Int64), or take .to_list()"
             return self.refuse(".to_numpy of counts, which have no sign in polars", advice)
         values = self.to_list()
-        symbolic = [one for one in values if is_symbolic(one)]
-        kinds = [one.kind if is_symbolic(one) else type(one) for one in values]
+        symbolic = [value for value in values if is_symbolic(value)]
+        kinds = [value.kind if is_symbolic(value) else type(value) for value in values]
         kind = np.result_type(*map(np.dtype, kinds))
         if not symbolic:
             return np.array(values, dtype=kind)
@@ -215,7 +217,7 @@ class KnownSeries(OfPolars):
 
 def flat(values: Any) -> list[Any]:
     """Arguments, and what lists among them hold."""
-    found: list[Any] = []
-    for one in values:
-        found += list(one) if isinstance(one, (list, tuple)) else [one]
-    return found
+    entries: list[Any] = []
+    for value in values:
+        entries += list(value) if isinstance(value, (list, tuple)) else [value]
+    return entries

@@ -304,8 +304,8 @@ class SymbolicValue(Symbolic):
         return current(self).rounded("trunc", int)
 
     def __int__(self) -> int:
-        found = current(self).rounded("trunc", int)
-        return int(found.concretise("int()") if is_symbolic(found) else found)
+        number = current(self).rounded("trunc", int)
+        return int(number.concretise("int()") if is_symbolic(number) else number)
 
 
 def is_symbolic(value: Any) -> bool:
@@ -315,11 +315,11 @@ def is_symbolic(value: Any) -> bool:
 
 def symbolic_in(values: Any) -> Iterator[Any]:
     """What is symbolic among some arguments, and in their lists."""
-    for one in values:
-        if issubclass(type(one), Symbolic):
-            yield one
-        elif type(one) in (list, tuple):
-            yield from symbolic_in(one)
+    for value in values:
+        if issubclass(type(value), Symbolic):
+            yield value
+        elif type(value) in (list, tuple):
+            yield from symbolic_in(value)
 
 
 def first_symbolic(values: Any) -> Any:
@@ -343,9 +343,9 @@ def concretise_all(value: Any, use: str) -> Any:
     if issubclass(kind, Symbolic):
         return value.concretise(use)
     if kind is list or kind is tuple:
-        return kind(concretise_all(one, use) for one in value)
+        return kind(concretise_all(entry, use) for entry in value)
     if kind is dict:
-        return {name: concretise_all(one, use) for name, one in value.items()}
+        return {name: concretise_all(entry, use) for name, entry in value.items()}
     return value
 
 
@@ -356,9 +356,9 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
     value, other = (right, left) if swapped else (left, right)
     if is_symbolic(other):
         divisor = right
-        found = left.joined(operation, right)
-        if found is not NotImplemented:
-            return found
+        joint = left.joined(operation, right)
+        if joint is not NotImplemented:
+            return joint
         left, right = meet(left, right, f"{operation.__name__} with another random number")
         if operation in _DIVISIONS and not is_symbolic(right):
             divisor.check_divisor(right)
@@ -376,8 +376,8 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
 def _with_other(operation: Operation, value: Any, other: Any, swapped: bool) -> Any:
     if isinstance(other, _OTHER_NUMBERS):
         # Where a number fails, so does this; what a number can do is not followed.
-        one = value.kind(1)
-        operation(*((other, one) if swapped else (one, other)))
+        model = value.kind(1)
+        operation(*((other, model) if swapped else (model, other)))
         plain = value.concretise(f"arithmetic with a {type(other).__name__}")
         return operation(*((other, plain) if swapped else (plain, other)))
     return NUMPY.of_series(operation, *((other, value) if swapped else (value, other)))
@@ -396,17 +396,17 @@ def compare(comparison: Operation, left: Any, right: Any) -> Any:
         left, right = meet(left, right, "a comparison with another random number")
         if not is_symbolic(left):
             left, right, comparison = right, left, REFLECTED[comparison]
-        found = left.compare(comparison, right) if is_symbolic(left) else comparison(left, right)
+        truth = left.compare(comparison, right) if is_symbolic(left) else comparison(left, right)
     elif _is_array(right):
         return UFUNC_OF[comparison](left, right)
     elif isinstance(right, (*NUMBERS, Decimal)):
         as_numpy = issubclass(kind, np.generic) or isinstance(right, np.generic)
-        found = left.compare(comparison, right)
+        truth = left.compare(comparison, right)
     elif isinstance(right, (complex, np.generic)):
         return comparison(left.concretise(f"a comparison with a {type(right).__name__}"), right)
     else:
         return NUMPY.of_series(comparison, left, right)
-    return np.bool_(found) if as_numpy and type(found) is bool else found
+    return np.bool_(truth) if as_numpy and type(truth) is bool else truth
 
 
 def _is_array(value: Any) -> bool:
@@ -439,13 +439,13 @@ def _with_plain_number(name: str) -> Callable[..., Any]:
 
     def answer(self: Symbolic, *arguments: Any, **options: Any) -> Any:
         plain = self.concretise(f"{name}()")
-        found = getattr(type(plain), method, None)
-        if found is None and name in _FALLING_BACK:
+        function = getattr(type(plain), method, None)
+        if function is None and name in _FALLING_BACK:
             return _FALLING_BACK[name](plain)
-        if found is None:
+        if function is None:
             raise TypeError(f"{self.kind.__name__!r} object has no {method}")
         given = concretise_all(arguments, f"{name}()")
-        return found(plain, *given, **concretise_all(options, f"{name}()"))
+        return function(plain, *given, **concretise_all(options, f"{name}()"))
 
     return answer
 

@@ -83,7 +83,7 @@ class Question(UnweightedBranches):
 
     def _is_free(self, constraint: Constraint) -> bool:
         """Whether some variable of a constraint is not known at all, and can be that large."""
-        used = {variable for known in self._before for variable, _ in known.terms}
+        used = {variable for earlier in self._before for variable, _ in earlier.terms}
         return any(
             variable not in used and _reaches(self._noises[variable], factor > 0, constraint)
             for variable, factor in constraint.terms
@@ -144,10 +144,10 @@ class Listed(Question):
         return len(self.ways)
 
     def __getitem__(self, place: int) -> int:
-        found = self._possible.get(place)
-        if found is None:
-            found = self._possible[place] = self._find(place)
-        return int(found)
+        is_possible = self._possible.get(place)
+        if is_possible is None:
+            is_possible = self._possible[place] = self._find(place)
+        return int(is_possible)
 
     def way(self, place: int) -> Known | None:
         return self.ways[place]
@@ -161,7 +161,7 @@ class Listed(Question):
             return False
         others = [self._possible.get(k) for k in range(len(self.ways)) if k != place]
         # One of them holds: where no other can, this one does.
-        return all(known is False for known in others) or self.is_possible(way)
+        return all(possible is False for possible in others) or self.is_possible(way)
 
 
 def _reaches(noise: Noise, rising: bool, constraint: Constraint) -> bool:

@@ -105,9 +105,9 @@ def _form_of_rank(column: Column, rank: int) -> Form:
     if len(levels) == 1:
         return Form(int(levels[0]))
     counts = [column.sum_up(table == level, np.int64, "a record of one rank") for level in levels]
-    parts = tuple(column.run.sum_of_answers(one.form) for one in counts)
-    found = Ranked(parts, tuple(Fraction(int(one)) for one in levels), rank, records)
-    return column.run.function_of_answers(found)
+    parts = tuple(column.run.sum_of_answers(count.form) for count in counts)
+    ranked = Ranked(parts, tuple(Fraction(int(number)) for number in levels), rank, records)
+    return column.run.function_of_answers(ranked)
 
 
 def _between(column: Column, place: Fraction) -> AlignedValue | Any:
@@ -153,7 +153,7 @@ def _kind(values: Any) -> Any:
 
 def _column_of_numbers(values: Any) -> Column | None:
     is_list = type(values) is RecordList
-    if is_list and not all(type(one) is int for one in values.values):
+    if is_list and not all(type(entry) is int for entry in values.values):
         return None
     column = column_of(values.column() if is_list else values)
     return column if column is not None and can_be_ranked(column) else None
@@ -162,7 +162,9 @@ def _column_of_numbers(values: Any) -> Column | None:
 def _ranked(array: Any, options: dict[str, Any]) -> Column | None:
     """The column of which the record of one rank is asked; None for other uses."""
     column = column_of(array)
-    given = [one for one in options.values() if one is not None and one is not _NO_VALUE]
+    given = [
+        option for option in options.values() if option is not None and option is not _NO_VALUE
+    ]
     return None if column is None or given or not can_be_ranked(column) else column
 
 

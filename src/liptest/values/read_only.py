@@ -16,10 +16,10 @@ class ReadOnlyCells(CellStorage):
     __slots__ = ()
 
     def moved(self, move: Any) -> Any:
-        found = super().moved(move)
-        if type(found) is CellStorage and np.may_share_memory(found.cells(), self._cells):
-            return ReadOnlyCells(found.branching, found.cells(), found.dtype)
-        return found
+        moved = super().moved(move)
+        if type(moved) is CellStorage and np.may_share_memory(moved.cells(), self._cells):
+            return ReadOnlyCells(moved.branching, moved.cells(), moved.dtype)
+        return moved
 
     def write(self, index: Any, value: Any) -> None:
         SymbolicArray(self).refuse("a write into data")
@@ -28,4 +28,4 @@ class ReadOnlyCells(CellStorage):
         return False
 
     def entries(self) -> Iterator[Any] | None:
-        return (one.entry() for one in self._cells) if self._cells.ndim == 1 else None
+        return (cell.entry() for cell in self._cells) if self._cells.ndim == 1 else None

@@ -167,10 +167,10 @@ class RealColumn(RecordStorage):
     def moved(self, move: Any) -> Any:
         if self.kept is None:
             places = np.arange(self.answers.records)
-            found = move(places)
-            line = isinstance(found, np.ndarray) and found.shape in (places.shape, (len(places), 1))
-            if line and np.array_equal(found.reshape(-1), places):
-                rows = self.as_rows(self) if found.ndim > 1 else None
+            moved = move(places)
+            line = isinstance(moved, np.ndarray) and moved.shape in (places.shape, (len(places), 1))
+            if line and np.array_equal(moved.reshape(-1), places):
+                rows = self.as_rows(self) if moved.ndim > 1 else None
                 return self.copied(None) if rows is None else rows.storage
         return self.refuse("a use that moves records", ADVICE)
 
@@ -192,24 +192,24 @@ class RealColumn(RecordStorage):
         use = f"numpy.{ufunc.__name__}"
         if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
             return self.refuse(f"{use} with another exponent than 2")
-        parts = [self._part(one, use) for one in inputs]
+        parts = [self._part(operand, use) for operand in inputs]
         if ufunc in COMPARISONS:
             return self._compared(ufunc, parts, use)
         rule = ENDS.get(ufunc)
         if rule is None:
             return self.refuse(use)
-        lows, highs = [one.low for one in parts], [one.high for one in parts]
+        lows, highs = [part.low for part in parts], [part.high for part in parts]
         if not is_safe(ufunc, lows, highs):
             return self.refuse(f"{use} of numbers that may be infinite")
-        known = [one.operand() for one in parts]
+        operands = [part.operand() for part in parts]
         # A constant by a norm is infinite where this is 0, which np.minimum mends.
-        rule = falling_quotient if is_above_zero(ufunc, known) else rule
+        rule = falling_quotient if is_above_zero(ufunc, operands) else rule
         with np.errstate(all="ignore"):
             ends = rule(ufunc, lows, highs)
         if ends is None:
             return self.refuse(f"{use}, which fails for some record")
-        recipe = ufunc, *(one.recipe for one in parts)
-        facts = find_factor(ufunc, known), find_ball(ufunc, known)
+        recipe = ufunc, *(part.recipe for part in parts)
+        facts = find_factor(ufunc, operands), find_ball(ufunc, operands)
         return self.like(self._of_all_cells(ends), recipe, *facts)
 
     def _of_all_cells(self, ends: tuple[Any, Any]) -> tuple[Table, Table]:
@@ -257,18 +257,20 @@ class RealColumn(RecordStorage):
         """Whether no sampler of floats brings it near ``_KNOWN``."""
         sizes = [abs(Fraction(value.form.constant))]
         for variable, factor in value.form.terms:
-            one = value.run.noises[variable]
-            if isinstance(one, Answer):
-                size = self.answers.largest_of(one.number)
+            source = value.run.noises[variable]
+            if isinstance(source, Answer):
+                size = self.answers.largest_of(source.number)
             else:
-                size = one.parameter if one.family in CONTINUOUS else Fraction(_LARGEST_SUM + 1)
+                size = (
+                    source.parameter if source.family in CONTINUOUS else Fraction(_LARGEST_SUM + 1)
+                )
             sizes.append(abs(Fraction(factor)) * size)
         return sum(sizes) <= _LARGEST_SUM
 
     def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
         left, right = parts
         truths = truth_between(ufunc, (left.low, left.high), (right.low, right.high))
-        certain, possible = (np.broadcast_to(one, self.low.shape) for one in truths)
+        certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
         if (certain != possible).any():
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
@@ -286,18 +288,18 @@ class RealColumn(RecordStorage):
             condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
         if condition is None:
             self.refuse(f"{use} of what is made of a real column")
-        known = cells.truths.get(condition)
-        if known is None:
+        truth = cells.truths.get(condition)
+        if truth is None:
             cells.ask_for(condition)
             return certain.copy()
-        return np.where(certain == possible, certain, known)
+        return np.where(certain == possible, certain, truth)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         rule = _FUNCTIONS.get(function)
-        found = NotImplemented if rule is None else rule(self, *arguments, **options)
-        if found is NotImplemented:
+        answer = NotImplemented if rule is None else rule(self, *arguments, **options)
+        if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")
-        return found
+        return answer
 
     # ---- answers
 
@@ -365,11 +367,14 @@ class RealEntry(EntryOfRecord):
 
     def calculated(self, ufunc: Any, *inputs: Any) -> Any:
         """What a ufunc of NumPy gives: another one, or whether a comparison holds."""
-        if any(type(one) is RealEntry and one.cell != self.cell for one in inputs):
+        if any(type(operand) is RealEntry and operand.cell != self.cell for operand in inputs):
             self.refuse("a loop that takes the number of one record to another one")
-        parts = [SymbolicArray(one.column) if type(one) is RealEntry else one for one in inputs]
-        found = self.column.answer_ufunc(ufunc, tuple(parts))
-        column = found.storage
+        parts = [
+            SymbolicArray(operand.column) if type(operand) is RealEntry else operand
+            for operand in inputs
+        ]
+        array = self.column.answer_ufunc(ufunc, tuple(parts))
+        column = array.storage
         if type(column) is RealColumn:
             return RealEntry(column, self.cell)
         return bool(column.table[0])
@@ -435,13 +440,13 @@ for _name, _ufunc in (_CALCULATIONS | _COMPARED).items():
 def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray:
     """A column of what is made of the number of a record of each cell."""
     some = None if bool(kept.all()) else kept
-    if not any(type(one) is RealEntry for one in values):
+    if not any(type(entry) is RealEntry for entry in values):
         return SymbolicArray(Column(of.branching, of.answers, np.asarray(values), some))
-    parts = [_entry_parts(one) for one in values]
-    ends = np.array([one[0] for one in parts]), np.array([one[1] for one in parts])
-    recipes = tuple(one[2] for one in parts)
+    parts = [_entry_parts(entry) for entry in values]
+    ends = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    recipes = tuple(part[2] for part in parts)
     # Of those that are not there nothing is asked.
-    own = {one for one, is_kept in zip(recipes, kept, strict=True) if is_kept}
+    own = {source for source, is_kept in zip(recipes, kept, strict=True) if is_kept}
     recipe: Recipe = own.pop() if len(own) == 1 else ("cells", recipes)
     name = recipe[1] if recipe[0] == "real" else ""
     return SymbolicArray(RealColumn(of.branching, of.answers, ends, recipe, some, name))
@@ -477,14 +482,14 @@ def _is_point(part: _Part) -> bool:
 
 
 def _sum(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = any(one is not None and one is not np._NoValue for one in options.values())
+    given = any(option is not None and option is not np._NoValue for option in options.values())
     if axis not in (None, 0) or given or array.storage is not column:
         return NotImplemented
     return column.sum_up("numpy.sum")
 
 
 def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = any(one is not None and one is not np._NoValue for one in options.values())
+    given = any(option is not None and option is not np._NoValue for option in options.values())
     if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
         return NotImplemented
     column.answers.read_length()
@@ -492,26 +497,28 @@ def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> A
 
 
 def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
-    given = {name: one for name, one in options.items() if one is not np._NoValue}
+    given = {name: option for name, option in options.items() if option is not np._NoValue}
     low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
     if out is not None or given or len(bounds) > 2 or array.storage is not column:
         return NotImplemented
-    found = array
+    clipped = array
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         if bound is not None and bound is not np._NoValue:
-            found = ufunc(found, bound)
-    return found
+            clipped = ufunc(clipped, bound)
+    return clipped
 
 
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     mask = column_of(condition)
     if mask is None or mask.dtype != np.bool_ or len(pair) != 2 or not column.has_records_of(mask):
         return NotImplemented
-    parts = [column._part(one, "numpy.where") for one in pair]
-    ends = [np.where(mask.table, *(getattr(one, end) for one in parts)) for end in ("low", "high")]
+    parts = [column._part(operand, "numpy.where") for operand in pair]
+    ends = [
+        np.where(mask.table, *(getattr(part, end) for part in parts)) for end in ("low", "high")
+    ]
     chosen = ("table", mask.table.dtype.char, mask.table.tobytes())
-    recipe = (np.where, chosen, *(one.recipe for one in parts))
+    recipe = (np.where, chosen, *(part.recipe for part in parts))
     return column.like((ends[0], ends[1]), recipe)
 
 
@@ -519,9 +526,9 @@ def _histogram(
     column: RealColumn, array: Any, bins: Any = 10, range: Any = None, **options: Any
 ) -> Any:
     """Counts between constant edges, and the edges; the last bin has its end."""
-    if any(one is not None and one is not False for one in options.values()):
+    if any(option is not None and option is not False for option in options.values()):
         return NotImplemented
-    if any(issubclass(type(one), Symbolic) for one in (bins, range)):
+    if any(issubclass(type(argument), Symbolic) for argument in (bins, range)):
         return NotImplemented
     if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
         return column.refuse(
@@ -536,8 +543,8 @@ def _histogram(
     for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         below = array <= high if place == last else array < high
         counts.append(np.sum((array >= low) & below))
-    found = filled(counts, (len(counts),), object)
-    return array_of(column.branching, found, np.dtype(np.int64)), edges
+    cells = filled(counts, (len(counts),), object)
+    return array_of(column.branching, cells, np.dtype(np.int64)), edges
 
 
 def _same(function: Any) -> Any:

@@ -61,7 +61,7 @@ class RealMatrix(RecordStorage):
     @property
     def recipes(self) -> tuple[Recipe, ...]:
         """Of the columns."""
-        return tuple(one.recipe for one in self.columns)
+        return tuple(column.recipe for column in self.columns)
 
     # ---- storage
 
@@ -81,25 +81,25 @@ class RealMatrix(RecordStorage):
     def entries_at(self, index: Any) -> Any:
         mask = column_of(index)
         if mask is not None:
-            made = [one.entries_at(index).storage for one in self.columns]
+            made = [column.entries_at(index).storage for column in self.columns]
             return SymbolicArray(RealMatrix(made))
         is_pair = type(index) is tuple and len(index) == 2
-        if not is_pair or any(issubclass(type(one), Symbolic) for one in index):
+        if not is_pair or any(issubclass(type(part), Symbolic) for part in index):
             return self.refuse("an index")
         rows, place = index
         if not (type(rows) is slice and rows == slice(None)):
             return self.refuse("a use that looks at single records")
         try:
-            found = np.arange(len(self.columns))[place]
+            numbers = np.arange(len(self.columns))[place]
         except IndexError:
             return self.refuse("an index beyond the columns")
-        if np.ndim(found) == 0:
-            chosen = self.columns[int(found)].copied(None)
+        if np.ndim(numbers) == 0:
+            chosen = self.columns[int(numbers)].copied(None)
             chosen.is_strided = True
             return SymbolicArray(chosen)
-        if found.ndim != 1 or not len(found):
+        if numbers.ndim != 1 or not len(numbers):
             return self.refuse("an index")
-        return SymbolicArray(RealMatrix([self.columns[k] for k in found.tolist()]))
+        return SymbolicArray(RealMatrix([self.columns[k] for k in numbers.tolist()]))
 
     # ---- entry by entry
 
@@ -109,13 +109,13 @@ class RealMatrix(RecordStorage):
             return self.refuse(f"{use} of rows")
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
-        widths = [_width(one) for one in inputs]
+        widths = [_width(operand) for operand in inputs]
         if None in widths:
             return self.refuse(f"{use} of rows with what has another shape")
-        width = max(one or 1 for one in widths)
-        if any(one not in (1, width) for one in widths):
+        width = max(count or 1 for count in widths)
+        if any(count not in (1, width) for count in widths):
             return self.refuse(f"{use} of rows with what has another shape")
-        parts = [[_entry(one, k) for one in inputs] for k in range(width)]
+        parts = [[_entry(operand, k) for operand in inputs] for k in range(width)]
         if not all(_are_alike(part) for part in parts):
             return self.refuse(f"{use} of other records")
         made = [_leading(part).answer_ufunc(ufunc, tuple(part)).storage for part in parts]
@@ -125,21 +125,21 @@ class RealMatrix(RecordStorage):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         rule = _FUNCTIONS.get(function)
-        given = {name: one for name, one in options.items() if one is not _NO_VALUE}
-        found = NotImplemented if rule is None else rule(self, *arguments, **given)
-        if found is NotImplemented:
+        given = {name: option for name, option in options.items() if option is not _NO_VALUE}
+        answer = NotImplemented if rule is None else rule(self, *arguments, **given)
+        if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")
-        return found
+        return answer
 
     def sums(self, use: str, scale: Fraction = Fraction(1)) -> Any:
         """The sums of the columns, added up in an order that is not known."""
-        found = []
+        totals = []
         for column in self.columns:
             total = column.sum_up(use, in_pairs=False)
             if scale != 1 and is_symbolic(total):
                 total = AlignedValue(total.run, total.form * scale, total.kind, 1)
-            found.append(total)
-        return array_of(self.branching, filled(found, (len(found),), object), np.float64)
+            totals.append(total)
+        return array_of(self.branching, filled(totals, (len(totals),), object), np.float64)
 
     def row_column(
         self, ends: tuple[Any, Any], recipe: Recipe, known: OfNorm | None, *, keep: bool
@@ -180,19 +180,19 @@ def _entry(value: Any, place: int) -> Any:
 
 
 def _leading(parts: list[Any]) -> RealColumn:
-    found = next(one.storage for one in parts if type(one) is SymbolicArray)
-    assert isinstance(found, RealColumn)
-    return found
+    column = next(part.storage for part in parts if type(part) is SymbolicArray)
+    assert isinstance(column, RealColumn)
+    return column
 
 
 def _are_alike(parts: list[Any]) -> bool:
     first = _leading(parts)
-    return all(first.has_records_of(one.storage) for one in parts if type(one) is SymbolicArray)
+    return all(first.has_records_of(part.storage) for part in parts if type(part) is SymbolicArray)
 
 
 def _made_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ...]] | None:
-    storages = [one.storage for one in inputs if type(one) is SymbolicArray]
-    matrices = [one for one in storages if type(one) is RealMatrix]
+    storages = [operand.storage for operand in inputs if type(operand) is SymbolicArray]
+    matrices = [storage for storage in storages if type(storage) is RealMatrix]
     recipes = matrices[0].recipes
     if ufunc in (np.absolute, np.fabs):
         return 1, recipes
@@ -206,23 +206,23 @@ def _made_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ..
 def _sum(
     matrix: RealMatrix, array: Any, axis: Any = None, *, keepdims: Any = False, **options: Any
 ) -> Any:
-    if any(one is not None for one in options.values()) or is_symbolic(keepdims):
+    if any(option is not None for option in options.values()) or is_symbolic(keepdims):
         return NotImplemented
     if axis == 0 and not keepdims:
         return matrix.sums("numpy.sum")
     if axis not in (1, -1):
         return NotImplemented
-    lows, highs = ([getattr(one, end) for one in matrix.columns] for end in ("low", "high"))
+    lows, highs = ([getattr(column, end) for column in matrix.columns] for end in ("low", "high"))
     with np.errstate(all="ignore"):
         size = _WIDER * len(lows) * sum(map(np.maximum, map(abs, lows), map(abs, highs)))
         low, high = sum(lows) - size, sum(highs) + size
-    known = None
+    norm = None
     if matrix.made_of is not None:
         low, high = np.maximum(np.where(np.isnan(low), 0.0, low), 0.0), high
         power, recipes = matrix.made_of
-        known = norm_of_rows(power, recipes, power=power)
+        norm = norm_of_rows(power, recipes, power=power)
     recipe = (_added, *matrix.recipes)
-    return matrix.row_column((low, high), recipe, known, keep=bool(keepdims))
+    return matrix.row_column((low, high), recipe, norm, keep=bool(keepdims))
 
 
 def _dot(matrix: RealMatrix, array: Any, factors: Any, **options: Any) -> Any:
@@ -250,16 +250,16 @@ def _norm(
     if axis not in (1, -1) or is_symbolic(ord) or isinstance(ord, str) or ord not in _EXPONENTS:
         return NotImplemented
     exponent = _EXPONENTS[ord]
-    sizes = [_sizes(one) for one in matrix.columns]
+    sizes = [_sizes(column) for column in matrix.columns]
     wide = 0.0 if exponent == math.inf else _WIDER * (len(sizes) + 2)
     with np.errstate(all="ignore"):
         low, high = (
-            _NORMS[exponent](*(one[end] for one in sizes)) * (1 + sign * wide)
+            _NORMS[exponent](*(size[end] for size in sizes)) * (1 + sign * wide)
             for end, sign in ((0, -1), (1, 1))
         )
-    known = norm_of_rows(exponent, matrix.recipes)
+    norm = norm_of_rows(exponent, matrix.recipes)
     recipe = (_NORMS[exponent], *matrix.recipes)
-    return matrix.row_column((low, high), recipe, known, keep=bool(keepdims))
+    return matrix.row_column((low, high), recipe, norm, keep=bool(keepdims))
 
 
 def _sizes(column: RealColumn) -> tuple[Any, Any]:
@@ -273,20 +273,22 @@ def _largest(
     matrix: RealMatrix, array: Any, axis: Any = None, *, keepdims: Any = False, **options: Any
 ) -> Any:
     """Of the absolute values of a row: its largest norm."""
-    if any(one is not None for one in options.values()) or is_symbolic(keepdims):
+    if any(option is not None for option in options.values()) or is_symbolic(keepdims):
         return NotImplemented
     if axis not in (1, -1) or matrix.made_of is None or matrix.made_of[0] != 1:
         return NotImplemented
-    ends = [reduce(np.maximum, (getattr(one, end) for one in matrix.columns)) for end in _ENDS]
-    known = norm_of_rows(math.inf, matrix.made_of[1])
+    ends = [
+        reduce(np.maximum, (getattr(column, end) for column in matrix.columns)) for end in _ENDS
+    ]
+    norm = norm_of_rows(math.inf, matrix.made_of[1])
     recipe = (_NORMS[math.inf], *matrix.recipes)
-    return matrix.row_column((ends[0], ends[1]), recipe, known, keep=bool(keepdims))
+    return matrix.row_column((ends[0], ends[1]), recipe, norm, keep=bool(keepdims))
 
 
 def _clip(matrix: RealMatrix, array: Any, *bounds: Any, **options: Any) -> Any:
     low = bounds[0] if bounds else options.pop("a_min", options.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else options.pop("a_max", options.pop("max", None))
-    if len(bounds) > 2 or any(one is not None for one in options.values()):
+    if len(bounds) > 2 or any(option is not None for option in options.values()):
         return NotImplemented
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         array = array if bound is None else ufunc(array, bound)
@@ -298,15 +300,15 @@ def _added(*columns: Any) -> Any:
 
 
 def _euclidean(*columns: Any) -> Any:
-    return np.sqrt(reduce(np.add, [one * one for one in columns]))
+    return np.sqrt(reduce(np.add, [column * column for column in columns]))
 
 
 def _absolute_sum(*columns: Any) -> Any:
-    return reduce(np.add, [np.abs(one) for one in columns])
+    return reduce(np.add, [np.abs(column) for column in columns])
 
 
 def _largest_size(*columns: Any) -> Any:
-    return reduce(np.maximum, [np.abs(one) for one in columns])
+    return reduce(np.maximum, [np.abs(column) for column in columns])
 
 
 _ENDS = "low", "high"
@@ -328,12 +330,12 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 
 def join_columns(arrays: list[SymbolicArray], *, is_strided: bool = False) -> SymbolicArray | None:
     """Rows of columns of the same records; None where they are not followed side by side."""
-    if any(type(one.storage) is RealColumn for one in arrays):
-        return _real_rows([one.storage for one in arrays])
-    columns = [column for one in arrays if (column := column_of(one)) is not None]
-    if len(columns) < len(arrays) or any(one.is_off for one in columns):
+    if any(type(array.storage) is RealColumn for array in arrays):
+        return _real_rows([array.storage for array in arrays])
+    columns = [column for array in arrays if (column := column_of(array)) is not None]
+    if len(columns) < len(arrays) or any(part.is_off for part in columns):
         return None
-    tables = [one.table for one in columns]
+    tables = [part.table for part in columns]
     made = columns[0].other(np.stack(tables, axis=1).astype(np.result_type(*tables)))
     made.is_strided = is_strided
     return SymbolicArray(made)
@@ -342,17 +344,17 @@ def join_columns(arrays: list[SymbolicArray], *, is_strided: bool = False) -> Sy
 def _real_rows(columns: list[Any]) -> SymbolicArray | None:
     """Rows of real columns and of columns of numbers."""
     made = []
-    first = next(one for one in columns if type(one) is RealColumn)
-    for one in columns:
-        if type(one) is Column:
-            if one.table.ndim > 1 or one.is_off or not first.has_records_of(one):
+    first = next(column for column in columns if type(column) is RealColumn)
+    for column in columns:
+        if type(column) is Column:
+            if column.table.ndim > 1 or column.is_off or not first.has_records_of(column):
                 return None
-            table = one.table.astype(np.float64)
+            table = column.table.astype(np.float64)
             recipe = ("table", table.dtype.char, table.tobytes())
-            one = RealColumn(first.branching, first.answers, (table, table), recipe, one.kept)
-        if type(one) is not RealColumn or not first.has_records_of(one):
+            column = RealColumn(first.branching, first.answers, (table, table), recipe, column.kept)
+        if type(column) is not RealColumn or not first.has_records_of(column):
             return None
-        made.append(one)
+        made.append(column)
     return SymbolicArray(RealMatrix(made))
 
 

@@ -100,19 +100,19 @@ def find_factor(ufunc: Any, operands: list[Operand]) -> OfNorm | None:
         return _inverse(first.constant, second.norm)
     if first.norm is None and ufunc is not np.divide:
         first, second = second, first
-    known, constant = first.norm, second.constant
-    if known is None or constant is None or not math.isfinite(constant):
+    of_norm, constant = first.norm, second.constant
+    if of_norm is None or constant is None or not math.isfinite(constant):
         return None
     if ufunc in _LARGEST:
-        return replace(known, most=None) if constant else None
+        return replace(of_norm, most=None) if constant else None
     if ufunc in _SMALLEST:
-        return replace(known, least=None) if constant > 0 else None
+        return replace(of_norm, least=None) if constant > 0 else None
     if ufunc is np.add:
-        return replace(known, most=None) if constant >= 0 else None
+        return replace(of_norm, most=None) if constant >= 0 else None
     if ufunc in (np.multiply, np.divide) and _LEAST <= constant <= _MOST:
         by = Fraction(constant)
         by = by if ufunc is np.multiply else 1 / by
-        return _multiplied(known, by)
+        return _multiplied(of_norm, by)
     return None
 
 
@@ -150,8 +150,8 @@ def find_ball(ufunc: Any, operands: list[Operand]) -> Ball | None:
         return replace(ball, key=(ufunc, ball.key)) if ball is not None and alike else None
     first, second = operands
     if ufunc is np.multiply:
-        found = _scaled(first, second) or _scaled(second, first)
-        return found or _times(ufunc, first, second) or _times(ufunc, second, first)
+        scaled = _scaled(first, second) or _scaled(second, first)
+        return scaled or _times(ufunc, first, second) or _times(ufunc, second, first)
     if ufunc is np.divide:
         return _divided(first, second) or _times(ufunc, first, second)
     if ufunc in (*_LARGEST, *_SMALLEST):
@@ -161,23 +161,25 @@ def find_ball(ufunc: Any, operands: list[Operand]) -> Ball | None:
 
 def _scaled(entry: Operand, factor: Operand) -> Ball | None:
     """A number of a row times what is at most ``most`` by the norm of the row."""
-    known = factor.norm
-    if known is None or known.most is None or entry.recipe not in known.norm.columns:
+    of_norm = factor.norm
+    if of_norm is None or of_norm.most is None or entry.recipe not in of_norm.norm.columns:
         return None
     if not 0 <= factor.high <= _MOST:
         return None
-    radius = known.most * (1 + SLACK) + _TINY * Fraction(factor.high) * 2
-    return Ball((known.norm, factor.recipe), entry.recipe, known.norm.exponent, radius)
+    radius = of_norm.most * (1 + SLACK) + _TINY * Fraction(factor.high) * 2
+    return Ball((of_norm.norm, factor.recipe), entry.recipe, of_norm.norm.exponent, radius)
 
 
 def _divided(entry: Operand, divisor: Operand) -> Ball | None:
-    known = divisor.norm
-    if known is None or known.power != 1 or not known.least or not divisor.low >= _LEAST:
+    of_norm = divisor.norm
+    if of_norm is None or of_norm.power != 1 or not of_norm.least or not divisor.low >= _LEAST:
         return None
-    if entry.recipe not in known.norm.columns:
+    if entry.recipe not in of_norm.norm.columns:
         return None
-    radius = (1 + SLACK) / known.least + _TINY / Fraction(divisor.low) * 2
-    return Ball((known.norm, np.divide, divisor.recipe), entry.recipe, known.norm.exponent, radius)
+    radius = (1 + SLACK) / of_norm.least + _TINY / Fraction(divisor.low) * 2
+    return Ball(
+        (of_norm.norm, np.divide, divisor.recipe), entry.recipe, of_norm.norm.exponent, radius
+    )
 
 
 def _times(ufunc: Any, entry: Operand, factor: Operand) -> Ball | None:

@@ -126,13 +126,14 @@ def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[Any, Any
         for cell in set(cells.tolist()):
             those = cells == cell
             own = {
-                name: one[those] if isinstance(name, str) else one for name, one in entries.items()
+                name: entry[those] if isinstance(name, str) else entry
+                for name, entry in entries.items()
             }
             made[those] = evaluate(rest[0][cell], cells[those], own)
         return made
     with np.errstate(all="ignore"):
-        found: Table = kind(*(evaluate(one, cells, entries) for one in rest))
-    return found
+        table: Table = kind(*(evaluate(part, cells, entries) for part in rest))
+    return table
 
 
 # ---- comparisons
@@ -157,7 +158,7 @@ class RowCondition(NamedTuple):
 
     def holds(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.bool_]:
         """Of records with these values of the other columns and these real numbers."""
-        pair = (evaluate(one, rows, entries) for one in (self.left, self.right))
+        pair = (evaluate(side, rows, entries) for side in (self.left, self.right))
         return np.broadcast_to(self.comparison(*pair), rows.shape)
 
 
@@ -165,7 +166,7 @@ def row_condition(
     comparison: Any, left: Recipe, right: Recipe, row_values: NDArray[np.int64]
 ) -> RowCondition | None:
     """The comparison, in the same words for any cells; None for what is not of single records."""
-    pair = [_by_row(one, row_values) for one in (left, right)]
+    pair = [_by_row(side, row_values) for side in (left, right)]
     return None if None in pair else RowCondition(comparison, pair[0] or (), pair[1] or ())
 
 
@@ -176,13 +177,13 @@ def _by_row(recipe: Recipe, row_values: NDArray[np.int64]) -> Recipe | None:
         return recipe
     if kind == "table":
         table = np.frombuffer(rest[1], dtype=rest[0])
-        found = np.repeat(table[:1], int(row_values.max()) + 1)
-        found[row_values] = table
-        alike = found[row_values].tobytes() == rest[1]
-        return ("table", rest[0], found.tobytes()) if alike else None
+        values = np.repeat(table[:1], int(row_values.max()) + 1)
+        values[row_values] = table
+        alike = values[row_values].tobytes() == rest[1]
+        return ("table", rest[0], values.tobytes()) if alike else None
     if kind not in ENDS:
         return None
-    parts = [_by_row(one, row_values) for one in rest]
+    parts = [_by_row(part, row_values) for part in rest]
     return None if None in parts else (kind, *parts)
 
 
@@ -223,25 +224,25 @@ def find_cuts(condition: RowCondition, low: float, high: float) -> list[float] |
     """
     [name] = condition.reals
     starts, stops = _places_of_floats(np.array([low])), _places_of_floats(np.array([high]))
-    known: list[tuple[int, bool]] = []
+    settled: list[tuple[int, bool]] = []
     while len(starts):
         ends = _floats_at(starts), _floats_at(stops)
-        pair = [_ends_between(one, {name: ends}) for one in (condition.left, condition.right)]
+        pair = [_ends_between(side, {name: ends}) for side in (condition.left, condition.right)]
         if None in pair:
             return None
         truths = truth_between(condition.comparison, *pair)
-        certain, possible = (np.broadcast_to(one, starts.shape) for one in truths)
+        certain, possible = (np.broadcast_to(truth, starts.shape) for truth in truths)
         is_open = certain != possible
-        known += zip(starts[~is_open].tolist(), certain[~is_open].tolist(), strict=True)
+        settled += zip(starts[~is_open].tolist(), certain[~is_open].tolist(), strict=True)
         starts, stops = starts[is_open], stops[is_open]
         if len(starts) > _MOST_OPEN or (starts == stops).any():
             return None
         middle = (starts >> 1) + (stops >> 1) + (starts & stops & 1)
         starts, stops = np.concatenate([starts, middle + 1]), np.concatenate([middle, stops])
-    known.sort()
-    changes = [right[0] for left, right in pairwise(known) if left[1] != right[1]]
-    found: list[float] = _floats_at(np.array(changes, dtype=np.int64)).tolist()
-    return found
+    settled.sort()
+    changes = [right[0] for left, right in pairwise(settled) if left[1] != right[1]]
+    cuts: list[float] = _floats_at(np.array(changes, dtype=np.int64)).tolist()
+    return cuts
 
 
 def _ends_between(recipe: Recipe, entries: Mapping[str, tuple[Table, Table]]) -> Ends:
@@ -251,16 +252,16 @@ def _ends_between(recipe: Recipe, entries: Mapping[str, tuple[Table, Table]]) ->
         return entries[rest[0]]
     if kind == "number":
         return np.array(rest[1]), np.array(rest[1])
-    parts = [_ends_between(one, entries) for one in rest]
-    known = [one for one in parts if one is not None]
-    if len(known) < len(parts):
+    parts = [_ends_between(part, entries) for part in rest]
+    pairs = [part for part in parts if part is not None]
+    if len(pairs) < len(parts):
         return None
-    lows, highs = [one[0] for one in known], [one[1] for one in known]
+    lows, highs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if not is_safe(kind, lows, highs):
         return None
     with np.errstate(all="ignore"):
-        found = ENDS[kind](kind, lows, highs)
-    return None if found is None or any(np.isnan(end).any() for end in found) else found
+        ends = ENDS[kind](kind, lows, highs)
+    return None if ends is None or any(np.isnan(end).any() for end in ends) else ends
 
 
 def _places_of_floats(numbers: Table) -> NDArray[np.int64]:

@@ -64,10 +64,10 @@ class RecordList(Symbolic):
 
     def column(self) -> Any:
         """As an array."""
-        kept = [one for one, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
-        if any(isinstance(one, EntryOfRecord) for one in kept):
+        kept = [entry for entry, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
+        if any(isinstance(entry, EntryOfRecord) for entry in kept):
             return self.to_column(self.values, np.array(self.kept))
-        kinds = {_LIKE.get(type(one)) for one in kept}
+        kinds = {_LIKE.get(type(entry)) for entry in kept}
         if len(kinds) != 1 or None in kinds:
             self.refuse("an array of it, whose type depends on which records there are")
         table = np.zeros(len(self.values), np.array(kept).dtype)
@@ -77,27 +77,27 @@ class RecordList(Symbolic):
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
     ) -> Any:
-        named = {name: _as_column(one) for name, one in options.items()}
+        named = {name: _as_column(option) for name, option in options.items()}
         return function(*map(_as_column, arguments), **named)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":
             self.refuse(f"numpy.{ufunc.__name__}.{method}")
-        named = {name: _as_column(one) for name, one in options.items()}
+        named = {name: _as_column(option) for name, option in options.items()}
         return ufunc(*map(_as_column, inputs), **named)
 
     def __len__(self) -> int:
-        found = self.length()
-        if type(found) is not int:
+        length = self.length()
+        if type(length) is not int:
             self.refuse("len()")
-        return found
+        return length
 
     def count(self, value: Any) -> Any:
         """How many entries equal a constant."""
         if isinstance(value, Symbolic) or type(value) not in _LIKE:
             self.refuse("count() of what is not a constant number")
         kept = zip(self.values, self.kept, strict=True)
-        mask = np.array([is_kept and bool(one == value) for one, is_kept in kept])
+        mask = np.array([is_kept and bool(entry == value) for entry, is_kept in kept])
         return self.to_column(np.zeros(len(mask), np.int64), mask).tolist().length()
 
     def __contains__(self, value: Any) -> bool:

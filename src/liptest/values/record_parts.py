@@ -62,56 +62,59 @@ def places_of(parts: Sequence[Part], records: int) -> list[Place] | None:
     records
         How many positions there are.
     """
-    fixed = [range(0) if isinstance(one, DrawnPart) else one for one in parts]
-    found = _fixed_places(fixed, records)
-    for order in dict.fromkeys(one.order for one in parts if isinstance(one, DrawnPart)):
+    fixed = [range(0) if isinstance(part, DrawnPart) else part for part in parts]
+    places = _fixed_places(fixed, records)
+    for order in dict.fromkeys(part.order for part in parts if isinstance(part, DrawnPart)):
         kinds = _kinds_in_order(
-            [one if isinstance(one, DrawnPart) and one.order == order else None for one in parts],
+            [
+                part if isinstance(part, DrawnPart) and part.order == order else None
+                for part in parts
+            ],
             records,
         )
-        if found is None or kinds is None or len(found) * len(kinds) > _MOST_KINDS:
+        if places is None or kinds is None or len(places) * len(kinds) > _MOST_KINDS:
             return None
-        found = [
-            Place(one.position, tuple(sorted((*one.answers, *more))))
-            for one in found
+        places = [
+            Place(place.position, tuple(sorted((*place.answers, *more))))
+            for place in places
             for more in kinds
         ]
-    return found
+    return places
 
 
 def _kinds_in_order(
     parts: Sequence[DrawnPart | None], records: int
 ) -> list[tuple[int, ...]] | None:
     """The answers that a record may be in by its place in one order."""
-    numbers = [number for number, one in enumerate(parts) if one is not None]
-    some = [one for one in parts if one is not None]
-    ranges = [one.places for one in some if one.places is not None]
+    numbers = [number for number, part in enumerate(parts) if part is not None]
+    some = [part for part in parts if part is not None]
+    ranges = [part.places for part in some if part.places is not None]
     if not ranges:
         return [(), tuple(numbers)]
     assert len(ranges) == len(some)  # an order has places, or coins
     inside = _fixed_places(ranges, some[0].length)
     if inside is None:
         return None
-    kinds = [tuple(numbers[n] for n in one.answers) for one in inside]
+    kinds = [tuple(numbers[n] for n in place.answers) for place in inside]
     return kinds if some[0].length == records else list(dict.fromkeys([*kinds, ()]))
 
 
 def _fixed_places(parts: Sequence[range | None], records: int) -> list[Place] | None:
-    some = [one for one in dict.fromkeys(parts) if one is not None and len(one)]
+    some = [part for part in dict.fromkeys(parts) if part is not None and len(part)]
     if len(some) > MOST_PARTS:
         return None
-    if all(abs(one.step) == 1 for one in some):
-        cuts = {0, records, *(end for one in some for end in _ends(one))}
+    if all(abs(part.step) == 1 for part in some):
+        cuts = {0, records, *(end for part in some for end in _ends(part))}
         looked_at = [low for low, high in pairwise(sorted(cuts)) if low < high]
     elif records * len(some) <= _MOST_LOOKED_AT:
         looked_at = _distinct(some, records)
     else:
         return None
-    found: dict[tuple[int, ...], int] = {}
+    positions: dict[tuple[int, ...], int] = {}
     for position in looked_at:
-        answers = tuple(n for n, one in enumerate(parts) if one is None or position in one)
-        found.setdefault(answers, position)
-    return [Place(position, answers) for answers, position in found.items()]
+        answers = tuple(n for n, part in enumerate(parts) if part is None or position in part)
+        positions.setdefault(answers, position)
+    return [Place(position, answers) for answers, position in positions.items()]
 
 
 def _ends(part: range) -> tuple[int, int]:
@@ -126,7 +129,7 @@ def _distinct(parts: Iterable[range], records: int) -> list[int]:
         inside[np.asarray(part)] = 1
         _, kind = np.unique(2 * kind + inside, return_inverse=True)
     _, first = np.unique(kind, return_index=True)
-    return [int(one) for one in np.sort(first)]
+    return [int(position) for position in np.sort(first)]
 
 
 def line_of(positions: NDArray[Any]) -> range | None:
@@ -135,5 +138,5 @@ def line_of(positions: NDArray[Any]) -> range | None:
         return None
     start = int(positions[0])
     step = int(positions[1]) - start if len(positions) > 1 else 1
-    found = range(start, start + step * len(positions), step) if step else None
-    return found if found is not None and np.array_equal(positions, np.asarray(found)) else None
+    line = range(start, start + step * len(positions), step) if step else None
+    return line if line is not None and np.array_equal(positions, np.asarray(line)) else None

@@ -82,8 +82,8 @@ class RecordSeries(_Series):
         """Its column; names are refused."""
         if self.names is not None:
             self.refuse(f"{use} of names", "compare them with ==, != or .isin([..])")
-        found: SymbolicArray = self.array
-        return found
+        array: SymbolicArray = self.array
+        return array
 
     # ---- operators
 
@@ -141,9 +141,9 @@ class RecordSeries(_Series):
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
-        bounds = [one for one in (lower, upper) if one is not None]
+        bounds = [bound for bound in (lower, upper) if bound is not None]
         if any(map(is_symbolic, bounds)) or not all(
-            isinstance(one, (int, float, np.number)) for one in bounds
+            isinstance(bound, (int, float, np.number)) for bound in bounds
         ):
             return self.refuse(".clip with bounds that are not constants")
         if len(bounds) == 2 and lower > upper:
@@ -158,15 +158,15 @@ class RecordSeries(_Series):
         """Whether each entry is one of some constants."""
         if is_symbolic(values) or isinstance(values, (str, dict)):
             return self.refuse(".isin", "give it a list of constants")
-        known = list(values)
+        constants = list(values)
         if self.names is not None:
-            known = [self.names.index(one) for one in known if one in self.names]
-        elif not all(isinstance(one, (int, float, np.number)) for one in known):
+            constants = [self.names.index(name) for name in constants if name in self.names]
+        elif not all(isinstance(constant, (int, float, np.number)) for constant in constants):
             return self.refuse(".isin", "give it a list of numbers")
-        found = np.less(self.array, self.array)  # of no record
-        for one in known:
-            found = np.logical_or(found, np.equal(self.array, one))
-        return self.like(found)
+        mask = np.less(self.array, self.array)  # of no record
+        for constant in constants:
+            mask = np.logical_or(mask, np.equal(self.array, constant))
+        return self.like(mask)
 
     def map(self, values: Any) -> Any:
         """Numbers, or names, by a dict or a public series that has all entries."""
@@ -219,7 +219,10 @@ class RecordSeries(_Series):
     def _chosen(self, condition: Any, first: Any, second: Any, use: str) -> Any:
         if type(condition) is not RecordSeries:
             return self.refuse(f"{use} with a condition that is not one of the rows")
-        pair = [one.numbers(use) if type(one) is RecordSeries else one for one in (first, second)]
+        pair = [
+            operand.numbers(use) if type(operand) is RecordSeries else operand
+            for operand in (first, second)
+        ]
         return self.like(np.where(condition.array, *pair))
 
     def astype(self, dtype: Any) -> Any:
@@ -349,7 +352,9 @@ class RecordSeries(_Series):
         import pandas
 
         inside = (edges[1:] / 2 + edges[:-1] / 2).tolist()
-        known = pandas.cut(inside, edges, right=right, labels=labels, include_lowest=include_lowest)
+        binned = pandas.cut(
+            inside, edges, right=right, labels=labels, include_lowest=include_lowest
+        )
         masks = []
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             above = self > low if right else self >= low
@@ -358,7 +363,7 @@ class RecordSeries(_Series):
             masks[0] |= self == edges[0].item()
         if include_lowest and not right:
             masks[-1] |= self == edges[-1].item()
-        return BinSeries(dict(zip(list(known.categories), masks, strict=True)), self.name)
+        return BinSeries(dict(zip(list(binned.categories), masks, strict=True)), self.name)
 
     def crossed_with(self, columns: Any) -> Any:
         """``pandas.crosstab``: how many records have each pair of entries."""
@@ -379,14 +384,14 @@ class RecordSeries(_Series):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             return self.refuse(f"numpy.{ufunc.__name__}")
-        plain = [_array(one, f"numpy.{ufunc.__name__}") for one in inputs]
+        plain = [_array(operand, f"numpy.{ufunc.__name__}") for operand in inputs]
         return self.like(ufunc(*plain))
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         use = f"numpy.{function.__name__}"
-        found = function(*(_array(one, use) for one in inputs), **options)
+        answer = function(*(_array(argument, use) for argument in inputs), **options)
         alike = function in (np.clip, np.round, np.around)
-        return self.like(found) if alike and type(found) is SymbolicArray else found
+        return self.like(answer) if alike and type(answer) is SymbolicArray else answer
 
 
 SERIES.add(RecordSeries)
@@ -427,8 +432,8 @@ class KeySeries(_Series):
 
 def bound_rows(array: SymbolicArray, most: int) -> SymbolicArray:
     """The first rows of each user."""
-    found: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
-    return found
+    bounded: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
+    return bounded
 
 
 def _array(value: Any, use: str) -> Any:
@@ -556,8 +561,8 @@ class Located(OfPandas):
     def __getitem__(self, key: Any) -> Any:
         if type(key) is tuple and len(key) == 2 and self._of.has_columns:
             rows, columns = key
-            found = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
-            return found[columns]
+            frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
+            return frame[columns]
         if type(key) is not RecordSeries:
             return self.refuse(".loc")
         return self._of[key]

@@ -60,8 +60,8 @@ class RowCells:
         truths = places[len(places) - len(conditions) :] == 1
         #: By condition whether it holds for the records of a cell.
         self.truths: dict[RowCondition, Table] = {
-            one: np.concatenate([absent == 1, truth])
-            for one, truth in zip(conditions, truths, strict=True)
+            condition: np.concatenate([absent == 1, truth])
+            for condition, truth in zip(conditions, truths, strict=True)
         }
         #: By cell the value of the other columns, from 1 on; 0 for no record.
         self.row_values: NDArray[np.int64] = np.concatenate([absent, places[0] + 1])
@@ -75,13 +75,13 @@ class RowCells:
 
     def of(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.int64]:
         """The cells of records: values of the other columns, from 1 on, and real numbers."""
-        found = rows - 1
+        cells = rows - 1
         for name, (low, _) in self._ends.items():
             place = np.searchsorted(low, entries[name], side="right") - 1
-            found = found * len(low) + place
+            cells = cells * len(low) + place
         for condition in self.conditions:
-            found = found * 2 + condition.holds(rows, entries)
-        return self.first + found
+            cells = cells * 2 + condition.holds(rows, entries)
+        return self.first + cells
 
     def ask_for(self, condition: RowCondition) -> None:
         """Note a comparison: cells are cut where that of one column changes, or divided by it."""
@@ -111,14 +111,14 @@ class RowCells:
 
 def _intervals(low: float, high: float, cuts: frozenset[float]) -> tuple[Table, Table]:
     """All floats between two, in order: the cuts, and what lies between them."""
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     start = low
     for cut in sorted(cuts):
         if start < cut:
-            found.append((start, float(np.nextafter(cut, -math.inf))))
-        found.append((cut, cut))
+            intervals.append((start, float(np.nextafter(cut, -math.inf))))
+        intervals.append((cut, cut))
         start = float(np.nextafter(cut, math.inf))
     if start <= high:
-        found.append((start, high))
-    lows, highs = zip(*found, strict=True)
+        intervals.append((start, high))
+    lows, highs = zip(*intervals, strict=True)
     return np.array(lows), np.array(highs)

@@ -204,10 +204,10 @@ class RowArray(AnyArray):
 
     def entrywise(self, function: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
         """A function of NumPy of entries in the same place, rows and constants."""
-        arrays = [one for one in inputs if type(one) is RowArray]
-        if any(one.ndim != self.ndim for one in arrays):
+        arrays = [operand for operand in inputs if type(operand) is RowArray]
+        if any(array.ndim != self.ndim for array in arrays):
             self.refuse("arithmetic with one of another number of axes,")
-        parts = [self.part(one) for one in inputs]
+        parts = [self.part(operand) for operand in inputs]
         return self.treated(lambda: function(*parts))
 
     def part(self, value: Any) -> Any:
@@ -234,13 +234,13 @@ class RowArray(AnyArray):
         """What ``make`` gives of the kept row, as rows again."""
         with self.rows.treating_rows():
             try:
-                found = make()
+                outcome = make()
             except Exception as error:
                 # NumPy would raise where any of the records does.
                 self.refuse(f"{type(error).__name__} in an operation")
-        if type(found) is tuple:
-            return tuple(self.wrapped(one) for one in found)
-        return self.wrapped(found)
+        if type(outcome) is tuple:
+            return tuple(self.wrapped(part) for part in outcome)
+        return self.wrapped(outcome)
 
     def wrapped(self, row: Any, *, is_alone: bool = True) -> RowArray:
         """Another array of rows."""
@@ -252,8 +252,8 @@ class RowArray(AnyArray):
         """The same entries in another shape, which may share its memory."""
         self.is_alone = False
         with self.rows.treating_rows():
-            found = move(self.row)
-        return self.wrapped(found, is_alone=False)
+            row = move(self.row)
+        return self.wrapped(row, is_alone=False)
 
     # ---- entries and shapes
 
@@ -261,7 +261,7 @@ class RowArray(AnyArray):
         if type(index) is RowArray and index.dtype == np.bool_ and index.ndim == self.ndim == 1:
             return RowSelection(self.copy(), index)
         first, *rest = index if type(index) is tuple else (index,)
-        is_plain = all(one is None or type(one) in (int, slice) for one in rest)
+        is_plain = all(place is None or type(place) in (int, slice) for place in rest)
         is_whole = type(first) is slice and first == slice(None)
         if not is_plain or not (is_whole or (first is Ellipsis and len(rest) < self.ndim)):
             self.refuse("an index")
@@ -296,10 +296,10 @@ class RowArray(AnyArray):
     def written(self, ufunc: Any, other: Any) -> RowArray:
         """``array += other`` and alike."""
         self.check_alone()
-        found = self.entrywise(ufunc, (self, other))
-        if not np.can_cast(found.dtype, self.dtype, "same_kind") or found.shape != self.shape:
+        updated = self.entrywise(ufunc, (self, other))
+        if not np.can_cast(updated.dtype, self.dtype, "same_kind") or updated.shape != self.shape:
             self.refuse("an operation in place that changes its type or shape")
-        self.row = found.row.astype(self.dtype)
+        self.row = updated.row.astype(self.dtype)
         return self
 
     def reshape(self, *shape: Any, **options: Any) -> RowArray:
@@ -376,10 +376,10 @@ class RowSelection(AnyArray):
 
     def written(self, ufunc: Any, other: Any) -> RowSelection:
         """``chosen += other`` and alike."""
-        found = ufunc(self, other).chosen
-        if found.dtype != self.chosen.dtype:
+        updated = ufunc(self, other).chosen
+        if updated.dtype != self.chosen.dtype:
             self.refuse("an operation in place that changes its type")
-        self.chosen = found
+        self.chosen = updated
         return self
 
     def is_by(self, mask: RowArray) -> bool:
@@ -397,11 +397,11 @@ class RowSelection(AnyArray):
         if method != "__call__" or options or ufunc.signature is not None or ufunc.nout > 1:
             self.refuse(f"numpy.{ufunc.__name__}")
         parts = []
-        for one in inputs:
-            same = type(one) is RowSelection and one.mask is self.mask
-            if not (same and one.masked is self.masked) and not isinstance(one, PLAIN):
+        for operand in inputs:
+            same = type(operand) is RowSelection and operand.mask is self.mask
+            if not (same and operand.masked is self.masked) and not isinstance(operand, PLAIN):
                 self.refuse("arithmetic with other arrays")
-            parts.append(one.chosen if same else one)
+            parts.append(operand.chosen if same else operand)
         return RowSelection(ufunc(*parts), self.mask)
 
     def __array_function__(

@@ -176,10 +176,12 @@ class Formula:
         totals = self.entries.table[0].tolist() if self.is_one_entry else self.ends
         try:
             with np.errstate(all="raise", under="ignore"):
-                found = [made.at(total) for total in totals]
+                values = [made.at(total) for total in totals]
         except _FAILURES:
             return None
-        return made if all(isinstance(one, (int, float, np.generic)) for one in found) else None
+        return (
+            made if all(isinstance(value, (int, float, np.generic)) for value in values) else None
+        )
 
     def entry(self) -> TruthTables | None:
         """As an entry of an array; None where it is more, or a Python number."""
@@ -195,10 +197,10 @@ class Formula:
         if isinstance(self.base, Scaled) and not self.steps:
             return self.entries, self.base
         entry = self.entry()
-        found = None if entry is None else whole_numbers(entry.table)
-        if entry is None or found is None:
+        numbers = None if entry is None else whole_numbers(entry.table)
+        if entry is None or numbers is None:
             return None
-        whole, shift = found
+        whole, shift = numbers
         return TruthTables(entry.variables[None], whole[None]), Scaled(
             entry.table.dtype.type, shift
         )
@@ -238,8 +240,8 @@ def entry_of_two(
     """An operation on two entries of no dimensions; None where it has many variables."""
     if name in ("add", "sub", "mul") or not name:
         # Where a number overflows, NumPy warns, but not in arrays.
-        whole = [one.table for one in (left, right) if one.table.dtype.kind in "iu"]
-        if any(one.dtype not in _WIDE or (np.abs(one) >> 15).any() for one in whole):
+        whole = [tables.table for tables in (left, right) if tables.table.dtype.kind in "iu"]
+        if any(table.dtype not in _WIDE or (np.abs(table) >> 15).any() for table in whole):
             return None
     return combined(function, (left, right))
 

@@ -131,17 +131,17 @@ class SumLaw:
 
     def _weights_of(self, number: int, place: int) -> Split:
         part, rest = self.parts[number], _integers(self._rest(number))
-        column, masses, found = part.places.index(place), dict[int, int](), [0, 0]
+        column, masses, weights = part.places.index(place), dict[int, int](), [0, 0]
         for bits, exponent, weight in part.terms():
             if exponent not in masses:
                 masses[exponent] = self._mass(rest, exponent)
-            found[bits[column]] += weight * masses[exponent]
-        common = math.gcd(*found)
-        return Split((found[0] // common, found[1] // common))
+            weights[bits[column]] += weight * masses[exponent]
+        common = math.gcd(*weights)
+        return Split((weights[0] // common, weights[1] // common))
 
     def _mass(self, rest: Sequence[int], exponent: int) -> int:
         """Weight of the other parts where the sum is allowed and this part has an exponent."""
-        places = (one - exponent for one in self.allowed)
+        places = (total - exponent for total in self.allowed)
         return sum(rest[place] for place in places if 0 <= place < len(rest))
 
     def given(self, number: int, place: int, bit: int) -> SumLaw:
@@ -156,8 +156,8 @@ class SumLaw:
             parts[number] = part
             return replace(self, parts=parts, polynomial=rest * part.polynomial(), _last={})
         del parts[number]
-        (known,) = part.exponents
-        left = tuple(e - known for e in self.allowed if 0 <= e - known < len(rest))
+        (exponent,) = part.exponents
+        left = tuple(e - exponent for e in self.allowed if 0 <= e - exponent < len(rest))
         low = self.low - part.base
         return replace(self, parts=parts, polynomial=rest, low=low, allowed=left, _last={})
 
@@ -214,22 +214,22 @@ class SumLaw:
                 sums |= last << exponent
             reachable.append(sums)
         possible = [e for e in self.allowed if reachable[-1] >> e & 1]
-        left, found = possible[point_in(0, len(possible))], dict[int, int]()
+        left, drawn = possible[point_in(0, len(possible))], dict[int, int]()
         for part, sums in zip(order, reachable[-2::-1], strict=True):
             ways = [
                 (b, e) for b, e, w in part.terms() if w and e <= left and sums >> (left - e) & 1
             ]
             bits, exponent = ways[point_in(0, len(ways))]
             left -= exponent
-            found.update(zip(part.places, bits, strict=True))
-        return found
+            drawn.update(zip(part.places, bits, strict=True))
+        return drawn
 
     def _remembered(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
         # The tree is walked depth first: only the last answer is needed again.
-        known = self._last.get(what)
-        if known is None or known[0] != key:
-            known = self._last[what] = key, make()
-        return cast(T, known[1])
+        cached = self._last.get(what)
+        if cached is None or cached[0] != key:
+            cached = self._last[what] = key, make()
+        return cast(T, cached[1])
 
 
 def _integers(polynomial: Any) -> list[int]:
@@ -239,7 +239,9 @@ def _integers(polynomial: Any) -> list[int]:
 def _product(polynomials: Iterable[Any]) -> Any:
     """Equal ones as powers, the rest by halves: factors of equal length multiply fast."""
     counts = Counter(tuple(polynomial.coeffs()) for polynomial in polynomials)
-    factors = [fmpz_poly(list(one)) ** count for one, count in counts.items()] or [fmpz_poly([1])]
+    factors = [
+        fmpz_poly(list(coefficients)) ** count for coefficients, count in counts.items()
+    ] or [fmpz_poly([1])]
     while len(factors) > 1:
         factors.sort(key=len)
         pairs = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)]

@@ -113,11 +113,11 @@ class Rows:
 
 def join_tables(several: list[TruthTables]) -> TruthTables:
     """Entries in lines, one line after the other."""
-    count = max(one.count for one in several)
-    padded = [one.padded(count) for one in several]
+    count = max(tables.count for tables in several)
+    padded = [tables.padded(count) for tables in several]
     return TruthTables(
-        np.concatenate([one.variables for one in padded]),
-        np.concatenate([one.table for one in padded]),
+        np.concatenate([tables.variables for tables in padded]),
+        np.concatenate([tables.table for tables in padded]),
     )
 
 
@@ -173,11 +173,11 @@ def _joined(rows: Rows) -> Rows | int:
         first = row.variables[0]
         members[first], counts[first] = some, count
         leader.update(dict.fromkeys(count, first))
-    found = [
+    joined = [
         some[0] if len(some) == 1 else _sum_of(some, list(counts[first]))
         for first, some in members.items()
     ]
-    return rows_of_joined(found, rows.constant)
+    return rows_of_joined(joined, rows.constant)
 
 
 def rows_of_joined(rows: list[Row], constant: int) -> Rows:

@@ -106,8 +106,8 @@ def drawn_by_weight(tree: Branching, success: float) -> int:
 
 def draw_tailed(tree: Branching, method: str, *parameters: float) -> int:
     """One draw of a distribution, by its weights; a run in its tail is left out."""
-    found = tailed_weights(method, parameters)
-    if found is None:
+    tailed = tailed_weights(method, parameters)
+    if tailed is None:
         tree.fail(
             BudgetError(
                 f"{tree.name}: rng.{method} with these parameters takes more than "
@@ -116,7 +116,7 @@ def draw_tailed(tree: Branching, method: str, *parameters: float) -> int:
                 budget=MOST_VALUES,
             )
         )
-    first, weights = found
+    first, weights = tailed
     # Honesty checks put a number in the place of a draw that they know (Split).
     place = tree.choose(weights if method != "geometric" else _split(weights))
     if place == len(weights) - 1:

@@ -135,31 +135,35 @@ def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTabl
     warning for values that need not occur, a type that depends on values. An error that occurs
     for all values is raised as NumPy does.
     """
-    models = [one.model() if isinstance(one, TruthTables) else one for one in inputs]
+    models = [
+        operand.model() if isinstance(operand, TruthTables) else operand for operand in inputs
+    ]
     try:
         shape = np.broadcast_shapes(*map(_shape, inputs))
     except ValueError:
         _try_as_numpy(function, models)  # raises NumPy's own error
         return None
     columns: list[NDArray[np.int64]] = []
-    places = [_places(one, shape, columns) for one in inputs]
+    places = [_places(operand, shape, columns) for operand in inputs]
     if len(columns) > MOST_VARIABLES:
         return None
-    tables = [_spread(one, where, len(columns)) for one, where in zip(inputs, places, strict=True)]
+    tables = [
+        _spread(operand, where, len(columns)) for operand, where in zip(inputs, places, strict=True)
+    ]
     try:
         with np.errstate(all="raise", under="ignore"):
-            found, model = function(*tables), function(*models)
+            table, model = function(*tables), function(*models)
     except TypeError:
-        found = model = None
+        table = model = None
     except (ArithmeticError, ValueError, Warning):
         return None
-    if found is None:
+    if table is None:
         _try_as_numpy(function, models)  # it may raise whatever the values are
-    if not isinstance(found, np.ndarray) or found.dtype != np.asarray(model).dtype:
+    if not isinstance(table, np.ndarray) or table.dtype != np.asarray(model).dtype:
         return None
-    if found.dtype.hasobject:
+    if table.dtype.hasobject:
         return None
-    full = np.broadcast_to(found, shape + (2,) * len(columns))
+    full = np.broadcast_to(table, shape + (2,) * len(columns))
     variables = np.stack(columns, axis=-1) if columns else np.empty((*shape, 0), dtype=np.int64)
     return _without_repetitions(variables, np.array(full)).used()
 
@@ -177,16 +181,16 @@ def _places(one: Any, shape: tuple[int, ...], columns: list[NDArray[np.int64]]) 
     """Where the variables of an input are among the columns of all, which grow."""
     if not isinstance(one, TruthTables):
         return []
-    found = []
+    places = []
     for column in range(one.count):
         variables = np.broadcast_to(one.variables[..., column], shape)
-        known = (k for k, other in enumerate(columns) if k not in found)
-        same = next((k for k in known if np.array_equal(columns[k], variables)), None)
+        unused = (k for k, other in enumerate(columns) if k not in places)
+        same = next((k for k in unused if np.array_equal(columns[k], variables)), None)
         if same is None:
             columns.append(variables)
             same = len(columns) - 1
-        found.append(same)
-    return found
+        places.append(same)
+    return places
 
 
 def _spread(one: Any, places: list[int], count: int) -> Any:

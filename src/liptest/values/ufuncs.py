@@ -52,12 +52,12 @@ _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A ufunc with something symbolic among its inputs or outputs."""
     if method == "__call__" and not options and len(inputs) == 2:
-        found = _of_two_numbers(ufunc, *inputs)
-        if found is not NotImplemented:
-            return found
-    for one in inputs:
-        if is_series(one) or is_plain_frame(one) or type(one) in SERIES:
-            return as_keyed(one).__array_ufunc__(ufunc, method, *inputs, **options)
+        answer = _of_two_numbers(ufunc, *inputs)
+        if answer is not NotImplemented:
+            return answer
+    for operand in inputs:
+        if is_series(operand) or is_plain_frame(operand) or type(operand) in SERIES:
+            return as_keyed(operand).__array_ufunc__(ufunc, method, *inputs, **options)
     use = f"numpy.{ufunc.__name__}"
     out = options.pop("out", (None,))[0]
     if method != "__call__" or options:
@@ -66,30 +66,30 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         return entrywise(ufunc, inputs)
     if type(out) is SymbolicArray:
         return write_into(out, entrywise(ufunc, inputs))
-    if all(_is_discrete(one) for one in inputs):
+    if all(_is_discrete(operand) for operand in inputs):
         return ufunc(*concretise_all(inputs, use), out=out)
     if not is_seen_once(out, inputs):
         first_symbolic(inputs).refuse(f"{use} into an array of plain numbers")
     check_as_numpy(ufunc, out, model_of(inputs[1]))
     if out.dtype not in DTYPES:
         first_symbolic(inputs).refuse(f"{use} into an array of {out.dtype}")
-    found = entrywise(ufunc, inputs)
-    return array_of(first_symbolic(inputs).branching, as_objects(found), out.dtype)
+    answer = entrywise(ufunc, inputs)
+    return array_of(first_symbolic(inputs).branching, as_objects(answer), out.dtype)
 
 
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     """Short cut where both are numbers, one of them of NumPy: what most programs do."""
-    for one in (left, right):
-        if not is_symbolic(one) and not isinstance(one, _SCALARS):
+    for operand in (left, right):
+        if not is_symbolic(operand) and not isinstance(operand, _SCALARS):
             return NotImplemented
-    for one in (left, right):
-        if is_symbolic(one) and one.answer_ufunc is not None:
-            found = one.answer_ufunc(ufunc, (left, right))
-            if found is not NotImplemented:
-                return found
+    for operand in (left, right):
+        if is_symbolic(operand) and operand.answer_ufunc is not None:
+            answer = operand.answer_ufunc(ufunc, (left, right))
+            if answer is not NotImplemented:
+                return answer
     if ufunc in COMPARISONS:
         return np.bool_(compare(COMPARISONS[ufunc], left, right))
-    kinds = [one.kind if is_symbolic(one) else type(one) for one in (left, right)]
+    kinds = [operand.kind if is_symbolic(operand) else type(operand) for operand in (left, right)]
     is_numpy = any(issubclass(kind, np.generic) for kind in kinds)
     if is_numpy and ufunc in ARITHMETIC and ufunc is not np.matmul:
         return calculate(ARITHMETIC[ufunc], left, right)
@@ -120,7 +120,7 @@ def _of_method(
 
 def _counts_places(array: Any, places: Any, number: Any = None) -> bool:
     """Whether ``numpy.add.at`` counts how often each place occurs, times a number."""
-    are_lines = all(type(one) is SymbolicArray and one.ndim == 1 for one in (array, places))
+    are_lines = all(type(line) is SymbolicArray and line.ndim == 1 for line in (array, places))
     return are_lines and isinstance(number, _SCALARS) and places.dtype.kind in "iu"
 
 
@@ -145,11 +145,11 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
 
 def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The results as an array, a plain one where nothing is random, or as one number."""
-    for one in inputs:
-        if issubclass(type(one), Symbolic):
-            found = one.answer_ufunc(ufunc, inputs)
-            if found is not NotImplemented:
-                return found
+    for operand in inputs:
+        if issubclass(type(operand), Symbolic):
+            answer = operand.answer_ufunc(ufunc, inputs)
+            if answer is not NotImplemented:
+                return answer
     use = f"numpy.{ufunc.__name__}"
     if ufunc is np.matmul:
         return np.dot(*inputs) if max(map(np.ndim, inputs)) <= 2 else _refuse(inputs, use)
@@ -159,12 +159,12 @@ def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         return ufunc(*concretise_all(inputs, use))
     with np.errstate(all="ignore"):
         model = ufunc(*map(model_of, inputs))
-    cells = [_cells(one, inputs) for one in inputs]
+    cells = [_cells(operand, inputs) for operand in inputs]
     if ufunc in COMPARISONS and isinstance(model, np.ndarray):
         later = np.frompyfunc(lambda *pair: compare_later(COMPARISONS[ufunc], *pair), 2, 1)
         return array_of(first_symbolic(inputs).branching, later(*cells), np.bool_)
     if model.dtype not in DTYPES:
-        if all(one.is_discrete for array in cells for one in array.flat if is_symbolic(one)):
+        if all(cell.is_discrete for array in cells for cell in array.flat if is_symbolic(cell)):
             return ufunc(*concretise_all(inputs, use))
         _refuse(inputs, f"{use} to {model.dtype}")
     if not isinstance(model, np.ndarray):
@@ -179,7 +179,7 @@ def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
     """Cells of one input; short floats as NumPy widens them beside long ones."""
     array = value if type(value) is np.ndarray or isinstance(value, np.generic) else None
     if array is not None and array.dtype in _NARROW:
-        weak = any(is_symbolic(one) and one.kind in (int, float) for one in inputs)
+        weak = any(is_symbolic(operand) and operand.kind in (int, float) for operand in inputs)
         wide = np.asarray(array) if weak else np.asarray(array).astype(np.float64)
         return as_cells(wide)
     return cells_of(value)
@@ -190,11 +190,11 @@ def _of_cells(ufunc: Any) -> Callable[..., Any]:
 
     def apply(*cells: Any) -> Any:
         now = tuple(map(current, cells))
-        for one in now:
-            if is_symbolic(one):
-                found = one.apply(ufunc, now)
-                if found is not NotImplemented:
-                    return found
+        for cell in now:
+            if is_symbolic(cell):
+                answer = cell.apply(ufunc, now)
+                if answer is not NotImplemented:
+                    return answer
         if not any(map(is_symbolic, now)):
             return ufunc(*now)
         return rule(*now)
@@ -222,7 +222,7 @@ def _by_comparison(comparison: Any) -> Callable[[Any, Any], Any]:
 
 def _bitwise(operation: Any, later: Any) -> Callable[[Any, Any], Any]:
     def apply(left: Any, right: Any) -> Any:
-        if all(_is_truth(one) for one in (left, right)):
+        if all(_is_truth(operand) for operand in (left, right)):
             return later(left, right)
         return calculate(operation, left, right)
 
@@ -238,7 +238,7 @@ def _invert(cell: Any) -> Any:
 
 
 def _rounding(how: str) -> Callable[[Any], Any]:
-    return lambda one: one.rounded(how, one.kind)
+    return lambda number: number.rounded(how, number.kind)
 
 
 def _concretised(ufunc: Any) -> Callable[..., Any]:

@@ -151,8 +151,8 @@ class UniformValue(SymbolicValue):
             return bool(cut)
         branching = self.branching
         path, depth = branching.path, branching.depth
-        known, upper = path[depth] if depth < len(path) else _NOTHING
-        if known is weights:
+        recorded, upper = path[depth] if depth < len(path) else _NOTHING
+        if recorded is weights:
             branching.depth = depth + 1
         else:
             upper = branching.choose(weights)
@@ -180,8 +180,8 @@ class UniformValue(SymbolicValue):
     def _compared_exactly(self, ufunc: Any, bound: Any) -> Any:
         if type(bound) not in _EXACT or self.base.noise is not None:
             return compare_any(COMPARISONS[ufunc], self, bound)
-        found = self.compare(COMPARISONS[ufunc], bound)
-        return np.bool_(found) if issubclass(self.kind, np.generic) else found
+        truth = self.compare(COMPARISONS[ufunc], bound)
+        return np.bool_(truth) if issubclass(self.kind, np.generic) else truth
 
     def compare(self, comparison: Operation, other: Any) -> bool:
         bound = other
@@ -234,8 +234,8 @@ class UniformValue(SymbolicValue):
     def directly(self, step: Step) -> Any:
         """What an operation makes of the number, on the part of the grid where it lies."""
         base, line = self.base, self._line_seen()
-        found = regions(line, step)
-        region = found[base.part([one.stop for one in found[:-1]])]
+        spans = regions(line, step)
+        region = spans[base.part([span.stop for span in spans[:-1]])]
         if region.refused is not None:
             self.refuse(region.refused)
         if region.image is None:
@@ -307,14 +307,14 @@ class UniformValue(SymbolicValue):
             if noise is None:
                 self.refuse(use)
             return noise.concretise(use)
-        found = pieces(line, base.low, base.high, settle or line.kind)
-        if found is None:
+        parts = pieces(line, base.low, base.high, settle or line.kind)
+        if parts is None:
             self._too_many(use)
-        chosen = self.branching.choose(found.weights) if len(found.weights) > 1 else 0
-        if chosen == len(found.values):
+        chosen = self.branching.choose(parts.weights) if len(parts.weights) > 1 else 0
+        if chosen == len(parts.values):
             self.branching.leave_out()
-        base.low, base.high = found.ends[chosen]
-        return found.values[chosen]
+        base.low, base.high = parts.ends[chosen]
+        return parts.values[chosen]
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
         if self.inverted is not None and self.noise is not None:
@@ -348,17 +348,21 @@ class UniformValue(SymbolicValue):
         inverted = self.base.inverted
         if inverted is None:
             return linear_in_base(self.line)
-        found = log_in_base(self.line)
-        if found is not None and not inverted.folded:
-            found = found.over(inverted.start, inverted.start + inverted.width)
-            if found is not None and found.is_rising == inverted.rising:
-                return -found.factor, found.constant
+        logarithm = log_in_base(self.line)
+        if logarithm is not None and not inverted.folded:
+            logarithm = logarithm.over(inverted.start, inverted.start + inverted.width)
+            if logarithm is not None and logarithm.is_rising == inverted.rising:
+                return -logarithm.factor, logarithm.constant
         return None
 
     def _logarithm(self) -> Logarithm | None:
         """What it is as a logarithm of a number that is uniform on (0, 1); None for all others."""
-        found = log_in_base(self.line)
-        return None if found is None else found.over(*ideal_ends(self.base.low, self.base.high))
+        logarithm = log_in_base(self.line)
+        return (
+            None
+            if logarithm is None
+            else logarithm.over(*ideal_ends(self.base.low, self.base.high))
+        )
 
     def joined(self, operation: Operation, other: Any) -> Any:
         if operation is not operator.mul or not _is_uniform(other) or self.base is not other.base:
@@ -370,11 +374,11 @@ class UniformValue(SymbolicValue):
 
     def inversion(self) -> Inverted | None:
         """How its base follows from noise in which it is linear; None if it is not a logarithm."""
-        found = self._logarithm()
-        if found is None:
+        logarithm = self._logarithm()
+        if logarithm is None:
             return None
         start, stop = ideal_ends(self.base.low, self.base.high)
-        return Inverted(found.is_rising, False, start, stop - start)
+        return Inverted(logarithm.is_rising, False, start, stop - start)
 
 
 class UniformEntry(UniformValue):
@@ -386,8 +390,8 @@ class UniformEntry(UniformValue):
     kind = np.float64
 
     def __lt__(self, bound: Any) -> Any:
-        found = UniformValue.__lt__(self, bound)
-        return np.bool_(found) if type(found) is bool else found
+        truth = UniformValue.__lt__(self, bound)
+        return np.bool_(truth) if type(truth) is bool else truth
 
     def _line_seen(self) -> Any:
         return regions(self.line, AS_ENTRY)[0].image
@@ -582,9 +586,9 @@ def of_math(function: Any, x: Any, *more: Any) -> Any:
     if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):
         return more[0].after(signed(float(x)))
     if not more and is_symbolic(x):
-        found = x.apply_math(function)
-        if found is not NotImplemented:
-            return found
+        answer = x.apply_math(function)
+        if answer is not NotImplemented:
+            return answer
     if not _is_uniform(x) or len(more) > 1 or (more and _is_uniform(more[0])):
         return function(x, *more)
     if function in FINITE:

@@ -63,10 +63,10 @@ Unknowns = tuple[tuple[Any, Fraction], ...]
 
 
 def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
-    found = dict(left)
-    for one, by in right:
-        found[one] = found.get(one, Fraction(0)) + factor * by
-    return tuple(sorted(((one, by) for one, by in found.items() if by), key=repr))
+    sums = dict(left)
+    for unknown, by in right:
+        sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
+    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=repr))
 
 
 class _OfScores(NoisyNumber):
@@ -139,10 +139,10 @@ class Score(_Terms):
     def as_answer(self) -> AlignedValue:
         """The same number, where the largest one is an answer of its own (size.md, S14)."""
         form = self.form
-        for one, by in self.unknowns:
-            if type(one) is not Largest:
+        for unknown, by in self.unknowns:
+            if type(unknown) is not Largest:
                 self.refuse("a sum with another number")
-            form = form + largest_form(self.run, one.forms) * by
+            form = form + largest_form(self.run, unknown.forms) * by
         return AlignedValue(self.run, form, self.kind)
 
     def concretise(self, use: str) -> Any:
@@ -164,8 +164,8 @@ class Score(_Terms):
         """Whether it is a whole number, as the scores are that the largest one is of."""
         whole = self.run.is_whole(self.form)
         return whole and all(
-            by.denominator == 1 and all(map(self.run.is_whole, one.forms))
-            for one, by in self.unknowns
+            by.denominator == 1 and all(map(self.run.is_whole, unknown.forms))
+            for unknown, by in self.unknowns
         )
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
@@ -185,18 +185,18 @@ class Score(_Terms):
                 factor = 1 / factor
             elif operation is not operator.mul:
                 return self.refuse(operation.__name__)
-            times = ((one, by * factor) for one, by in self.unknowns if factor)
+            times = ((unknown, by * factor) for unknown, by in self.unknowns if factor)
             return self._made(self.form * factor, tuple(times), kind)
         return self._calculated(operation, other, swapped=swapped)
 
     def _calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        one = self.as_answer()
-        return calculate(operation, *((other, one) if swapped else (one, other)))
+        answer = self.as_answer()
+        return calculate(operation, *((other, answer) if swapped else (answer, other)))
 
     def _kind_with(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """The type of what an operation gives."""
         kinds = self.kind, other.kind if is_symbolic(other) else type(other)
-        if not all(issubclass(one, (int, float, np.integer, np.floating)) for one in kinds):
+        if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
             self.refuse(f"{operation.__name__} with a {kinds[1].__name__}")
         return result_kind(operation, *(reversed(kinds) if swapped else kinds))
 
@@ -217,8 +217,8 @@ class Score(_Terms):
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc is np.exp:
             return exp_of_score(self, np.float64)
-        one = self.as_answer()
-        return one.apply(ufunc, tuple(one if other is self else other for other in inputs))
+        answer = self.as_answer()
+        return answer.apply(ufunc, tuple(answer if other is self else other for other in inputs))
 
     def apply_math(self, function: Any) -> Any:
         return exp_of_score(self, float) if function is _EXP else NotImplemented
@@ -273,7 +273,7 @@ class SumOfWeights(_Positive):
     @property
     def key(self) -> tuple[tuple[Form, Unknowns], ...]:
         """The same for the same number."""
-        return tuple(one.key for one in self.weights)
+        return tuple(weight.key for weight in self.weights)
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if operation is operator.add:
@@ -289,7 +289,7 @@ def _exact(number: Any) -> Fraction:
 
 def _digits_of_constants(unknowns: Unknowns) -> float:
     """How many binary digits constant factors make weights longer or shorter."""
-    constants = ((one.number, by) for one, by in unknowns if type(one) is Constant)
+    constants = ((constant.number, by) for constant, by in unknowns if type(constant) is Constant)
     return sum(abs(float(by) * math.log2(number)) for number, by in constants)
 
 
@@ -329,24 +329,25 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
 
 def are_scores(numbers: list[Any]) -> bool:
     """Whether they are answers without noise, and constants."""
-    answers = [one for one in numbers if type(one) is AlignedValue]
-    plain = (one for one in numbers if type(one) is not AlignedValue)
+    answers = [number for number in numbers if type(number) is AlignedValue]
+    plain = (number for number in numbers if type(number) is not AlignedValue)
     return (
         bool(answers)
-        and not any(one.run.has_noise(one.form) for one in answers)
-        and all(isinstance(one, (int, float, np.integer, np.floating)) for one in plain)
+        and not any(answer.run.has_noise(answer.form) for answer in answers)
+        and all(isinstance(number, (int, float, np.integer, np.floating)) for number in plain)
     )
 
 
 def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
     """The largest of scores (``are_scores``), or the smallest, which drops out of weights."""
-    answers = [one for one in numbers if type(one) is AlignedValue]
+    answers = [number for number in numbers if type(number) is AlignedValue]
     forms = [
-        (one.form if type(one) is AlignedValue else Form(_exact(one), ())) * sign for one in numbers
+        (number.form if type(number) is AlignedValue else Form(_exact(number), ())) * sign
+        for number in numbers
     ]
     unknown = Largest(tuple(forms)), Fraction(sign)
-    kinds = [one.kind if type(one) is AlignedValue else type(one) for one in numbers]
-    is_real = any(issubclass(one, (float, np.floating)) for one in kinds)
+    kinds = [number.kind if type(number) is AlignedValue else type(number) for number in numbers]
+    is_real = any(issubclass(own_kind, (float, np.floating)) for own_kind in kinds)
     kind = kind or (float if is_real else answers[0].kind)
     return Score(answers[0].run, Form(0, ()), (unknown,), kind)
 
@@ -368,7 +369,7 @@ class Selection(Alternative):
 
     def with_plain_data(self) -> GivenWeights:
         """What the unmodified program should give at the point of the run."""
-        scores = np.array([float(self._values.at_point(one)) for one in self._scores])
+        scores = np.array([float(self._values.at_point(score)) for score in self._scores])
         weights = np.exp(scores - scores.max())
         return GivenWeights(weights / weights.sum())
 
@@ -385,8 +386,8 @@ class GivenWeights:
         if not isinstance(other, tuple) or len(other) != len(self._masses):
             return False
         total = sum(other)
-        found = np.array([float(Fraction(one) / total) for one in other])
-        return bool(np.all(np.abs(found - self._masses) < _NEAR))
+        masses = np.array([float(Fraction(weight) / total) for weight in other])
+        return bool(np.all(np.abs(masses - self._masses) < _NEAR))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -402,11 +403,11 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = {one for one, by in first.unknowns if type(one) is tuple and by == -1}
+    totals = {unknown for unknown, by in first.unknowns if type(unknown) is tuple and by == -1}
     for total in totals:
         before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
         if before == total and _has_its_largest(before):
-            return _select(first.run, tuple(one.form for one in weights))
+            return _select(first.run, tuple(weight.form for weight in weights))
     return first.refuse("a choice of which it is not seen that the probabilities add up to 1")
 
 
@@ -422,12 +423,12 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     first = listed[0]
     if len(listed) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = [one for one, _ in first.unknowns if type(one) is tuple]
+    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is tuple]
     if totals:
         return place_by_weights(np.array(count), listed)
-    if not _has_its_largest(tuple(one.key for one in listed)):
+    if not _has_its_largest(tuple(weight.key for weight in listed)):
         return first.refuse("a choice whose weights have no common size")
-    return _select(first.run, tuple(one.form for one in listed))
+    return _select(first.run, tuple(weight.form for weight in listed))
 
 
 def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
@@ -435,15 +436,15 @@ def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
     common = weights[0][1]
     if any(unknowns != common for _, unknowns in weights):
         return False
-    largest = [(one, by) for one, by in common if type(one) is Largest]
+    largest = [(unknown, by) for unknown, by in common if type(unknown) is Largest]
     if len(largest) != 1:
         return not largest
-    ((known, factor),) = largest
-    gaps = [form + other * factor for form, _ in weights for other in known.forms]
-    found = {
-        other for other in known.forms for form, _ in weights if not (form + other * factor).terms
+    ((maximum, factor),) = largest
+    gaps = [form + other * factor for form, _ in weights for other in maximum.forms]
+    reached = {
+        other for other in maximum.forms for form, _ in weights if not (form + other * factor).terms
     }
-    return bool(gaps) and found == set(known.forms)
+    return bool(gaps) and reached == set(maximum.forms)
 
 
 def _listed(p: Any) -> list[Weight] | None:
@@ -455,20 +456,20 @@ def _listed(p: Any) -> list[Weight] | None:
         cells = list(p)
     else:
         return None
-    return cells if cells and all(type(one) is Weight for one in cells) else None
+    return cells if cells and all(type(cell) is Weight for cell in cells) else None
 
 
 def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     """The place of the largest score with Gumbel noise of its own."""
-    sums = [one + run.new(Noise("gumbel", _ONE)) for one in scores]
+    sums = [score + run.new(Noise("gumbel", _ONE)) for score in scores]
     contest = run.contest(sums)
     assert contest is not None  # each has noise of its own
     if type(contest.alternative) is not Selection:
         contest.alternative = Selection(contest.alternative, scores, run)
-    known = run.tree.choose(contest.alternative)
-    run.contests.append((contest, known))
+    place = run.tree.choose(contest.alternative)
+    run.contests.append((contest, place))
     run.rounding += (len(scores) + _MOST) * _ROUNDING
-    return known
+    return place
 
 
 OF_SCORES.types = frozenset({Score, Weight, SumOfWeights})

@@ -52,13 +52,13 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
     """Turn a name into its tester, ``"auto"`` into the cheapest; InputError when it is none."""
     if tester == "auto":
         return cheapest_tester(distribution)
-    found = named_tester(tester) if isinstance(tester, str) else tester
-    if isinstance(found, type) or not isinstance(found, LipschitzTester):
-        names = ", ".join(f"lt.testers.{known.name}()" for known in ALL_TESTERS)
+    chosen = named_tester(tester) if isinstance(tester, str) else tester
+    if isinstance(chosen, type) or not isinstance(chosen, LipschitzTester):
+        names = ", ".join(f"lt.testers.{own.name}()" for own in ALL_TESTERS)
         raise InputError(
             f"tester={shown(tester)} is not a tester; give 'auto' or one of {names}", name="tester"
         )
-    return found
+    return chosen
 
 
 def known_testers() -> list[str]:
@@ -77,16 +77,16 @@ def named_tester(name: str) -> LipschitzTester | None:
     own = next((tester for tester in ALL_TESTERS if tester.name == name), None)
     if own is not None:
         return own
-    found = load_offered(TESTERS, name)
-    if found is None:
+    loaded = load_offered(TESTERS, name)
+    if loaded is None:
         return None
-    if isinstance(found, type) or not isinstance(found, LipschitzTester):
+    if isinstance(loaded, type) or not isinstance(loaded, LipschitzTester):
         with suppress(TypeError):  # said below
-            found = found()
-    if isinstance(found, type) or not isinstance(found, LipschitzTester) or found.name != name:
+            loaded = loaded()
+    if isinstance(loaded, type) or not isinstance(loaded, LipschitzTester) or loaded.name != name:
         raise InputError(
-            f"tester={shown(name)}: its package offers {shown(found)}, which is not a tester of "
+            f"tester={shown(name)}: its package offers {shown(loaded)}, which is not a tester of "
             f"that name",
             name="tester",
         )
-    return found
+    return loaded

@@ -34,12 +34,12 @@ class SearchTree:
         """Each value with each of its proper ancestors: two arrays of length sum(depths)."""
         values = np.flatnonzero(self.parents >= 0)
         ancestors = self.parents[values]
-        found = [(values, ancestors)]
+        pairs = [(values, ancestors)]
         while len(values):
             above = self.parents[ancestors]
             values, ancestors = values[above >= 0], above[above >= 0]
-            found.append((values, ancestors))
-        return np.concatenate([v for v, _ in found]), np.concatenate([a for _, a in found])
+            pairs.append((values, ancestors))
+        return np.concatenate([v for v, _ in pairs]), np.concatenate([a for _, a in pairs])
 
     def ancestors(self, value: int) -> NDArray[np.int64]:
         """Proper ancestors of one value, the parent first."""
