@@ -106,7 +106,7 @@ def test_no_statistic_is_refused() -> None:
 
 
 def test_check_mechanism_and_output_law_say_how_to_do_it() -> None:
-    with pytest.raises(InputError, match=r"give a function .* or decorate it"):
+    with pytest.raises(InputError, match=r"give a function .* or subclass"):
         check_mechanism(3)
     with pytest.raises(InputError, match="ClosedForm is a class"):
         check_mechanism(ClosedForm)
