@@ -25,6 +25,7 @@ from liptest.values.inverse_cdf import (
     is_logarithm,
     linear_in_base,
     log_of_steps,
+    roundings_from_grid,
 )
 from liptest.values.promotion import promote
 from liptest.values.protocol import Operation, SymbolicValue
@@ -103,6 +104,11 @@ class FoldedUniform(DerivedUniform):
                 number = _stepped(number, step)
             self._found = number
         return self._found
+
+    def _count_roundings(self) -> int:
+        # One more: a logarithm is not always the float next to the exact one.
+        before = roundings_from_grid(self._source.line)
+        return before + len(self._steps) + len(self._after) + 1
 
     def current(self) -> Any:
         base = self._base

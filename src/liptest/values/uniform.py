@@ -341,7 +341,11 @@ class UniformValue(SymbolicValue):
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
         form = noise.form * slope + shift
-        return value_of(noise.run, form, self.kind, roundings_from_grid(self.line))
+        return value_of(noise.run, form, self.kind, self._count_roundings())
+
+    def _count_roundings(self) -> int:
+        """How many operations of floats lead to it that may have rounded."""
+        return roundings_from_grid(self.line)
 
     def _linear(self) -> tuple[Fraction, Fraction] | None:
         """(slope, shift) of what it is of the noise of its base; None where it is not a line."""
