@@ -13,7 +13,8 @@ import linecache
 import pickle
 import random
 import sys
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import FunctionType
@@ -152,7 +153,8 @@ def _holding(generator: Any) -> Iterator[str]:
 def _leads_to(seed: Any, generator: Any) -> bool:
     try:
         if isinstance(generator, random.Random):
-            return _is_twisted(random.Random, seed, _words_in(generator))
+            words = _random.Random.getstate(generator)[:_WORDS]
+            return _is_twisted(_PYTHON, seed, words)
         bits = generator.bit_generator if isinstance(generator, np.random.Generator) else None
         if bits is None:
             bits = generator._bit_generator
@@ -160,7 +162,7 @@ def _leads_to(seed: Any, generator: Any) -> bool:
         if entropy is not None:
             return bool(np.array_equal(entropy, seed))
         key = bits.state["state"]["key"]
-        return _is_twisted(np.random.RandomState, seed, key)
+        return _is_twisted(_STATE, seed, key.tolist())
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return False  # no seed for such a generator
 
@@ -168,35 +170,46 @@ def _leads_to(seed: Any, generator: Any) -> bool:
 # By kind and the seed as it is written: digests of the words that a generator comes by.
 _words_of: dict[tuple[type, str], frozenset[bytes]] = {}
 _MOST_SEEDS = 1024
+# Kept, as methods of C are: while a program is analysed, and in what it imports meanwhile, these
+# names stand for something else. What is kept of a seed must not depend on that.
+_STATE: type[np.random.RandomState] = np.random.RandomState
+_BITS = np.random.MT19937
+_PYTHON = random.Random
+_SEED = random.Random.seed
 
 
-def _is_twisted(kind: type, seed: Any, words: np.ndarray) -> bool:
+def _is_twisted(kind: type, seed: Any, words: Iterable[int]) -> bool:
     """Whether a Mersenne Twister of a seed comes by these words."""
     key = kind, repr(seed)
     known = _words_of.get(key)
     if known is None:
         if len(_words_of) >= _MOST_SEEDS:
             _words_of.clear()
-        known = _words_of[key] = frozenset(_twisted(kind(seed)))
+        twisted = _twisted_in_python(seed) if kind is _PYTHON else _twisted_in_numpy(seed)
+        known = _words_of[key] = frozenset(map(_digest, twisted))
     return _digest(words) in known
 
 
-def _twisted(fresh: Any) -> Iterator[bytes]:
+# Begun with 0: without a seed they would ask the operating system, and the watch would hear that.
+def _twisted_in_python(seed: Any) -> Iterator[Iterable[int]]:
+    fresh: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
+    _SEED(fresh, seed)
     for _ in range(_TWISTS):
-        if isinstance(fresh, random.Random):
-            yield _digest(_words_in(fresh))
-            fresh.getrandbits(_WORDS * 32)
-        else:
-            yield _digest(fresh.get_state(legacy=False)["state"]["key"])
-            fresh.bytes(_WORDS * 4)
+        yield _random.Random.getstate(fresh)[:_WORDS]
+        _random.Random.getrandbits(fresh, _WORDS * 32)
 
 
-def _words_in(generator: random.Random) -> np.ndarray:
-    return np.array(_random.Random.getstate(generator)[:_WORDS])
+def _twisted_in_numpy(seed: Any) -> Iterator[Iterable[int]]:
+    fresh = _STATE(_BITS(0))
+    fresh.seed(seed)
+    for _ in range(_TWISTS):
+        state: Any = fresh.get_state(legacy=False)
+        yield state["state"]["key"].tolist()
+        fresh.bytes(_WORDS * 4)
 
 
-def _digest(words: np.ndarray) -> bytes:
-    return blake2b(words.astype("<u4").tobytes(), digest_size=16).digest()
+def _digest(words: Iterable[int]) -> bytes:
+    return blake2b(array("I", words).tobytes(), digest_size=16).digest()
 
 
 class Determined:

@@ -43,6 +43,8 @@ RNG = np.random.default_rng()
 STATE = np.random.RandomState()
 OTHER = random.Random()
 SEEDED = np.random.default_rng(42)
+SEEDED_STATE = np.random.RandomState(42)
+SEEDED_OTHER = random.Random(42)
 def noisy(bit, rng=RNG):
     return int(rng.random() < 0.25) ^ bit
 def other(bit):
@@ -51,6 +53,10 @@ def state(bit):
     return int(STATE.random_sample() < 0.25) ^ bit
 def seeded(bit):
     return int(SEEDED.random() < 0.25) ^ bit
+def seeded_state(bit):
+    return int(SEEDED_STATE.random_sample() < 0.25) ^ bit
+def seeded_other(bit):
+    return int(SEEDED_OTHER.random() < 0.25) ^ bit
 """
 
 
@@ -100,13 +106,15 @@ def by(chosen: str, module: str) -> Any:
 
 
 @pytest.mark.parametrize("folder", ["packages", "own"])
-@pytest.mark.parametrize("chosen", ["noisy", "other", "state", "seeded"])
+@pytest.mark.parametrize(
+    "chosen", ["noisy", "other", "state", "seeded", "seeded_state", "seeded_other"]
+)
 def test_generators_of_what_is_imported_are_followed(
     chosen: str, folder: str, request: pytest.FixtureRequest
 ) -> None:
     name = f"{chosen}_generators_of_{folder}"
     (request.getfixturevalue(folder) / f"{name}.py").write_text(GENERATORS)
-    is_seeded = chosen == "seeded"
+    is_seeded = chosen.startswith("seeded")
     for _ in range(2):  # when it is imported, and afterwards
         verdict = lt.check_privacy(lt.mechanism(by(chosen, name)), LAW, epsilon=1.1)
         assert verdict.decision == ("NO" if is_seeded else "YES")
