@@ -9,7 +9,14 @@ import pytest
 
 from liptest.service.records import Places
 from liptest.service.store import Store
-from tests.unit.service.rooms import Clock, DatabaseServer, Room, make_room, running_databases
+from tests.unit.service.rooms import (
+    Clock,
+    DatabaseServer,
+    Room,
+    make_room,
+    name_of_database,
+    running_databases,
+)
 
 _NUMBERS = count(1)
 
@@ -26,7 +33,7 @@ def database_server() -> Iterator[DatabaseServer]:
 def first_room(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Room:
     url = None
     if request.param == "postgres":
-        url = request.getfixturevalue("database_server").create("first")
+        url = request.getfixturevalue("database_server").create(f"first_{next(_NUMBERS)}")
     room = make_room(tmp_path_factory.mktemp("service"), url)
     room.store.close()
     return room
@@ -37,9 +44,9 @@ def room(first_room: Room, request: pytest.FixtureRequest, tmp_path: Path) -> It
     """A copy of the first room."""
     clock, url = Clock(), None
     shutil.copytree(first_room.places.folder, tmp_path / "room")
-    if first_room.places.url is not None:
+    if (first := first_room.places.url) is not None:
         server = request.getfixturevalue("database_server")
-        url = server.create(f"room_{next(_NUMBERS)}", "first")
+        url = server.create(f"room_{next(_NUMBERS)}", name_of_database(first))
     places = Places(tmp_path / "room", url)
     store = Store(places.database, clock)
     yield Room(store, places, clock, first_room.task)

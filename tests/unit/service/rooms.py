@@ -165,6 +165,14 @@ class DatabaseServer:
         return self.url(name)
 
 
+def name_of_database(url: str) -> str:
+    from sqlalchemy import make_url
+
+    name = make_url(url).database
+    assert name is not None
+    return name
+
+
 @contextmanager
 def running_databases() -> Iterator[DatabaseServer]:
     with running_server() as engine:
