@@ -16,7 +16,7 @@ from liptest.values.frame_groups import Grouped, InBins, OfUsers, answer_named, 
 from liptest.values.frame_queries import find_rows
 from liptest.values.keyed_frame import Crossed
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import FrameOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_rows import (
@@ -37,22 +37,13 @@ from liptest.values.record_series import (
 )
 
 
-class SymbolicFrame(OfPandas):
+class SymbolicFrame(FrameOfPandas):
     """Several columns of the same records, by name."""
 
     __slots__ = ("_series",)
 
-    has_columns = True
-
     def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.DataFrame
 
     @property
     def _first(self) -> Any:

@@ -15,33 +15,33 @@ import numpy as np
 from liptest.values.array import array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_keyed
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import FrameOfPandas, OfPandas
 from liptest.values.protocol import ARITHMETIC, is_symbolic
 from liptest.values.record_series import ByKey, has_zero, named_keys
 
 
-class AnswersByKey(OfPandas):
-    """Columns of answers by key, of which it depends on the data which keys there are."""
+class _InColumns(FrameOfPandas):
+    """What stands for a frame, with its columns by name."""
 
     __slots__ = ("_columns",)
 
-    has_columns = True
-    described, advice = ByKey.described, "name the groups: .reindex(KEYS, fill_value=0)"
-
-    def __init__(self, columns: dict[Any, ByKey]) -> None:
-        self._columns = columns
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.DataFrame
+    _columns: dict[Any, Any]
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
-        return next(iter(self._columns.values())).branching
+        return next(iter(self._columns.values())).branching  # type: ignore[no-any-return]
+
+
+class AnswersByKey(_InColumns):
+    """Columns of answers by key, of which it depends on the data which keys there are."""
+
+    __slots__ = ()
+
+    described, advice = ByKey.described, "name the groups: .reindex(KEYS, fill_value=0)"
+
+    def __init__(self, columns: dict[Any, ByKey]) -> None:
+        self._columns = columns
 
     def __getitem__(self, key: Any) -> Any:
         return self._columns[key] if key in self._columns else self.refuse("an index")
@@ -60,12 +60,11 @@ class AnswersByKey(OfPandas):
         return KeyedFrame(keys, found)
 
 
-class Crossed(OfPandas):
+class Crossed(FrameOfPandas):
     """Answers by the entries of two columns, of which it depends on the data which there are."""
 
     __slots__ = ("_answers", "_columns", "_index")
 
-    has_columns = True
     described = ByKey.described
     advice = "name the groups: .reindex(index=KEYS, columns=KEYS, fill_value=0)"
 
@@ -76,13 +75,6 @@ class Crossed(OfPandas):
         columns: list[Any] | None = None,
     ) -> None:
         self._answers, self._index, self._columns = answers, index, columns
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.DataFrame
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -114,7 +106,7 @@ def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) ->
     return operate
 
 
-class KeyedFrame(OfPandas):
+class KeyedFrame(_InColumns):
     """Columns of numbers by the same keys.
 
     Parameters
@@ -125,26 +117,13 @@ class KeyedFrame(OfPandas):
         By name the series of these keys.
     """
 
-    __slots__ = ("_columns", "_keys")
+    __slots__ = ("_keys",)
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
-    has_columns = True
 
     def __init__(self, keys: Any, columns: dict[Any, KeyedSeries]) -> None:
         self._keys, self._columns = tuple(keys), columns
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.DataFrame
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return next(iter(self._columns.values())).branching
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -61,6 +61,21 @@ class OfPandas(Symbolic):
         return _Words(self.branching, advice or self.advice, self.described).refuse(use)
 
 
+class FrameOfPandas(OfPandas):
+    """What stands for a frame of pandas."""
+
+    __slots__ = ()
+
+    has_columns = True
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.DataFrame
+
+
 class _Words(Symbolic):
     def __init__(self, branching: Branching, advice: str, described: str) -> None:
         self.branching = branching
