@@ -16,6 +16,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from types import FunctionType
 from typing import Any
@@ -126,14 +127,22 @@ class ProgramFiles:
 
     def seed_of(self, generator: Any) -> Literal | None:
         """The constant seed that a generator was made with, where one is found."""
-        files = {**self._files, **dict.fromkeys(_holding(generator))}
+        files = {**self._files, **dict.fromkeys(self._holding(generator))}
         every = [seed for file in files for seed in literals_in(file)]
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
     def names_entropy(self, sequence: np.random.SeedSequence) -> bool:
         """Whether a file of the program has the entropy of a SeedSequence as a constant."""
-        files = {**self._files, **dict.fromkeys(_holding(sequence))}
+        files = {**self._files, **dict.fromkeys(self._holding(sequence))}
         return any(seed.value == sequence.entropy for file in files for seed in literals_in(file))
+
+    def _holding(self, value: Any) -> Iterator[str]:
+        return (file for file, named in self._modules if id(value) in named)
+
+    @cached_property
+    def _modules(self) -> list[tuple[str, set[int]]]:
+        """Files of modules with the ids of what they name: most programs hold no generator."""
+        return list(_named_by_modules())
 
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""
@@ -141,13 +150,13 @@ class ProgramFiles:
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
 
-def _holding(generator: Any) -> Iterator[str]:
+def _named_by_modules() -> Iterator[tuple[str, set[int]]]:
     for module in list(sys.modules.values()):
         space = attribute_of(module, "__dict__")
         if type(space) is dict and not is_foreign(space.get("__name__")):
             file = space.get("__file__")
-            if isinstance(file, str) and any(value is generator for value in list(space.values())):
-                yield file
+            if isinstance(file, str):
+                yield file, set(map(id, list(space.values())))
 
 
 def _leads_to(seed: Any, generator: Any) -> bool:

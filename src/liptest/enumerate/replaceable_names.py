@@ -83,9 +83,16 @@ class Site:
     put: Callable[[Any], None] | None
 
 
+_DRAWING = (*GENERATORS, np.random.BitGenerator)
+# What modules name most.
+_NEVER_DRAWING = _ATOMS | {FunctionType, type, ModuleType, dict, list, tuple, set, frozenset}
+
+
 def is_drawing(value: Any) -> bool:
     """Whether it is a random generator, the bits of one, or a method of one."""
-    if isinstance(value, (*GENERATORS, np.random.BitGenerator)):
+    if type(value) in _NEVER_DRAWING:
+        return False
+    if isinstance(value, _DRAWING):
         return not isinstance(value, type)
     bound = isinstance(value, (BuiltinMethodType, MethodType))
     return bound and isinstance(value.__self__, GENERATORS)
