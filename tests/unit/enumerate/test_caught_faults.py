@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import linecache
 import sys
 from typing import Any
 
@@ -12,19 +11,13 @@ import pytest
 
 import liptest as lt
 from liptest.errors import LiptestError
+from tests.unit.written_programs import program
 
 DATA = np.array([0, 1])
 
 
 def mechanism(text: str) -> Any:
-    """A function of ``(data, rng)`` with lines that errors can name."""
-    lines = "".join(f"    {line}\n" for line in text.split("\n"))
-    source = f"def mech(data, rng):\n{lines}"
-    name = f"<caught {text}>"
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    space: dict[str, Any] = {"np": np, "contextlib": contextlib}
-    exec(compile(source, name, "exec"), space)
-    return lt.mechanism(space["mech"])
+    return lt.mechanism(program(text, contextlib=contextlib))
 
 
 # Each is 5 with a stand-in, and a number with chance 1/2 below what is compared with.

@@ -5,12 +5,14 @@ And what the library of the frame itself says: the largest change over neighbour
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import liptest as lt
+from liptest.enumerate.symbolic_data import NoPaths
 from liptest.privacy.prices import Alignment, align
 
 
@@ -40,6 +42,24 @@ def change_of(expression: Callable[[Any], Any], table: lt.Table, library: str = 
         for i, point in enumerate(points)
         for j in table.index(table.neighbours(point))
     )
+
+
+def check_price(expression: Callable[[Any], Any], table: lt.Table) -> None:
+    """The price is the largest change: above it by rounding alone, and never below."""
+    proved, true = price_of(expression, table), change_of(expression, table)
+    assert proved >= true - 1e-12
+    assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def refusal_of(expression: Callable[[Any], Any], table: lt.Table) -> str:
+    """Why the release of a number of a frame is not followed; fails where it is."""
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    return found.reason
 
 
 def compare(expression: Callable[[Any], Any], table: lt.Table, library: str = "pandas") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,12 @@ import pytest
 
 import liptest as lt
 from liptest.errors import UnsupportedRandomnessError
+from tests.unit.written_programs import program
 
 
 def law(text: str) -> dict[Any, float]:
     """Of a program, whose lines errors can name."""
-    lines = "".join(f"    {line}\n" for line in text.split("; "))
-    source = f"def mech(data, rng):\n{lines}"
-    name = f"<one float {text}>"
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, name, "exec"), space)
-    return dict(lt.output_law(lt.mechanism(space["mech"]), np.array([0, 1])))
+    return dict(lt.output_law(lt.mechanism(program(text.replace("; ", "\n"))), np.array([0, 1])))
 
 
 # Without the rounding each is True, or False, for certain; each tells a record now and then.

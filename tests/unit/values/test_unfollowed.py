@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter
 from typing import Any
 
@@ -13,17 +12,7 @@ import liptest as lt
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import LiptestError
 from liptest.values.unfollowed import Unfollowed
-
-
-def program(text: str) -> Any:
-    """A function of ``(data, rng)`` with lines that errors can name."""
-    lines = "".join(f"    {line}\n" for line in text.split("\n"))
-    source = f"def mech(data, rng):\n{lines}"
-    name = f"<unfollowed {text}>"
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    space: dict[str, Any] = {"np": np, "Counter": Counter}
-    exec(compile(source, name, "exec"), space)
-    return space["mech"]
+from tests.unit.written_programs import program
 
 
 @pytest.mark.parametrize(
@@ -40,7 +29,9 @@ def program(text: str) -> Any:
 )
 def test_a_type_error_of_ours_that_is_caught_proves_nothing(expression: str) -> None:
     text = f"try: c = {expression}\nexcept TypeError: c = 0\nreturn c + rng.laplace()"
-    found = lt.mechanism(program(text)).aligned_paths(lt.Hypercube(4), way="released")
+    found = lt.mechanism(program(text, Counter=Counter)).aligned_paths(
+        lt.Hypercube(4), way="released"
+    )
     assert isinstance(found, NoPaths)
     assert "Counter" in found.reason
 
