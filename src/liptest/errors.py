@@ -237,9 +237,10 @@ def with_example(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 unknown = [name for name in named if name not in signature.parameters]
                 near = [one for word in unknown for one in _starting(word, signature)]
                 meant = f"; did you mean {near[0]}=?" if near else "."
-                raise TypeError(
-                    f"{function.__name__}() {error}{meant} For example: {example}"
-                ) from None
+                # Of a constructor the name of its class.
+                name = function.__qualname__.removesuffix(".__init__").removesuffix(".__new__")
+                name = name.rpartition(".")[2]
+                raise TypeError(f"{name}() {error}{meant} For example: {example}") from None
             return function(*arguments, **named)
 
         return called

@@ -242,7 +242,9 @@ class DomainOptions:
                 raise ConfigError(
                     "domain.sizes: a hypercube has a number of records, no sizes", key="domain"
                 )
-            return None if self.dimension is None else Hypercube(self.dimension)
+            if self.dimension is None:
+                return None
+            return Hypercube(check_count("records or dimension", self.dimension, most=MOST_RECORDS))
         if kind == "answers" and self.sizes is None and self.dimension is not None:
             return Answers(self.dimension, relation=str(self.relation))
         if self.sizes is None:

@@ -19,7 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.errors import MOST_RECORDS, DatasetError, InputError, check_count, shown
+from liptest.errors import (
+    MOST_RECORDS,
+    DatasetError,
+    InputError,
+    check_count,
+    shown,
+    with_example,
+)
 
 IntArray = NDArray[np.signedinteger[Any]]
 # Points per array that the index <-> point maps can address in 64 bits.
@@ -258,6 +265,7 @@ class Hypercube(Domain):
     noun = "bit"
     relation = "flip one bit"
 
+    @with_example("lt.Hypercube(5000)")
     def __init__(self, dimension: int) -> None:
         # Past the checks of the general case: d may be 1,000,000.
         known = check_count("dimension", dimension, most=MOST_RECORDS)

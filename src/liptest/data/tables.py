@@ -26,7 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray, MovesTogether, RecordGrid
-from liptest.errors import MOST_RECORDS, DatasetError, InputError, check_count, shown
+from liptest.errors import (
+    MOST_RECORDS,
+    DatasetError,
+    InputError,
+    check_count,
+    shown,
+    with_example,
+)
 
 # Changed rows, and kinds of other rows, that are written out.
 _SHOWN = 4
@@ -178,6 +185,9 @@ class Table(Domain):
     #: Where only some tables and their neighbours are looked at: those.
     near: NearTables | None = None
 
+    @with_example(
+        'lt.Table({"age": lt.Integer(0, 120), "region": lt.Category(["n", "s"])}, rows=10_000)'
+    )
     def __new__(
         cls,
         columns: Mapping[str, ColumnKind],

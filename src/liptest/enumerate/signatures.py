@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 from liptest.errors import InputError, shown
@@ -38,7 +39,7 @@ def takes_generator(function: Any) -> bool:
             f"function={name} takes {_bare(signature)}: the dataset comes first and the generator "
             f"second, and here {wanted}; write (data, rng) and give the rest defaults after them, "
             f"or give a function (data, rng) that calls it: "
-            f"{_calling(name, signature)}; functools.partial binds what stands behind "
+            f"{_calling(function, signature)}; functools.partial binds what stands behind "
             f"the generator",
             name="function",
         )
@@ -116,14 +117,23 @@ def _generator_elsewhere(signature: inspect.Signature) -> str:
     return f"{later[0]} comes later" if later else ""
 
 
-def _calling(name: str, signature: inspect.Signature) -> str:
-    """A lambda that hands the data and the generator to where they belong."""
-    handed = []
+def _calling(function: Any, signature: inspect.Signature) -> str:
+    """A lambda that hands the data and the generator to where they belong.
+
+    Of a functools.partial the function in it is called, with what is bound.
+    """
+    inner, handed, bound = function, [], {}
+    if type(function) is partial:
+        inner, bound = function.func, function.keywords
+        handed = [shown(argument) for argument in function.args]
+    name = getattr(inner, "__name__", type(inner).__name__)
     for place, one in enumerate(signature.parameters.values()):
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             continue
         if "rng" in one.name.lower() or _is_generator(one):
             value = "rng"
+        elif one.name in bound:
+            value = shown(bound[one.name])
         elif one.default is not one.empty:
             continue
         else:

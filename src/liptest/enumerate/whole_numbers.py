@@ -38,7 +38,7 @@ from liptest.enumerate.real_outputs import DensityPool, DensityTable
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
-from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm
+from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm, with_example
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.likelihood_cells import PairCells
@@ -659,6 +659,7 @@ def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
     ]
 
 
+@with_example("lt.output_law(count, [0, 1, 1])")
 def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
     """Exact output law of a mechanism on one dataset, (d,) whole numbers.
 

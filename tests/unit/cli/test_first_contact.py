@@ -297,6 +297,7 @@ def test_any_text_can_be_quoted(text):
         (["vendor.py:plain", "--epsilon", "1", "--delta", "1"], "delta=1.0"),
         (["vendor.py:plain", "--delta", "1"], "delta=1.0"),
         (["vendor.py:plain", "--dimension", "0"], "dimension=0"),
+        (["vendor.py:plain", "--records", "0"], "records or dimension=0"),
         (["vendor.py:plain", "--probabilities", "x"], "must be numbers"),
         (["vendor.py:plain", "--probabilities", "1.5", "--dimension", "2"], "1.5"),
         (["vendor.py:plain", "--probabilities", "0.1,0.2", "--dimension", "3"], "do not fit"),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
+from liptest.verdicts import Decision
 
 
 def count(data: Any, rng: Any) -> float:
@@ -120,3 +121,34 @@ def test_a_number_is_guessed_where_it_can_be(text: str, whole: bool, said: str) 
     from liptest.errors import meant_number
 
     assert meant_number(text, whole=whole) == said
+
+
+CONSTRUCTED: dict[str, tuple[Any, str]] = {
+    "a table without rows": (
+        lambda: lt.Table({"a": lt.Bit()}),  # type: ignore[call-arg]
+        r"^Table\(\) missing a required .*'rows'.* For example: lt\.Table\(.*rows=10_000\)$",
+    ),
+    "a cube of n": (
+        lambda: lt.Hypercube(n=5),  # type: ignore[call-arg]
+        r"^Hypercube\(\) .* For example: lt\.Hypercube\(5000\)$",
+    ),
+    "a law of nothing": (
+        lambda: lt.output_law(count),  # type: ignore[call-arg]
+        r"^output_law\(\) .*'dataset'. For example: lt\.output_law\(count, \[0, 1, 1\]\)$",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), CONSTRUCTED.values(), ids=CONSTRUCTED)
+def test_a_missing_argument_is_answered_with_a_whole_call(make: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        make()
+
+
+def test_what_to_write_of_a_partial_is_a_call_that_works() -> None:
+    bound = functools.partial(scaled, epsilon=2.0)
+    advice = r"lambda data, rng: scaled\(data=data, epsilon=2\.0, rng=rng\);"
+    with pytest.raises(lt.errors.InputError, match=advice):
+        lt.check_privacy(bound, CUBE, epsilon=2)
+    written = lambda data, rng: scaled(data=data, epsilon=2.0, rng=rng)  # noqa: E731
+    assert lt.check_privacy(written, CUBE, epsilon=2).decision is Decision.YES
