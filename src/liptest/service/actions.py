@@ -25,7 +25,7 @@ from liptest.service.tasks import check_of, checked_file, read_check, to_json
 from liptest.verdicts import Decision
 
 #: Most bytes of a submission, and how many of one vendor may wait.
-MOST_CODE, MOST_WAITING = 1 << 18, 50
+MOST_CODE, MOST_WAITING, MOST_KEPT = 1 << 18, 50, 10_000
 #: Logins tried for a name, and from an address, in five minutes; submissions in one.
 MOST_LOGINS, MOST_LOGINS_FROM, MOST_SUBMISSIONS = 10, 50, 60
 #: Forms sent in a minute, tokens of one account, pages that it follows live.
@@ -85,6 +85,7 @@ def submit_code(
         name=name,
         key=checked_key(key),
         most_waiting=MOST_WAITING,
+        most_kept=MOST_KEPT,
     )
 
 

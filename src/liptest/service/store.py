@@ -384,6 +384,7 @@ class Store:
         name: str,
         key: str,
         most_waiting: int,
+        most_kept: int,
     ) -> int:
         """Code for a task; equal code is stored once, and a key that was used names the old one."""
         query = "SELECT id, code FROM submissions WHERE vendor_id = ? AND key = ?"
@@ -393,6 +394,13 @@ class Store:
         query = "SELECT count(*) AS n FROM submissions WHERE vendor_id = ? AND state IN (?, ?)"
         if db.execute(query, (user.id, QUEUED, RUNNING)).fetchone()["n"] >= most_waiting:
             raise ServiceError(429, f"{most_waiting} submissions of yours wait; wait for one")
+        query = "SELECT count(*) AS n FROM submissions WHERE vendor_id = ?"
+        if db.execute(query, (user.id,)).fetchone()["n"] >= most_kept:
+            raise ServiceError(
+                429,
+                f"this account has {most_kept:,} submissions, the most that are kept for one; ask "
+                f"an operator for another account",
+            )
         db.execute("INSERT INTO code VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, content))
         number = self.base.insert(
             db,

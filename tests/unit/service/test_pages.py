@@ -196,6 +196,18 @@ def test_submissions_are_counted(room: Room, enter: Enter, monkeypatch: pytest.M
     assert browser.send(CODE, key="key-00009")[0] == 429
 
 
+def test_an_account_keeps_so_many_submissions(
+    room: Room, enter: Enter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "MOST_KEPT", 2)
+    browser = enter("vera")
+    sent = [browser.send(CODE, key=f"key-0000{n}") for n in (0, 1, 2, 1)]
+    # A retry of what is kept is answered as before.
+    assert [status for status, _ in sent] == [303, 303, 429, 303]
+    assert "this account has 2 submissions" in str(sent[2][1])
+    assert len(room.store.submissions()) == 2
+
+
 def test_tables_about_the_same_people(room: Room, enter: Enter) -> None:
     olga, other = enter("olga"), room.register(name="more")
     form = {"name": "all", "epsilon": "2", "delta": "1e-9", "tables": f"1\n{other}"}
