@@ -415,7 +415,9 @@ def read_documents(text: str) -> list[dict[str, Any]]:
     try:
         data = strict_json(text)
     except Unreadable as error:
-        raise InputError(f"certificate: {error}") from None
+        named = f"; of a file give its text: Path({shown(text)}).read_text()"
+        is_name = isinstance(text, str) and text.endswith(".json") and "\n" not in text
+        raise InputError(f"certificate: {error}{named if is_name else ''}") from None
     documents = data if isinstance(data, list) else [data]
     for document in documents:
         _form_of(document)

@@ -19,7 +19,7 @@ from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
 from liptest.data.distributions import Distribution, DomainAlone, distribution_or_domain
 from liptest.data.domains import Domain
-from liptest.errors import InputError, LiptestError, shown
+from liptest.errors import InputError, LiptestError, shown, with_example
 from liptest.evidence.certificate import (
     SEED_SOURCES,
     Certificate,
@@ -447,6 +447,7 @@ def _note_repetition(
         found.unchecked.append(f"where the distribution came from: {shown(verdict.distribution)}")
 
 
+@with_example('lt.verify(Path("cert.json").read_text(), count)')
 def verify(certificate: AnyCertificate, mechanism: Any, data: Any = None) -> bool:
     """Whether a certificate holds for a mechanism; ``problems`` says what is wrong."""
     return not problems(certificate, mechanism, data)

@@ -121,6 +121,17 @@ def test_another_version_or_a_key_twice_is_no_certificate():
             problems(broken, RESPONSE, UNIFORM)
 
 
+def test_the_name_of_a_certificate_is_answered_with_what_to_write():
+    with pytest.raises(
+        TypeError, match=r"For example: lt\.verify\(Path\(.cert\.json.\)\.read_text"
+    ):
+        lt.verify("cert.json")
+    with pytest.raises(
+        lt.errors.InputError, match=r"give its text: Path\('cert\.json'\)\.read_text"
+    ):
+        lt.verify("cert.json", RESPONSE)
+
+
 def test_the_whole_story_told_otherwise():
     """A forger who changes numbers, sentence and digest alike meets the repetition."""
     told = case("neighbourhoods")
