@@ -25,6 +25,7 @@ from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import RecordSeries
+from liptest.values.user_totals import UserTotals
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
@@ -68,7 +69,7 @@ def rows_of(value: Any) -> RowsOfColumn | None:
     return RowsOfColumn(column, list(column.table), kept, column.count)
 
 
-_FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers)
+_FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers, UserTotals)
 
 
 def length_of(value: Any) -> Any:

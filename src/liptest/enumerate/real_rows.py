@@ -18,12 +18,20 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import RealRows
 from liptest.enumerate.draw_logs import handed
-from liptest.enumerate.user_rows import Pairs, UserRows, kept_by, note_near, plain_near
+from liptest.enumerate.user_rows import (
+    Pairs,
+    UserRows,
+    exact_sum,
+    kept_by,
+    note_near,
+    plain_near,
+)
 from liptest.symbolic.answer_functions import FIRST_FUNCTION
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.recipes import RowCondition, evaluate
 from liptest.values.row_cells import MOST_CELLS, RowCells
+from liptest.values.user_numbers import PerUser, added_by_users
 
 # Numbers that are shown where larger ones tell no more.
 _PLAIN = 1e6
@@ -49,6 +57,7 @@ class RealData(UserRows):
         comes_and_goes = domain.kind == "add_remove"
         self._answers = AnswerBook(domain.rows, self._cells.count, comes_and_goes=comes_and_goes)
         self._answers.cells = self._cells
+        self._answers.rows_of_user = domain.at_most
         self._counted: tuple[Any, dict[Any, Any]] = (None, {})
         note_near(self, domain, self._answers, domain.most if domain.has_users else 1)
 
@@ -78,6 +87,8 @@ class RealData(UserRows):
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
         bound, known = self._answers.bounds[answer.number], self._counted[1]
+        if isinstance(bound, PerUser):
+            return self._value_of_users(bound, answer.number, dataset)
         if bound not in known:
             known[bound] = self._rows_left(bound, dataset)
         cells, entries = known[bound]
@@ -93,12 +104,18 @@ class RealData(UserRows):
         terms = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
         return exact_sum(terms)
 
-    def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:
+    def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         slots = self._domain.slots_in(dataset)
         there = slots > 0
         entries = {name: own[there] for name, own in self._domain.entries_in(dataset).items()}
         rows, users = self._domain.rows_in(slots[there]), self._domain.users_in(slots[there])
-        cells = self._cells.of(rows, entries)
+        return users, self._cells.of(rows, entries), entries
+
+    def _cells_of(self, rows: NDArray[np.int64], entries: Any) -> NDArray[np.int64]:
+        return self._cells.of(rows, entries)
+
+    def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:
+        users, cells, entries = self._listed_rows(dataset)
         left = kept_by(bound, cells, users)
         return cells[left], {name: own[left] for name, own in entries.items()}
 
@@ -164,11 +181,14 @@ class RealData(UserRows):
         """Rows that change the answers most in the direction of each move."""
         pairs: list[tuple[IntArray, IntArray]] = []
         room = self._domain.rows
-        times = [1]
+        times, bounds = [1], tuple[Any, ...]((None,))
         if self._domain.has_users:
-            many = self._answers.differences_of_users(self._domain.most)[0]
+            many, bounds = self._answers.differences_of_users(self._domain.most)
             times = [few for few, _ in many.parts]
-        for move, few in zip(moves, times, strict=False):
+        for move, few, bound in zip(moves, times, bounds, strict=False):
+            if isinstance(bound, PerUser):
+                pairs += self._pairs_of_users(bound, dict(move))
+                continue
             ends = self._dearest(dict(move))
             if ends is None:
                 continue
@@ -179,6 +199,17 @@ class RealData(UserRows):
                 pair = [low] * few, [high] * few
                 pairs.append(self._domain.pair(*pair, rest, base))
         return tuple(pairs)
+
+    def _pairs_of_users(self, bound: PerUser, move: dict[int, Fraction]) -> list[Any]:
+        """A user whose rows add most, and one whose rows add least, or who has none."""
+        ends = self.dearest_users(bound, move)
+        if ends is None:
+            return []
+        most, nothing = max(one.times for one in ends), (1, None)
+        own = [
+            [(one.row, one.entries)] * one.times + [nothing] * (most - one.times) for one in ends
+        ]
+        return [self._domain.pair(own[0], own[1], [], {})]
 
     def _dearest(self, move: dict[int, Fraction]) -> tuple[Any, Any] | None:
         """Two rows, None for none, between which the answers change most in a direction."""
@@ -235,19 +266,10 @@ class RealData(UserRows):
         recipe = self._answers.recipes.get(number)
         if recipe is None:
             return np.asarray(self._answers.tables[number], dtype=np.float64)[cells]
+        bound = self._answers.bounds[number]
+        if isinstance(bound, PerUser):
+            return added_by_users(recipe, bound.of_equal_rows(1, cells, entries))
         _, calculated, kept = recipe
         mask = True if kept is None else np.frombuffer(kept, np.bool_)[cells]
         with np.errstate(all="ignore"):
             return np.where(mask, evaluate(calculated, cells, entries), 0.0)
-
-
-def exact_sum(numbers: NDArray[np.float64]) -> Fraction:
-    """Of finite floats."""
-    mantissas, exponents = np.frexp(np.asarray(numbers, dtype=np.float64))
-    whole = (mantissas * 2.0**53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents).tolist():
-        own = whole[exponents == exponent]
-        added = (int((own >> 26).sum()) << 26) + int((own & (2**26 - 1)).sum())
-        total += Fraction(added) * Fraction(2) ** (exponent - 53)
-    return total

@@ -6,10 +6,10 @@ sum of what single rows change, of so many as the table or the code allows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,13 @@ from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import Column
+from liptest.values.user_numbers import PerUser, added_by_users
 
 Pairs = tuple[tuple[IntArray, IntArray], ...]
 # Users, more or less, of plain tables.
 _FEW = 4
+# Rows of one user that are tried.
+_TIMES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1000)
 
 
 class UserRows:
@@ -42,6 +45,7 @@ class UserRows:
         )
         #: A dataset, and by bound how many of its rows have each value.
         self._counted: tuple[Any, dict[RowBound | None, NDArray[np.int64]]] = None, {}
+        self._answers.rows_of_user = domain.at_most
         note_near(self, domain, self._answers, domain.most)
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
@@ -65,12 +69,65 @@ class UserRows:
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
         bound, counts = self._answers.bounds[answer.number], self._counted[1]
+        if isinstance(bound, PerUser):
+            return self._value_of_users(bound, answer.number, dataset)
         if bound not in counts:
             slots = dataset[dataset > 0]
             rows, users = self._domain.rows_in(slots), self._domain.users_in(slots)
             rows = rows[kept_by(bound, rows, users)]
             counts[bound] = np.bincount(rows, minlength=self._answers.values)
         return self._answers.value(answer.number, counts[bound])
+
+    def _value_of_users(self, bound: PerUser, number: int, dataset: NDArray[Any]) -> Fraction:
+        """What all users add to an answer."""
+        users, cells, entries = self._listed_rows(dataset)
+        left = kept_by(bound.before, cells, users)
+        own = {name: numbers[left] for name, numbers in entries.items()}
+        totals = bound.of_rows(users[left], cells[left], own)
+        return exact_sum(added_by_users(self._answers.recipes[number], totals))
+
+    def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
+        """Of all rows the users, the values, and the real numbers."""
+        slots = dataset[dataset > 0]
+        return self._domain.users_in(slots), self._domain.rows_in(slots), {}
+
+    def _candidates(self) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+        """Rows that are tried for a pair."""
+        return np.arange(1, self._answers.values, dtype=np.int64), {}
+
+    def _cells_of(self, rows: NDArray[np.int64], entries: Any) -> NDArray[np.int64]:
+        return rows
+
+    def _is_of(self, number: int, bound: Any) -> bool:
+        """Whether it is an answer, and sums over what a bound leaves."""
+        bounds = self._answers.bounds
+        return number < len(bounds) and bounds[number] == bound
+
+    def dearest_users(
+        self, bound: PerUser, move: Mapping[int, Fraction]
+    ) -> tuple[UserWithRows, UserWithRows] | None:
+        """How many equal rows of which kind a user has, before and after a dear change."""
+        rows, entries = self._candidates()
+        if not move or not len(rows):
+            return None
+        cells = self._cells_of(rows, entries)
+        most, nothing = self._domain.most, UserWithRows(0.0, 0, 0, {})
+        found = [nothing]
+        for times in sorted({min(times, most) for times in _TIMES}):
+            totals = bound.of_equal_rows(times, cells, entries)
+            added = [
+                float(by) * added_by_users(self._answers.recipes[number], totals)
+                for number, by in move.items()
+                if self._is_of(number, bound)
+            ]
+            score = sum(added, np.zeros(len(rows)))
+            for at in (int(score.argmin()), int(score.argmax())):
+                own = {name: float(numbers[at]) for name, numbers in entries.items()}
+                found.append(UserWithRows(float(score[at]), times, int(rows[at]), own))
+        low, high = min(found, key=_score), max(found, key=_score)
+        if self._answers.comes_and_goes:
+            low, high = nothing, max(low, high, key=lambda one: abs(one.score))
+        return low, high
 
     def differences(self) -> ManyDifferences:
         """Of the answers of neighbours."""
@@ -110,6 +167,12 @@ class UserRows:
         pairs: list[tuple[IntArray, IntArray]] = []
         together: tuple[list[int], list[int]] = [], []
         for move, (times, _), bound in zip(moves, differences.parts, bounds, strict=False):
+            if isinstance(bound, PerUser):
+                ends = self.dearest_users(bound, dict(move))
+                if ends is not None:
+                    own = [[one.row] * one.times for one in ends]
+                    pairs += [self._pair(*own, other) for other in (0, ends[1].row)]
+                continue
             rows = self._rows_of_move(move, bound)
             for low, high in rows[:1]:
                 left, right = [low] * times, [high] * times
@@ -170,6 +233,19 @@ class UserRows:
         return sides[0], sides[1]
 
 
+class UserWithRows(NamedTuple):
+    """A user who has some equal rows, and what these add in some direction."""
+
+    score: float
+    times: int
+    row: int
+    entries: dict[str, float]
+
+
+def _score(one: UserWithRows) -> float:
+    return one.score
+
+
 class ValuesOfAnswers(Protocol):
     """What knows the answers of a dataset."""
 
@@ -215,3 +291,15 @@ def kept_by(
         seen[user] = seen.get(user, 0) + 1
         those[place] = seen[user] <= bound.most
     return those
+
+
+def exact_sum(numbers: NDArray[np.float64]) -> Fraction:
+    """Of finite floats."""
+    mantissas, exponents = np.frexp(np.asarray(numbers, dtype=np.float64))
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    total = Fraction(0)
+    for exponent in np.unique(exponents).tolist():
+        own = whole[exponents == exponent]
+        added = (int((own >> 26).sum()) << 26) + int((own & (2**26 - 1)).sum())
+        total += Fraction(added) * Fraction(2) ** (exponent - 53)
+    return total

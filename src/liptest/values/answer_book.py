@@ -116,12 +116,14 @@ class AnswerBook:
         #: What rows an answer is of, where the contributions of users are bounded.
         self.bounds: list[RowBound | None] = []
         self.bound: RowBound | None = None
+        #: How many rows a user has at most; None where that is not known.
+        self.rows_of_user: int | None = None
         #: Which records an answer sums over, by their positions.
         self.parts: list[Part] = []
         self.part: Part = None
         self._numbers: dict[Any, int] = {}
         self._answers: list[Answer] = []
-        self._bounded: dict[RowBound, AnswerBook] = {}
+        self._bounded: dict[Any, AnswerBook] = {}
         self._parted: dict[range | DrawnPart, AnswerBook] = {}
         #: Positions by number of a random order, in a run at a point.
         self.orders: dict[int, NDArray[Any]] = {}
@@ -242,6 +244,19 @@ class AnswerBook:
         if self.bound is not None and self.bound.rows <= most:
             return self
         bound = RowBound(self.bound, kept.tobytes(), most)
+        if bound not in self._bounded:
+            made = self._bounded[bound] = copy(self)  # which shares the lists
+            made.bound = bound
+        return self._bounded[bound]
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows of a user are left at most; None where that is not known."""
+        bounds = (self.rows_of_user, None if self.bound is None else self.bound.rows)
+        return min((bound for bound in bounds if bound is not None), default=None)
+
+    def per_user(self, bound: Any) -> AnswerBook:
+        """The same book, for sums over one number of each user (``user_totals``)."""
         if bound not in self._bounded:
             made = self._bounded[bound] = copy(self)  # which shares the lists
             made.bound = bound

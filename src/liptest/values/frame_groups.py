@@ -10,6 +10,7 @@ from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.of_pandas import OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
+from liptest.values.user_totals import UserTotals
 
 #: What a group is summed up by.
 _ANSWERS: dict[str, Callable[[Any], Any]] = {
@@ -50,13 +51,133 @@ class OfUsers(OfPandas):
         return self._by.branching
 
     def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
+        series = self._frame[key] if isinstance(key, str) else None
+        if type(series) is not RecordSeries:
+            return self.refuse("an index")
+        return ColumnOfUsers(self._by, series)
+
+    def agg(self, **named: Any) -> Any:
+        """Several numbers of each user: ``.agg(total=("amount", "sum"))``."""
+        if not named or not all(
+            isinstance(one, tuple) and len(one) == 2 and one[0] in self._frame
+            for one in named.values()
+        ):
+            return self.refuse(".agg", 'name what is made of them: .agg(total=("amount", "sum"))')
+        return FrameOfUsers({name: self[one].agg(how) for name, (one, how) in named.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._frame:
+            return self[name]
+        return super().__getattr__(name)
+
+    def size(self) -> Any:
+        """How many rows each user has."""
+        return UserTotals.of(self._by, "size", self.refuse)
 
     def head(self, n: Any = 5) -> Any:
         """The first n rows of each user."""
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
         return self._frame.bounded(n)
+
+    def first(self) -> Any:
+        """The first row of each user: nothing is missing."""
+        return self._frame.bounded(1).drop(columns=[self._by.name])
+
+
+class FrameOfUsers(OfPandas):
+    """Several numbers of each user, by name."""
+
+    __slots__ = ("_totals",)
+
+    kind = object
+    described = UserTotals.described
+    advice = UserTotals.advice
+
+    def __init__(self, totals: dict[str, UserTotals]) -> None:
+        self._totals = totals
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return next(iter(self._totals.values())).branching
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str) or key not in self._totals:
+            return self.refuse("an index", "take one of its columns by name")
+        return self._totals[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._totals:
+            return self._totals[name]
+        return super().__getattr__(name)
+
+
+class ColumnOfUsers(OfPandas):
+    """One column by users: one number is made of the rows of each."""
+
+    __slots__ = ("_by", "_series")
+
+    kind = object
+    described = OfUsers.described
+    advice = UserTotals.advice
+
+    def __init__(self, by: KeySeries, series: RecordSeries) -> None:
+        self._by, self._series = by, series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def agg(self, func: Any = None) -> Any:
+        """What a name says: "sum", "count", "size", "max", "min", "first", "last", "nunique"."""
+        if not isinstance(func, str):
+            return self.refuse(".agg", 'name what is made of the rows: .agg("sum")')
+        return UserTotals.of(self._series, func, self.refuse)
+
+    def sum(self) -> Any:
+        """The sum of each user."""
+        return self.agg("sum")
+
+    def mean(self) -> Any:
+        """The mean of each user."""
+        return self.agg("mean")
+
+    def median(self) -> Any:
+        """The median of each user."""
+        return self.agg("median")
+
+    def size(self) -> Any:
+        """How many rows each user has."""
+        return self.agg("size")
+
+    def count(self) -> Any:
+        """As ``size``: nothing is missing."""
+        return self.agg("count")
+
+    def max(self) -> Any:
+        """The largest of each user."""
+        return self.agg("max")
+
+    def min(self) -> Any:
+        """The smallest of each user."""
+        return self.agg("min")
+
+    def first(self) -> Any:
+        """Of the first row of each user."""
+        return self.agg("first")
+
+    def last(self) -> Any:
+        """Of the last row of each user."""
+        return self.agg("last")
+
+    def nunique(self) -> Any:
+        """How many different entries each user has."""
+        return self.agg("nunique")
 
 
 def need_all_bins(bins: BinSeries) -> Any:

@@ -43,6 +43,11 @@ def bounded_twice(frame: Any) -> Any:
     return few[few["spend"] > 0].drop_duplicates("user")
 
 
+def numbers_and_sums(users: Any) -> tuple[Any, Any]:
+    made = users.agg(total=("spend", "sum"), rows=("spend", "size"))
+    return made["total"].clip(0, 3).sum(), made.rows.gt(0).sum()
+
+
 # Each is some numbers of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "two rows unsorted": lambda f: f.groupby(["user"], sort=False).head(2)["spend"].sum(),
@@ -57,10 +62,28 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "some of two rows": lambda f: f.groupby("user").head(2)["spend"].gt(0).sum(),
     "bounded twice": lambda f: bounded_twice(f)["spend"].sum(),
     "users and a sum": lambda f: (f["user"].nunique(), f.groupby("user").head(2)["spend"].sum()),
+    "clipped sums of users": lambda f: f.groupby("user")["spend"].sum().clip(-3, 3).sum(),
+    "clipped sums of some rows": lambda f: (
+        f[f["spend"] != 0].groupby("user")["spend"].sum().clip(lower=0, upper=3).sum()
+    ),
+    "rows of each user": lambda f: f.groupby("user").size().clip(upper=2).sum(),
+    "users with two rows": lambda f: (f.groupby("user")["spend"].count() >= 2).sum(),
+    "last of two rows": lambda f: f.groupby("user").head(2).groupby("user")["spend"].last().sum(),
+    "largest of each user": lambda f: f.groupby("user").spend.max().sum(),
+    "mean of each user": lambda f: f.groupby("user")["spend"].mean().clip(-3, 3).sum(),
+    "numbers and sums of users": lambda f: numbers_and_sums(f.groupby("user")),
+    "different entries": lambda f: np.minimum(f.groupby("user").spend.nunique(), 2).sum(),
+    "clipped above": lambda f: f[f["spend"] > 0].groupby("user")["spend"].sum().clip(upper=3).sum(),
+    "first rows": lambda f: f.groupby("user").first()["spend"].clip(0, 3).sum(),
+    "bounded rows": lambda f: f.groupby("user").head(2).groupby("user")["spend"].sum().sum(),
+    "a part": lambda f: (f.groupby("user")["spend"].min() / 4).abs().sum(),
+    "calculated": lambda f: (2 * f.groupby("user").size().clip(0, 1) - 3).abs().sum(),
     "two sums": lambda f: (f["spend"].clip(0, 3).sum(), f["spend"].clip(-3, 0).sum()),
 }
 #: What single rows change is not changed jointly by differently bounded sums.
-AT_MOST_TWICE = {"users and a sum"}
+AT_MOST_TWICE = {"users and a sum", "rows of each user", "different entries"}
+#: What is made of all rows of a user is proved by its clip alone: a bound that rows may not reach.
+BY_THE_CLIP = {"users with two rows": 1, "calculated": 3, "numbers and sums of users": 4}
 
 
 @cache
@@ -74,7 +97,7 @@ def answers(name: str) -> dict[List, tuple[float, ...]]:
     found = {}
     for rows in lists():
         frame = pd.DataFrame(list(rows), columns=["user", "spend"], dtype=np.int64)
-        value = EXPRESSIONS[name](frame)
+        value = (EXPRESSIONS | NOT_CLIPPED)[name](frame)
         found[rows] = tuple(map(float, value if isinstance(value, tuple) else (value,)))
     return found
 
@@ -99,7 +122,7 @@ def largest_change(name: str, relation: str, at_most: int | None) -> float:
 
 
 #: The others are among the slow tests.
-FAST = {"sum", "users", "two rows of some", "bounded twice"}
+FAST = {"sum", "clipped sums of users", "users", "two rows of some", "bounded twice"}
 SLOW = pytest.mark.slow
 CASES = [
     pytest.param(
@@ -114,7 +137,9 @@ def test_the_price_is_what_a_user_changes(name: str, relation: str, at_most: int
     proved = price_of(EXPRESSIONS[name], table_of(relation, at_most))
     true = largest_change(name, relation, at_most)
     assert proved >= true - 1e-12
-    if name in AT_MOST_TWICE:
+    if name in BY_THE_CLIP:
+        assert proved <= BY_THE_CLIP[name] + 1e-12
+    elif name in AT_MOST_TWICE:
         assert proved <= 2 * true
     else:
         assert math.isclose(proved, true, rel_tol=1e-9, abs_tol=1e-12)
@@ -153,7 +178,18 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "users as numbers": (lambda f: f["user"].sum(), r"\.sum"),
     "a user": (lambda f: (f["user"] == 3).sum(), r"column of users"),
     "rows of each user": (lambda f: f.groupby("user").size().max(), r"rows of each user"),
-    "sums of users": (lambda f: f.groupby("user")["spend"].sum().sum(), r"rows of each user"),
+    "a mean over users": (
+        lambda f: f.groupby("user")["spend"].sum().clip(0, 3).mean(),
+        r"rows of each user.*\.mean",
+    ),
+    "the sum of one user": (
+        lambda f: f.groupby("user")["spend"].sum().clip(0, 3)[7],
+        r"rows of each user.*an index",
+    ),
+    "clips by data": (
+        lambda f: f.groupby("user")["spend"].sum().clip(0, f["spend"].sum()).sum(),
+        r"not a constant",
+    ),
     "last rows": (lambda f: len(f.groupby("user").tail(1)), r"rows of each user.*\.tail"),
     "all rows at once": (lambda f: f.to_numpy().sum(), r"\.to_numpy of users"),
     "first rows": (lambda f: len(f.head(2)), r"\.head"),
@@ -307,3 +343,84 @@ def test_rows_that_are_all_left_are_not_bounded_anew() -> None:
     columns = {"user": lt.Key(), "region": lt.Category(regions)}
     table = lt.Table(columns, rows=3, unit="user")
     assert price_of(users_by_region, table) == 2  # of one region to another one
+
+
+#: What only a bound of rows makes finite.
+NOT_CLIPPED: dict[str, Callable[[Any], Any]] = {
+    "sums of users": lambda f: f.groupby("user")["spend"].sum().sum(),
+    "clipped below": lambda f: f.groupby("user")["spend"].sum().clip(lower=0).sum(),
+    "numbers of rows": lambda f: f.groupby("user").size().sum(),
+}
+EXPRESSIONS_OF_ALL_ROWS = list(product(NOT_CLIPPED, RELATIONS, (1, 2)))
+
+
+@pytest.mark.parametrize("name", NOT_CLIPPED)
+def test_what_all_rows_of_users_make_is_to_be_clipped(name: str) -> None:
+    def released(frame: Any, rng: Any) -> Any:
+        return NOT_CLIPPED[name](frame) + rng.laplace()
+
+    table = table_of("replace", None)
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    words = "rows of each user.*not clipped.*test_user_frames.py.*clip what each user adds"
+    assert re.search(words, found.reason), found.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "relation", "at_most"), EXPRESSIONS_OF_ALL_ROWS)
+def test_the_table_bounds_what_users_add(name: str, relation: str, at_most: int) -> None:
+    true = largest_change(name, relation, at_most)
+    proved = price_of(NOT_CLIPPED[name], table_of(relation, at_most))
+    assert math.isclose(proved, true, rel_tol=1e-9)
+
+
+def clipped_users(frame: Any, rng: Any) -> Any:
+    return frame.groupby("user")["spend"].sum().clip(0, 100).sum() + rng.laplace(scale=100)
+
+
+def clip_above(frame: Any, rng: Any) -> Any:
+    return frame.groupby("user")["spend"].sum().clip(0, 101).sum() + rng.laplace(scale=90)
+
+
+def few_rows(frame: Any, rng: Any) -> Any:
+    return frame.groupby("user").size().clip(upper=3).sum() + rng.laplace(scale=3)
+
+
+def one_row_more(frame: Any, rng: Any) -> Any:
+    return frame.groupby("user").size().clip(upper=4).sum() + rng.laplace(scale=3)
+
+
+def keys_leak(frame: Any, rng: Any) -> Any:
+    return frame.groupby("user").size()
+
+
+LARGE = {
+    clipped_users: "YES",
+    clip_above: "NO",
+    few_rows: "YES",
+    one_row_more: "NO",
+    keys_leak: "NO",
+}
+#: Rows of any size, and whole ones.
+SPENT: dict[str, Any] = {"real": lt.Real(), "whole": lt.Integer(-3, 50)}
+
+
+@pytest.mark.parametrize("spent", SPENT)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("released", LARGE)
+def test_what_each_user_adds_is_clipped(released: Any, relation: str, spent: str) -> None:
+    columns = {"user": lt.Key(), "spend": SPENT[spent]}
+    table = lt.Table(columns, rows=50_000, unit="user", relation=relation)
+    found = lt.check_privacy(lt.mechanism(released), table, epsilon=1, floats="ideal")
+    assert found.decision == LARGE[released]
+
+
+def test_whole_noise_does_not_hide_steps_of_users() -> None:
+    """A user adds 0, 1 or 2: noise in steps of 2 tells 1 from 0, though not 2 from 0."""
+
+    def released(frame: Any, rng: Any) -> Any:
+        noise = int(rng.geometric(0.5) - rng.geometric(0.5))
+        return frame.groupby("user").size().clip(upper=2).sum() + 2 * noise
+
+    table = table_of("replace", 2)
+    assert math.isinf(align(lt.mechanism(released).on_domain(table), table).epsilon)

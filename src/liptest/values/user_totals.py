@@ -1,0 +1,254 @@
+"""One number for each user: what pandas makes of the rows of each, as ``groupby(key)[..].sum()``.
+
+What one user adds is whatever all rows of the user together make, so that only a clip of it bounds
+that, or what lies between the ends of single rows. A sum over all users is an answer to which each
+user adds a number between two ends (docs/theory/tables.md, B15). Users themselves are not to be
+seen: keys, order, single numbers are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liptest.values.answer_book import AnswerBook
+from liptest.values.branching import Branching
+from liptest.values.column import margin_of
+from liptest.values.of_pandas import OfPandas
+from liptest.values.protocol import is_symbolic
+from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
+from liptest.values.user_numbers import COUNTS, PerUser
+
+_OWN: Recipe = ("real", "")
+#: What is made of the rows of a user; of those to the left a number of the rows themselves.
+_OF_ONE_ROW, _OF_ALL_ROWS = ("max", "min", "first", "last"), ("sum", "mean", "median", *COUNTS)
+# Whole numbers that are floats, too, and sums that do not overflow.
+_MOST_WHOLE, _MOST_SUM = 1 << 52, 1e300
+_KINDS = (int, float, np.integer, np.floating)
+_CLIPPED = "clip what each user adds: frame.groupby(key)['column'].sum().clip(0, 100).sum()"
+
+
+def _calculation(ufunc: Any, *, swapped: bool = False) -> Any:
+    def operate(self: UserTotals, other: Any) -> Any:
+        return self.calculated(ufunc, other, swapped=swapped)
+
+    return operate
+
+
+class UserTotals(OfPandas):
+    """See the module.
+
+    Parameters
+    ----------
+    column
+        Of the rows; says which these are.
+    per_user
+        What is made of them.
+    ends
+        Between which floats the numbers lie.
+    recipe
+        How each is calculated from what is made of the rows.
+    is_whole
+        Whether they are whole numbers.
+    """
+
+    __slots__ = ("_column", "_ends", "_is_whole", "_per_user", "_recipe")
+
+    described = "what is made of the rows of each user, of which only clipped sums are followed,"
+    advice = _CLIPPED
+
+    def __init__(
+        self,
+        column: Any,
+        per_user: PerUser,
+        ends: tuple[float, float],
+        *,
+        is_whole: bool,
+        recipe: Recipe = _OWN,
+    ) -> None:
+        self._column, self._per_user, self._ends = column, per_user, ends
+        self._is_whole, self._recipe = is_whole, recipe
+
+    @classmethod
+    def of(cls, series: Any, how: str, refuse: Callable[..., Any]) -> Any:
+        """What pandas makes of the rows of each user."""
+        if how not in (*_OF_ONE_ROW, *_OF_ALL_ROWS):
+            return refuse(f".{how}", _CLIPPED)
+        column = series.array.storage if how in COUNTS else series.numbers(f".{how}").storage
+        if column.kept is None:
+            return refuse(f".{how}", _CLIPPED)
+        low, high, recipe, kind = _rows_of(column, is_size=how == "size")
+        if recipe is None or has_known(recipe):
+            return refuse(f".{how}", _CLIPPED)
+        if kind.kind == "i" and max(-low, high) * column.answers.records >= _MOST_WHOLE:
+            return refuse(f".{how} of whole numbers that are too large for floats")
+        is_whole = how in COUNTS or (kind.kind in "ib" and how not in ("mean", "median"))
+        ends = _ends_of(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
+        per_user = PerUser(column.answers.bound, column.kept.tobytes(), how, recipe)
+        return cls(column, per_user, ends, is_whole=is_whole)
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._column.branching  # type: ignore[no-any-return]
+
+    def calculated(self, ufunc: Any, other: Any = None, *, swapped: bool = False) -> Any:
+        """A function of NumPy, of each number and a constant."""
+        name = f"numpy.{ufunc.__name__}"
+        parts: list[tuple[Recipe, float, float]] = [(self._recipe, *self._ends)]
+        if ufunc.nin == 2:
+            if not _is_constant(other):
+                return self.refuse(f"{name} with what is not a constant")
+            parts.append((("number", type(other), other), float(other), float(other)))
+        is_whole = self._is_whole and (other is None or isinstance(other, (int, np.integer)))
+        is_whole = is_whole and ufunc is not np.divide
+        parts = parts[::-1] if swapped else parts
+        recipe: Recipe = (ufunc, *(part[0] for part in parts))
+        if ufunc in _COMPARISONS:
+            return self._like(recipe, (0.0, 1.0), is_whole=True)
+        lows, highs = ([np.array(part[k]) for part in parts] for k in (1, 2))
+        if ufunc not in _FOLLOWED or not is_safe(ufunc, lows, highs):
+            return self.refuse(name)
+        ends = ENDS[ufunc](ufunc, lows, highs)
+        if ends is None or any(np.isnan(end) for end in ends):
+            return self.refuse(name)
+        return self._like(recipe, (float(ends[0]), float(ends[1])), is_whole=is_whole)
+
+    def _like(self, recipe: Recipe, ends: tuple[float, float], *, is_whole: bool) -> UserTotals:
+        return UserTotals(self._column, self._per_user, ends, is_whole=is_whole, recipe=recipe)
+
+    __add__ = __radd__ = _calculation(np.add)
+    __sub__, __rsub__ = _calculation(np.subtract), _calculation(np.subtract, swapped=True)
+    __mul__ = __rmul__ = _calculation(np.multiply)
+    __truediv__ = _calculation(np.divide)
+    __lt__ = lt = _calculation(np.less)
+    __le__ = le = _calculation(np.less_equal)
+    __gt__ = gt = _calculation(np.greater)
+    __ge__ = ge = _calculation(np.greater_equal)
+    __eq__ = eq = _calculation(np.equal)
+    __ne__ = ne = _calculation(np.not_equal)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def abs(self) -> Any:
+        """Of each number."""
+        return self.calculated(np.absolute)
+
+    __abs__ = abs
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each number within two constants."""
+        if _is_constant(lower) and _is_constant(upper) and lower > upper:
+            lower, upper = upper, lower  # as pandas has them
+        clipped = self
+        for ufunc, bound in ((np.maximum, lower), (np.minimum, upper)):
+            if bound is not None:
+                clipped = clipped.calculated(ufunc, bound)
+        return clipped
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        is_plain = method == "__call__" and not options and len(inputs) == ufunc.nin <= 2
+        if not is_plain or sum(one is self for one in inputs) != 1:
+            return self.refuse(f"numpy.{ufunc.__name__}")
+        others = [one for one in inputs if one is not self]
+        return self.calculated(ufunc, *others, swapped=inputs[0] is not self)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        if function is np.sum and inputs[0] is self and len(inputs) == 1 and not options:
+            return self.sum()
+        if function is np.clip and inputs[0] is self and len(inputs) == 3 and not options:
+            return self.calculated(np.maximum, inputs[1]).calculated(np.minimum, inputs[2])
+        return self.refuse(f"numpy.{function.__name__}")
+
+    def sum(self) -> Any:
+        """The answer: each user adds a number between the ends, or nothing."""
+        low, high = min(self._ends[0], 0.0), max(self._ends[1], 0.0)
+        records = self._column.answers.records
+        if not max(-low, high) * records < (_MOST_WHOLE if self._is_whole else _MOST_SUM):
+            return self.refuse(".sum of numbers that are not clipped")
+        if low == high:
+            return self.refuse(".sum of zeros")
+        # Of numbers that are not multiples of anything: the entry next to a whole one.
+        some = np.nextafter(max(-low, high) / 3, np.inf)
+        sizes = np.array([low, high, some])
+        margin = Fraction(0)
+        if not self._is_whole:
+            margin = margin_of(sizes, records, is_off=False, in_pairs=True)
+        kept = self._column.kept
+        tables = np.where(kept, low, 0.0), np.where(kept, high, 0.0)
+        book: AnswerBook = self._column.answers.per_user(self._per_user)
+        answer = book.of_recipe(self._recipe, *tables, margin=margin)
+        kind = np.int64 if self._is_whole else np.float64
+        return self.branching.noise.value_of_answer(answer, kind)
+
+    def count_rows(self) -> Any:
+        """How many users there are."""
+        return self._column.bounded(1).storage.count()
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> Any:
+        """How many users there are."""
+        return self.count_rows()
+
+
+_COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+_FOLLOWED = (np.maximum, np.minimum, np.add, np.subtract, np.multiply, np.divide, np.absolute)
+
+
+def _ends_of(
+    how: str, row: tuple[float, float], most: int | None, *, is_exact: bool
+) -> tuple[float, float]:
+    """Between which floats the number of a user of at most so many rows lies."""
+    if how in COUNTS:
+        return 0.0, math.inf if most is None else float(most)
+    if how in _OF_ONE_ROW:
+        return row
+    if how != "sum":
+        return -math.inf, math.inf
+    # Floats of one sign keep it when they are added up.
+    low, high = (0.0 if row[0] >= 0 else -math.inf), (0.0 if row[1] <= 0 else math.inf)
+    largest = max(abs(end) for end in row)
+    if most is None or not largest * most < _MOST_SUM:
+        return low, high
+    above = 1.0 if is_exact else 1 + most * 2.0**-50
+    return max(low, min(0.0, row[0]) * most * above), min(high, max(0.0, row[1]) * most * above)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether it is a plain number that floats have exactly, too, if it is whole."""
+    is_number = not is_symbolic(value) and isinstance(value, _KINDS) and type(value) is not bool
+    return is_number and bool(abs(value) < _MOST_WHOLE)
+
+
+def _rows_of(column: Any, *, is_size: bool) -> tuple[float, float, Recipe | None, Any]:
+    """Between which floats what rows have lies, how it is calculated, and its type."""
+    if column.leads and not is_size:
+        kept = column.kept
+        ends = column.low[kept], column.high[kept]
+        if not len(ends[0]):
+            return 0.0, 0.0, None, column.dtype
+        return float(ends[0].min()), float(ends[1].max()), column.recipe, column.dtype
+    table = np.zeros(column.answers.values, np.int64) if is_size else column.table
+    if not column.kept.any():
+        return 0.0, 0.0, None, table.dtype
+    is_followed = table.ndim == 1 and table.dtype in (np.int64, np.float64, np.bool_)
+    if not is_followed or (not is_size and column.is_off) or not np.isfinite(table).all():
+        return 0.0, 0.0, None, table.dtype
+    recipe: Recipe = ("table", table.dtype, table.tobytes())
+    rows = table[column.kept]
+    return float(rows.min()), float(rows.max()), recipe, table.dtype
