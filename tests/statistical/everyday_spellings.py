@@ -615,3 +615,42 @@ def rank_gauss(data: Any, rng: Any) -> Any:
 def rank_order_stat_low(data: Any, rng: Any) -> Any:
     s = sorted(data, reverse=True)
     return s[100] + rng.laplace(0, 90)
+
+
+@spelled(groups)
+def whole_noise_rounded(data: Any, rng: Any) -> Any:
+    return int((data == 3).sum()) + round(rng.laplace(0, 1.0))
+
+
+@spelled(groups, NO)
+def whole_noise_cut_off(data: Any, rng: Any) -> Any:
+    # int() cuts off towards 0: 0 is twice as likely as it should be
+    return np.count_nonzero(data == 3) + int(rng.laplace(0, 1.0))
+
+
+@spelled(groups)
+def whole_noise_cells(data: Any, rng: Any) -> Any:
+    noise = np.rint(rng.laplace(0, 2.0, size=8)).astype(int)
+    return np.clip(np.bincount(data, minlength=8) + noise, 0, len(data)).tolist()
+
+
+@spelled(groups, NO, epsilon=0.9)
+def whole_noise_cells_low(data: Any, rng: Any) -> Any:
+    return np.bincount(data, minlength=8) + np.floor(rng.laplace(0, 2.0, size=8))
+
+
+@spelled(groups)
+def whole_noise_dict(data: Any, rng: Any) -> Any:
+    counts = Counter(data.tolist())
+    return {g: max(0, counts[g] + math.floor(rng.laplace(0, 2.0))) for g in range(8)}
+
+
+@spelled(bits, epsilon=0.5, delta=0.05)
+def whole_noise_gauss(data: Any, rng: Any) -> Any:
+    return int(data.sum()) + int(np.round(rng.normal(0, 3.0)))
+
+
+@spelled(bits, NO)
+def whole_noise_told(data: Any, rng: Any) -> Any:
+    noise = round(rng.laplace(0, 1.0))
+    return {"value": int(data.sum()) + noise, "noise": noise}

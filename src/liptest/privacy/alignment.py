@@ -83,7 +83,11 @@ def _align_curve(task: Task, claim: CurveClaim) -> Alignment:
     for point in claim.points:
         alignment = _align_point(task, point)
         if alignment.epsilon > Fraction(point.threshold):
-            why = dearer_words(alignment) if math.isfinite(alignment.epsilon) else alignment.reason
+            why = (
+                dearer_words(alignment, point)
+                if math.isfinite(alignment.epsilon)
+                else alignment.reason
+            )
             return replace(
                 alignment, reason=f"at delta {point.delta:g}: {why}", enough=None, price=None
             )
@@ -159,19 +163,22 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     outcome = prove_by_alignment(task)
     if isinstance(outcome, PrivacyVerdict):
         return outcome
-    reason = dearer_words(outcome) if outcome.has_price else outcome.reason
+    reason = dearer_words(outcome, task.claim) if outcome.has_price else outcome.reason
     guarantee = nothing(
         "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
     )
     return _verdict(task, outcome, guarantee, 0.0, reason)
 
 
-def dearer_words(found: Alignment) -> str:
-    """What a price beyond the claim says."""
+def dearer_words(found: Alignment, claim: object = None) -> str:
+    """What a price beyond the claim says, in digits that show that it is beyond."""
     if found.said:
         return f"proved at most {found.said}, which is more than was claimed"
     why = f"; {found.reason}" if found.reason else ""
-    return f"proved at most {found.epsilon:.6g}, which is more than was claimed{why}"
+    claimed = claim.threshold if isinstance(claim, Claim) else 0.0
+    texts = (f"{found.epsilon:.{digits}g}" for digits in range(6, 18))
+    figure = next((text for text in texts if float(text) > claimed), repr(found.epsilon))
+    return f"proved at most {figure}, which is more than was claimed{why}"
 
 
 def _verdict(

@@ -160,7 +160,11 @@ def _require_answers(task: Task) -> None:
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     alignment = early.alignment
     assert alignment is not None
-    reason = dearer_words(alignment) if alignment.has_price else f"not proved: {alignment.reason}"
+    reason = (
+        dearer_words(alignment, task.claim)
+        if alignment.has_price
+        else f"not proved: {alignment.reason}"
+    )
     refutation = early.refutation
     laws, pairs, largest = (
         (0, 0, 0.0)

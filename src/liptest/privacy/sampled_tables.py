@@ -154,7 +154,7 @@ class ProvedTables:
         near = domain.around(tables)
         outcome = prove_by_alignment(replace(self.task, distribution=DomainAlone(near)))
         if isinstance(outcome, Alignment):
-            return dearer_words(outcome) if outcome.has_price else outcome.reason
+            return dearer_words(outcome, self.task.claim) if outcome.has_price else outcome.reason
         assert near.near is not None
         if not all(near.near.holds_for(table) for table in tables):
             return "sums of floats are rounded in an unknown order"

@@ -65,6 +65,7 @@ _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
 # Where the largest is, and the smallest; by function, as the names stand for others meanwhile.
 _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
+_NUMBERS, _ROUNDING = (int, float, np.generic), (np.floor, np.ceil, np.rint, np.trunc)
 _EXP = math.exp
 _LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
 
@@ -72,8 +73,10 @@ _LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
 class ScoreTable:
     """How answers become weights of choices; ``weights`` fills it in."""
 
-    #: What stands for scores and weights.
+    #: What stands for scores and weights, and calculates with answers in a way of its own.
     types: frozenset[type] = frozenset()
+    #: ``(number, how, kind)`` of a number with noise in it.
+    rounded: Callable[[Any, str, Any], Any]
     #: ``(score, kind)``.
     exp: Callable[[Any, Any], Any]
     #: Whether numbers are ``(scores)``.
@@ -235,8 +238,7 @@ class AlignedRun(DecidingRun):
             return NotImplemented
         if any(issubclass(type(option), Symbolic) for option in (*more, *options.values())):
             return NotImplemented
-        use = f"numpy.{function.__name__}"
-        released = [cell.released(use) if is_symbolic(cell) else cell for cell in cells.flat]
+        released = [_known(cell, f"numpy.{function.__name__}") for cell in cells.flat]
         if not all(map(_is_finite, released)):
             return NotImplemented
         model = function(np.ones(array.shape, array.dtype), *more, **options)
@@ -268,7 +270,7 @@ class AlignedRun(DecidingRun):
         return NotImplemented if contest is None else np.int64(self.settle_contest(contest))
 
 
-class _OfData(NoisyNumber):
+class NoisyData(NoisyNumber):
     """What both kinds have in common."""
 
     __slots__ = ()
@@ -299,13 +301,17 @@ class _OfData(NoisyNumber):
             return FINITE[ufunc] if self.is_finite else NotImplemented
         if ufunc not in FREE:
             return NotImplemented
-        plain = int, float, np.generic
-        if not all(isinstance(part, plain) or _is_of_data(part) for part in inputs):
+        if not all(isinstance(part, _NUMBERS) or _is_of_data(part) for part in inputs):
             return NotImplemented
         kind = type(ufunc(*(part.kind(1) if is_symbolic(part) else part for part in inputs)))
+        if ufunc in _ROUNDING:
+            return self.rounded(ufunc.__name__, kind)
         released = [part.released(ufunc.__name__) if is_symbolic(part) else part for part in inputs]
         finite = ufunc in TOTAL and all(map(_is_finite, released))
         return ReleasedValue(self.run, kind, ufunc, tuple(released), is_finite=finite)
+
+    def check_divisor(self, plain: Any) -> None:
+        return None
 
     @property
     def is_finite(self) -> bool:
@@ -326,7 +332,7 @@ class _OfData(NoisyNumber):
 
 
 def _is_of_data(value: Any) -> bool:
-    return issubclass(type(value), _OfData)
+    return issubclass(type(value), NoisyData)
 
 
 def _is_finite(value: Any) -> bool:
@@ -334,7 +340,7 @@ def _is_finite(value: Any) -> bool:
     return bool(value.is_finite if _is_of_data(value) else np.isfinite(value))
 
 
-class AlignedValue(_OfData):
+class AlignedValue(NoisyData):
     """A constant plus factors times noise and answers.
 
     One that ``is_kept`` is the same object on all paths, and so is what is calculated from it. Two
@@ -473,9 +479,6 @@ class AlignedValue(_OfData):
         self.run.boundary = compared
         return bool(self.refuse_data("a comparison"))
 
-    def check_divisor(self, plain: Any) -> None:
-        return None
-
     def compare(self, comparison: Operation, other: Any) -> Any:
         if not is_symbolic(other):
             if not math.isfinite(other):
@@ -512,14 +515,16 @@ class AlignedValue(_OfData):
     def rounded(self, how: str, kind: Any) -> Any:
         if self.run.is_whole(self.form):
             return self.typed(kind)
-        form = rounded_form(self.run, self.form, how) if self.is_answer else None
-        if form is not None:
-            return self._of(form, kind)
-        return self.released(how).rounded(how, kind)
+        if not self.is_answer:
+            return OF_SCORES.rounded(self, how, kind)
+        form = rounded_form(self.run, self.form, how)
+        return self.refuse_data(how) if form is None else self._of(form, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         if self.run.is_whole(self.form) and decimals >= 0:
             return self.typed(kind)
+        if not decimals and not self.is_answer:
+            return self.rounded("rint", kind)
         scale = Fraction(10) ** decimals
         form = rounded_form(self.run, self.form * scale, "rint") if self.is_answer else None
         if form is not None:
@@ -534,7 +539,7 @@ class AlignedValue(_OfData):
         return bool(self.refuse("is_integer"))
 
 
-class ReleasedValue(_OfData):
+class ReleasedValue(NoisyData):
     """A function of what is known to the outside: ``function(*arguments)``, None of a form."""
 
     __slots__ = ("_at_point", "_choices", "_finite", "arguments", "function", "node")
@@ -613,9 +618,6 @@ class ReleasedValue(_OfData):
         kind = result_kind(operation, *kinds)
         return ReleasedValue(self.run, kind, operation, pair, is_finite=finite)
 
-    def check_divisor(self, plain: Any) -> None:
-        return None
-
     def compare(self, comparison: Operation, other: Any) -> Any:
         run = self.run
         if is_symbolic(other):
@@ -639,17 +641,15 @@ class ReleasedValue(_OfData):
             return self
         if kind in (bool, np.bool_):
             return kind(bool(self))
-        if not self._finite and issubclass(kind, (int, np.integer)):
+        finite = self._finite
+        if not finite and issubclass(kind, (int, np.integer)):
             self.refuse(f"{kind.__name__}() of what may be NaN or infinite")
-        return ReleasedValue(
-            self.run, kind, kind, (self,), is_finite=self._finite, choices=self._choices
-        )
+        return ReleasedValue(self.run, kind, kind, (self,), is_finite=finite, choices=self._choices)
 
     def rounded(self, how: str, kind: Any) -> Any:
         if not self._finite and not issubclass(kind, float):
             self.refuse(f"{how} of what may be NaN or infinite")
-        cut = getattr(np, how)
-        function = lambda value: kind(cut(value))  # noqa: E731
+        function = lambda value: kind(getattr(np, how)(value))  # noqa: E731
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
@@ -696,5 +696,5 @@ keep_results(AlignedValue, _exact)
 
 
 @as_noise.register
-def _itself(value: _OfData) -> Any:
+def _itself(value: NoisyData) -> Any:
     return value

@@ -472,7 +472,7 @@ def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     return place
 
 
-OF_SCORES.types = frozenset({Score, Weight, SumOfWeights})
+OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights})
 OF_SCORES.exp = exp_of_score
 OF_SCORES.are_scores = are_scores
 OF_SCORES.largest = largest_of

@@ -16,9 +16,12 @@ from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy import at_any_size, proof
-from liptest.privacy.alignment import align
+from liptest.privacy.alignment import align, dearer_words
+from liptest.privacy.claims import Claim
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
+from liptest.privacy.prices import Alignment
 from liptest.runs.fingerprints import fingerprint
+from liptest.symbolic.alignment import Price
 
 PEOPLE = lt.Hypercube(5000)
 GROUPS = lt.RecordGrid([8] * 2000)
@@ -146,6 +149,20 @@ def test_certificates_of_real_answers(relation: str) -> None:
     again = Certificate.from_json(given.to_json())
     assert again.domain == domain
     assert problems(given.to_json(), above) == []
+
+
+@pytest.mark.parametrize("short", [1e-1, 1e-6, 1e-7, 1e-8])
+def test_a_price_beyond_the_claim_is_seen_to_be_beyond(short: float) -> None:
+    claimed = 1.0 - short
+    reason = check(noisy_count, PEOPLE, claimed, method="alignment").reason
+    assert float(reason.removeprefix("proved at most ").split(",")[0]) > claimed
+
+
+def test_digits_of_a_price_are_those_that_tell_it_from_the_claim() -> None:
+    price = Alignment(Price(1 + Fraction(1, 10**9)))
+    words = dearer_words(price, Claim(1.0, 0.0, 0.0))
+    assert words.startswith("proved at most 1.000000001,")
+    assert dearer_words(price, Claim(0.5, 0.0, 0.0)).startswith("proved at most 1,")
 
 
 def test_methods_by_name() -> None:

@@ -1,0 +1,185 @@
+"""Noise that is rounded before it is added to a sum: as if the noisy sum were rounded."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liptest as lt
+from liptest.privacy.prices import align
+from liptest.verdicts import Decision
+
+Rounding = Callable[[Any], Any]
+ROUNDINGS: dict[str, Rounding] = {
+    "round": round,
+    "int of rint": lambda noise: int(np.rint(noise)),
+    "numpy.round": np.round,
+    "numpy.rint": np.rint,
+    "numpy.floor": np.floor,
+    "numpy.ceil": np.ceil,
+    "math.floor": lambda noise: math.floor(noise),
+    "math.ceil": lambda noise: math.ceil(noise),
+}
+GROUPS = lt.RecordGrid([8] * 10_000)
+
+
+def noisy_count(rounding: Rounding, family: str = "laplace", scale: float = 1.0) -> Any:
+    def program(data: Any, rng: Any) -> Any:
+        draw = getattr(rng, family)
+        noise = draw(scale) if family == "exponential" else draw(0, scale)
+        return int((data == 3).sum()) + rounding(noise)
+
+    return lt.mechanism(program)
+
+
+def decided(mechanism: Any, epsilon: float, delta: float = 0.0) -> Any:
+    return lt.check_privacy(mechanism, GROUPS, epsilon=epsilon, delta=delta, seed=1).decision
+
+
+@pytest.mark.parametrize("name", ROUNDINGS)
+def test_a_rounded_noise_costs_what_the_noise_costs(name: str) -> None:
+    mechanism = noisy_count(ROUNDINGS[name])
+    price = align(mechanism, GROUPS, Fraction(1), Fraction(0))
+    assert price.epsilon == 1
+    assert decided(mechanism, 1.0) is Decision.YES
+    assert decided(mechanism, 0.95) is Decision.NO
+
+
+def logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def laplace(x: float) -> float:
+    return math.exp(x) / 2 if x < 0 else 1 - math.exp(-x) / 2
+
+
+@pytest.mark.parametrize(("family", "share"), [("laplace", laplace), ("logistic", logistic)])
+@pytest.mark.parametrize("start", [-0.5, 0.0])
+def test_a_price_is_the_largest_loss_of_the_rounded_law(
+    family: str, share: Callable[[float], float], start: float
+) -> None:
+    scale = 1.5
+    law = [share((k + start + 1) / scale) - share((k + start) / scale) for k in range(-25, 0)]
+    largest = max(abs(math.log(left / right)) for left, right in itertools.pairwise(law))
+    mechanism = noisy_count(math.floor if start == 0 else round, family, scale)
+    price = align(mechanism, GROUPS, Fraction(1), Fraction(0)).epsilon
+    assert largest <= float(price) + 1e-9
+    assert largest == pytest.approx(float(price), abs=1e-6)
+
+
+@pytest.mark.parametrize("family", ["exponential", "gumbel", "normal"])
+def test_noise_that_cannot_go_both_ways_is_refuted(family: str) -> None:
+    assert decided(noisy_count(round, family), 1.0) is Decision.NO
+
+
+def test_rounded_normal_noise_has_the_delta_of_the_noise() -> None:
+    mechanism = noisy_count(np.rint, "normal", 3.0)
+    share = delta_of_normal(0.5, 1 / 3.0)
+    assert decided(mechanism, 0.5, share * 1.001) is Decision.YES
+
+
+def delta_of_normal(epsilon: float, moved: float) -> float:
+    """Balle and Wang 2018, of one normal variable that moves by so many deviations."""
+
+    def share(x: float) -> float:
+        return 0.5 * math.erfc(-x / math.sqrt(2))
+
+    low, high = moved / 2 - epsilon / moved, -moved / 2 - epsilon / moved
+    return share(low) - math.exp(epsilon) * share(high)
+
+
+def test_cutting_off_towards_zero_doubles_zero() -> None:
+    # P(0) / P(1) = 2 e: the cell of 0 is twice as wide.
+    def program(data: Any, rng: Any) -> Any:
+        return int((data == 3).sum()) + int(rng.laplace(0, 1.0))
+
+    assert decided(lt.mechanism(program), 1.0) is Decision.NO
+    assert decided(lt.mechanism(program), math.log(2) + 0.99) is not Decision.YES
+
+
+def whole_cells(data: Any, rng: Any) -> Any:
+    return np.bincount(data, minlength=8) + np.rint(rng.laplace(0, 2.0, 8)).astype(int)
+
+
+def a_list(data: Any, rng: Any) -> Any:
+    counts = np.bincount(data, minlength=8)
+    return [max(0, int(count) + round(rng.laplace(0, 2.0))) for count in counts]
+
+
+def the_place(data: Any, rng: Any) -> Any:
+    return int(np.argmax(np.bincount(data, minlength=8) + np.floor(rng.laplace(0, 2.0, 8))))
+
+
+def subtracted(data: Any, rng: Any) -> Any:
+    both = int((data == 3).sum()) - round(rng.laplace(0, 2.0)), round(rng.laplace(0, 2.0))
+    return both[0] - 3, -both[1] + int((data == 4).sum())
+
+
+@pytest.mark.parametrize("program", [whole_cells, a_list, the_place, subtracted])
+def test_histograms_and_differences_are_followed(program: Any) -> None:
+    assert decided(lt.mechanism(program), 1.0) is Decision.YES
+
+
+@pytest.mark.parametrize("program", [whole_cells, subtracted])
+def test_too_little_of_it_is_refuted(program: Any) -> None:
+    assert decided(lt.mechanism(program), 0.95) is Decision.NO
+
+
+def told_beside(data: Any, rng: Any) -> Any:
+    noise = round(rng.laplace(0, 1.0))
+    return int((data == 3).sum()) + noise, noise
+
+
+def told_twice(data: Any, rng: Any) -> Any:
+    noise = round(rng.laplace(0, 1.0))
+    return int((data == 3).sum()) + noise, int((data == 3).sum()) - noise
+
+
+def told_as_floats(data: Any, rng: Any) -> Any:
+    noise = rng.laplace(0, 1.0)
+    return int((data == 3).sum()) + round(noise), noise
+
+
+def both_ends(data: Any, rng: Any) -> Any:
+    noise, count = rng.laplace(0, 1.0), int((data == 3).sum())
+    return count + math.floor(noise), count + math.ceil(noise) + count
+
+
+def of_halves(data: Any, rng: Any) -> Any:
+    return (data == 3).sum() / 2 + round(rng.laplace(0, 0.5))
+
+
+def of_one_sign(data: Any, rng: Any) -> Any:
+    return int((data == 3).sum()) + abs(round(rng.laplace(0, 1.0)))
+
+
+@pytest.mark.parametrize(
+    "program", [told_beside, told_twice, told_as_floats, both_ends, of_halves, of_one_sign]
+)
+def test_a_noise_that_is_told_or_does_not_fit_proves_nothing(program: Any) -> None:
+    assert decided(lt.mechanism(program), 5.0) is not Decision.YES
+    price = align(lt.mechanism(program), GROUPS, Fraction(5), Fraction(0))
+    assert not price.has_price
+
+
+def test_a_noise_in_two_roundings_is_priced_once() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        noise, count = rng.laplace(0, 1.0), int((data == 3).sum())
+        return count + math.floor(noise), count + math.ceil(noise)
+
+    assert decided(lt.mechanism(program), 1.0) is Decision.YES
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.float32])
+def test_types_that_wrap_or_round_are_not_followed(kind: Any) -> None:
+    def program(data: Any, rng: Any) -> Any:
+        noise = np.rint(rng.laplace(0, 1.0, 1)).astype(kind)
+        return int((data == 3).sum()) + noise
+
+    assert not align(lt.mechanism(program), GROUPS, Fraction(5), Fraction(0)).has_price
