@@ -555,6 +555,7 @@ def _fitted_on_table(
     }
     source = _source(model, folder)
     if model.columns is not None:
+        _check_rows_are_datasets(model, domain)
         if model.sql is None and find_spec("duckdb") is None:
             raise _wrong(
                 "columns",
@@ -568,6 +569,18 @@ def _fitted_on_table(
     return ProductDistribution.fit(
         source, columns=model.column, **options, **_rows(model, domain, folder)
     )
+
+
+def _check_rows_are_datasets(model: DistributionOptions, domain: Domain | None) -> None:
+    """One name alone is not read as datasets of one record: a column of records is meant."""
+    (first, *more) = model.columns or [""]
+    if not more and domain is None and model.histogram_of is None:
+        raise _wrong(
+            "columns",
+            f"{first}: with one name alone each row would be a dataset of one record. For a data "
+            f"frame say what the column holds, {first}:0..120 or {first}:north|south; for a "
+            f"column of records write --column {first} --records 1000",
+        )
 
 
 def _rows(model: DistributionOptions, domain: Domain | None, folder: Path) -> dict[str, Any]:

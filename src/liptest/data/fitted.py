@@ -128,8 +128,8 @@ def _codes(values: NDArray[Any], size: int) -> NDArray[np.int64]:
     if np.any(wrong):
         example = values[wrong].tolist()[0]
         raise InputError(
-            f"table: the value {shown(example)} is not one of 0 .. {size - 1}; code the records as "
-            f"whole numbers first",
+            f"table: the value {shown(example)} is not one of 0 .. {size - 1}; declare a domain "
+            f"that holds it (as an option --values), or code the records as whole numbers first",
             name="table",
             value=example,
         )

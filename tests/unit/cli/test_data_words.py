@@ -115,6 +115,17 @@ def test_names_alone_still_say_that_rows_are_datasets(folder):
     assert law.domain.dimension == 2
 
 
+def test_one_name_alone_is_not_a_dataset_of_one_record(folder, capsys):
+    alone = "check mine.py:count --epsilon 1 --table people.csv --columns age"
+    assert main(shlex.split(alone)) == 2
+    error = capsys.readouterr().err
+    assert "age:0..120" in error
+    assert "--column age --records 1000" in error
+    for advised in ("--columns age:0..120", "--column age --records 1000 --values 121"):
+        main(shlex.split(alone.replace("--columns age", advised)))
+        assert "distribution.columns" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("records", ["records = 5", "dimension = 5"])
 def test_a_file_says_records_or_dimension(folder, records):
     check = '[[check]]\nmechanism = "mine.py:count"\nepsilon = 1\n'
