@@ -574,7 +574,7 @@ def _fitted_on_table(
 def _check_rows_are_datasets(model: DistributionOptions, domain: Domain | None) -> None:
     """One name alone is not read as datasets of one record: a column of records is meant."""
     (first, *more) = model.columns or [""]
-    if not more and domain is None and model.histogram_of is None:
+    if not more and model.sql is None and domain is None and model.histogram_of is None:
         raise _wrong(
             "columns",
             f"{first}: with one name alone each row would be a dataset of one record. For a data "
