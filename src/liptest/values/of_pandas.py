@@ -76,6 +76,19 @@ class FrameOfPandas(OfPandas):
         return pandas.DataFrame
 
 
+class SeriesOfPandas(OfPandas):
+    """What stands for a series of pandas."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+
 class _Words(Symbolic):
     def __init__(self, branching: Branching, advice: str, described: str) -> None:
         self.branching = branching

@@ -20,7 +20,7 @@ import numpy as np
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import OfPandas, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 
 _NO_NAME = -1
@@ -34,19 +34,12 @@ def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) ->
     return operate
 
 
-class _Series(OfPandas):
+class _Series(SeriesOfPandas):
     """What stands for a series; of the records of ``array``."""
 
     __slots__ = ()
 
     array: Any
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]

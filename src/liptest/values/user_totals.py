@@ -18,7 +18,7 @@ import numpy as np
 from liptest.values.answer_book import AnswerBook
 from liptest.values.branching import Branching
 from liptest.values.column import margin_of
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
 from liptest.values.user_numbers import COUNTS, PerUser
@@ -39,7 +39,7 @@ def _calculation(ufunc: Any, *, swapped: bool = False) -> Any:
     return operate
 
 
-class UserTotals(OfPandas):
+class UserTotals(SeriesOfPandas):
     """See the module.
 
     Parameters
@@ -90,13 +90,6 @@ class UserTotals(OfPandas):
         ends = _ends_of(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
         per_user = PerUser(column.answers.bound, column.kept.tobytes(), how, recipe)
         return cls(column, per_user, ends, is_whole=is_whole)
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
