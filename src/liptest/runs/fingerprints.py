@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from importlib import metadata
 from itertools import chain, count, islice, repeat
 from pathlib import Path
@@ -196,6 +196,12 @@ def is_local(path: Path) -> bool:
         # Examples and catalogues that ship with the package are code under test.
         return path.is_relative_to(_PACKAGE / "examples")
     return not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_local_at(path: str) -> bool:
+    """As ``is_local``, of an absolute path that may lead over links."""
+    return is_local(Path(path).resolve())
 
 
 def _imports(source: bytes, path: Path) -> list[str]:
@@ -379,7 +385,7 @@ def _cells(function: types.FunctionType) -> Iterator[Any]:
 
 def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
     path = getattr(module, "__file__", None)
-    if not path or not is_local(Path(path).resolve()):
+    if not path or not _is_local_at(os.path.abspath(path)):
         if isinstance(seen, _Live):
             yield from _left_in(vars(module), names)
         return
@@ -464,7 +470,7 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
     module = sys.modules.get(kind.__module__)
     path = getattr(module, "__file__", None)
     is_standard = kind.__module__ in sys.stdlib_module_names
-    if not (is_local(Path(path).resolve()) if path else not is_standard):
+    if not (_is_local_at(os.path.abspath(path)) if path else not is_standard):
         return
     yield from _described(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):

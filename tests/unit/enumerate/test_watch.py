@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate import side_effects
 from liptest.enumerate.side_effects import RandomnessWatch
 from liptest.errors import NonDeterministicError
 
@@ -83,3 +86,32 @@ def test_a_profiler_that_runs_already_is_left_alone() -> None:
     finally:
         sys.setprofile(None)
     assert events
+
+
+def test_the_global_state_is_told_as_numpy_tells_it() -> None:
+    kept = np.random.get_state(legacy=False)
+    bits = np.random.get_bit_generator()
+    other = np.random.PCG64(1)
+    steps: list[Callable[[], object]] = [
+        np.random.rand,
+        np.random.randn,  # the second of two only takes what the first has left
+        lambda: np.random.seed(3),
+        lambda: np.random.set_state(kept),
+    ]
+    choices = random.Random(1)
+
+    def is_told() -> bool:
+        whole = pickle.dumps(np.random.get_state(legacy=False))
+        return bool(side_effects._state(np.random.rand) == whole)
+
+    try:
+        for _ in range(1_000):
+            choices.choice(steps)()
+            assert is_told()
+        np.random.set_bit_generator(other)
+        assert is_told()
+        np.random.rand()
+        assert is_told()
+    finally:
+        np.random.set_bit_generator(bits)
+        np.random.set_state(kept)
