@@ -105,6 +105,7 @@ def test_a_tester_is_found_and_keeps_the_contract(package: Path) -> None:
     assert "LighterEdges" in str(by_name)
 
 
+@pytest.mark.slow
 def test_a_tester_from_the_command_line(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--dimension", "4", "--proximity", "0.1", "--tester", "LighterEdges", "--seed", "1"]
     assert main(["lipschitz", "mine.py:first", *words]) == 1
@@ -141,6 +142,7 @@ def test_what_is_no_statistic(package: Path, name: str) -> None:
         named_statistic(name)
 
 
+@pytest.mark.slow
 def test_a_statistic_from_the_command_line(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -125,6 +125,7 @@ def test_the_worst_pair_has_the_published_loss(
     assert worst == pytest.approx(loss, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_no_pair_of_a_small_grid_is_worse_than_the_published_one() -> None:
     mechanism = lt.mechanism(svt1(laplace))
     points = np.array(list(product(range(3), repeat=4)))
@@ -136,6 +137,7 @@ def test_no_pair_of_a_small_grid_is_worse_than_the_published_one() -> None:
     assert 0.5 < losses[far <= 1].max() < 0.8857795336653251
 
 
+@pytest.mark.slow
 def test_verdicts_know_that_noise_is_ideal() -> None:
     @lt.mechanism
     def noisy_count(data: Any, rng: Any) -> Any:

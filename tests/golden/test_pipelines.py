@@ -28,6 +28,7 @@ def _marked(name: str, *values: str) -> Any:
 BUGS = [_marked(name, bug) for name, module in MODULES.items() for bug in module.BUGS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [_marked(one) for one in PIPELINES])
 def test_the_right_ones_are_proved(name: str) -> None:
     module = MODULES[name]
@@ -37,6 +38,7 @@ def test_the_right_ones_are_proved(name: str) -> None:
     assert module.TABLE.rows == 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bug"), BUGS)
 def test_bugs_are_shown_by_two_tables(name: str, bug: str) -> None:
     module = MODULES[name]

@@ -74,6 +74,7 @@ def test_the_goal_of_mechanisms_libraries_and_documented_bugs() -> None:
     assert len(refuted) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(["opendp-rr-bool", "opendp-laplace-3"], 2))
 def test_a_row_runs_here_and_gives_the_stored_answer(name: str) -> None:
     row = BY_NAME[name]

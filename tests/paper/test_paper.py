@@ -164,6 +164,7 @@ def test_acceptance_by_hand():
     assert steep.acceptance() == pytest.approx(2 * 0.5**draws)
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_wrong_would_be_seen():
     task = near_task()
     chance, hits = 1.0 - task.acceptance(), task.rejections(400)

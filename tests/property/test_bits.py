@@ -215,6 +215,7 @@ def check(data: st.DataObject, steps: st.SearchStrategy[Any]) -> None:
     assert symbolic_law(program, dataset, points, looked_at) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_laws_are_those_of_enumeration(data: st.DataObject) -> None:

@@ -143,6 +143,7 @@ def test_verdicts_and_counts_are_those_of_drawn_records(
         assert law.domain.distance(pair[:1], pair[1:]).tolist() == [1]
 
 
+@pytest.mark.slow
 def test_noise_on_a_histogram_of_very_many_records_is_judged_by_counts() -> None:
     law = lt.ProductDistribution.uniform(lt.RecordGrid([4] * 20_000))
     options: dict[str, Any] = {"method": "neighbourhoods", "seed": 1, "search_laws": 0}
@@ -181,6 +182,7 @@ def test_what_a_class_says_of_its_values_does_not_hold_for_others() -> None:
     assert halved.draw.sample == many.sample
 
 
+@pytest.mark.slow
 def test_where_counts_are_drawn() -> None:
     def drawn(mechanism: Any, law: Any) -> bool:
         found = symmetric_sampling(mechanism, law, Claim(1.0), draws=5, seed=1)

@@ -113,6 +113,7 @@ def test_search_tree_pairs_of_grids(data):
     check_bound(CDJS15(), law, table, lambda: violated_by_pairs(tree_pairs(law), table))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_lines_of_records(data):

@@ -75,6 +75,7 @@ def with_windows(task: Any) -> Any:
         return task()
 
 
+@pytest.mark.slow
 @given(cases())
 @small
 def test_exact_epsilon_is_that_of_a_plain_pass(case: tuple[Any, Any]) -> None:
@@ -91,6 +92,7 @@ def test_exact_epsilon_is_that_of_a_plain_pass(case: tuple[Any, Any]) -> None:
         assert found.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([0.5, 1 - 1e-6, 1.0, 1 + 1e-6, 2.0]), st.booleans())
 @small
 def test_verdicts_are_those_of_a_plain_pass(
@@ -144,6 +146,7 @@ def test_millions_of_edges_are_not_visited() -> None:
     assert found.pairs == plain.pairs
 
 
+@pytest.mark.slow
 def test_auto_proves_what_no_enumeration_could() -> None:
     mechanism, law = (
         window(np.arange(1, 1001)),
@@ -158,6 +161,7 @@ def test_auto_proves_what_no_enumeration_could() -> None:
         lt.check_privacy(mechanism, law, epsilon=1.0, delta=1e-3, method="exhaustive")
 
 
+@pytest.mark.slow
 def test_a_shift_needs_one_edge_of_each_difference() -> None:
     domain = lt.Hypercube(1000)
     mechanism = lt.ShiftMechanism(

@@ -119,6 +119,7 @@ def test_distance_is_the_lightest_cover(case: tuple[ProductDistribution, np.ndar
     assert sum((weights[i] for i in cover), Fraction(0)) == found.value
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(laws_and_functions)
 def test_bounds_contain_the_distance(case: tuple[ProductDistribution, np.ndarray]) -> None:
@@ -156,6 +157,7 @@ def test_bounds_are_at_least_those_of_theory_2_4(
     assert all(upper <= promised for _, upper, _ in found)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(laws_and_functions)
 def test_mcshane_changes_only_the_cover(case: tuple[ProductDistribution, np.ndarray]) -> None:
@@ -168,6 +170,7 @@ def test_mcshane_changes_only_the_cover(case: tuple[ProductDistribution, np.ndar
     assert (extended.reshape(-1)[kept] == exact[kept]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(laws_and_functions, st.data())
 def test_no_lipschitz_function_is_nearer(
@@ -210,6 +213,7 @@ def test_covers_of_any_graph(case: tuple[Pairs, list[Fraction]]) -> None:
     assert sum((weights[i] for i in members), Fraction(0)) == cover.upper
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(weighted_graphs)
 def test_bipartite_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:
@@ -218,6 +222,7 @@ def test_bipartite_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:
     assert minimum_cover(bipartite, weights).value == lightest(bipartite, weights)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(weighted_graphs)
 def test_transitive_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:

@@ -77,6 +77,7 @@ def test_a_weight_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
         assert np.abs(found.violation.point - found.violation.other).sum() == 1
 
 
+@pytest.mark.slow
 def test_many_records_are_drawn_as_counts() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(10**5))
     mechanism = lt.catalogue.truncated_geometric_count(10**5, 1.0, outputs=21)

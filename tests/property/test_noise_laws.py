@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +28,7 @@ def summed(noise: AdditiveNoise, shift: int, epsilon: arb) -> arb:
     return total
 
 
+@pytest.mark.slow
 @given(noises, st.integers(-9, 9), epsilons)
 @settings(max_examples=60, deadline=None)
 def test_divergence_in_closed_form_is_the_sum(

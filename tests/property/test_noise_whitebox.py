@@ -27,6 +27,7 @@ def cdf(x: float, scale: float) -> float:
     return tail if x < 0 else 1 - tail
 
 
+@pytest.mark.slow
 @few
 @given(NUMBERS, SCALES, st.integers(0, 5), st.sampled_from([1, 2, 0.5]))
 def test_rounded_and_clipped_laplace(x: int, scale: float, top: int, step: float) -> None:
@@ -38,6 +39,7 @@ def test_rounded_and_clipped_laplace(x: int, scale: float, top: int, step: float
     assert math.fsum(found.values()) == pytest.approx(1.0, abs=1e-14)
 
 
+@pytest.mark.slow
 @few
 @given(NUMBERS, st.sampled_from([0.5, 0.25, 0.9]), st.integers(0, 4))
 def test_clipped_two_sided_geometric(x: int, p: float, top: int) -> None:
@@ -50,6 +52,7 @@ def test_clipped_two_sided_geometric(x: int, p: float, top: int) -> None:
     assert dict(found) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(NUMBERS, min_size=1, max_size=4), SCALES, NUMBERS)
 def test_shared_thresholds_do_not_depend_on_where_all_is(
@@ -66,6 +69,7 @@ def test_shared_thresholds_do_not_depend_on_where_all_is(
     assert first.leaves == 2 ** len(answers)
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(NUMBERS, min_size=2, max_size=4), SCALES)
 def test_the_largest_of_an_array_is_that_of_a_loop(answers: list[int], scale: float) -> None:

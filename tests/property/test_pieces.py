@@ -89,6 +89,7 @@ def test_workers_share_the_pieces_of_a_round(epsilon: float) -> None:
     assert facts(shared.total) == facts(run(replace(sampling, pieces=1)).total)
 
 
+@pytest.mark.slow
 def test_progress_is_told_within_a_round() -> None:
     mechanism = InSlices(["no", "yes"], coin)
     law = lt.ProductDistribution.uniform(lt.Hypercube(6))

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def check(mechanism, domain, method, claim, **options):
     )
 
 
+@pytest.mark.slow
 @given(mechanisms(), CLAIMS)
 def test_a_proof_is_what_a_double_loop_finds(case, claim):
     domain, rows = case
@@ -97,6 +99,7 @@ def test_a_proof_is_what_a_double_loop_finds(case, claim):
         assert verdict.guarantee.kind == "proof"
 
 
+@pytest.mark.slow
 @given(mechanisms(), CLAIMS)
 def test_floats_never_contradict_exact_laws(case, claim):
     """The same mechanism in floats: at most less is known."""
@@ -112,6 +115,7 @@ def test_floats_never_contradict_exact_laws(case, claim):
         assert verdict.decision is not Decision.INCONCLUSIVE
 
 
+@pytest.mark.slow
 @given(mechanisms())
 def test_exact_epsilon_is_the_largest_loss(case):
     domain, rows = case
@@ -131,6 +135,7 @@ def test_exact_epsilon_is_the_largest_loss(case):
             assert found.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @given(
     mechanisms(),
     CLAIMS,

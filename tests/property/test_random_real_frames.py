@@ -182,6 +182,7 @@ def counted(seeds: range) -> dict[str, int]:
     return {kind: found.count(kind) for kind in ("equal", "above", "refused")}
 
 
+@pytest.mark.slow
 def test_prices_are_no_less_than_changes() -> None:
     found = counted(range(2))
     assert found["refused"] <= 1

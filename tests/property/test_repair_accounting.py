@@ -42,6 +42,7 @@ def violated_edges(table: np.ndarray) -> int:
     return sum(int(np.count_nonzero(gap > 1)) for gap in gaps)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.fractions(-9, 9), st.fractions(-1, 1), steps)
 def test_rounding_is_safe(value: Fraction, gap: Fraction, step: Fraction) -> None:
@@ -52,6 +53,7 @@ def test_rounding_is_safe(value: Fraction, gap: Fraction, step: Fraction) -> Non
     assert (low / step).denominator == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(cases, steps)
 def test_closed_form_is_the_repeated_operator(
@@ -68,6 +70,7 @@ def test_closed_form_is_the_repeated_operator(
         assert (closed == once).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(cases, steps)
 def test_accounting_of_lemma_4_9(
@@ -90,6 +93,7 @@ def test_accounting_of_lemma_4_9(
     assert violated_edges(table) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases, steps, st.booleans())
 def test_repair_costs_at_least_the_distance(

@@ -121,6 +121,7 @@ def with_edges(
     return ShiftMechanism(statistic, mechanism.noise)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data(), domains, steps)
 def test_a_filter_leaves_queries_of_the_sensitivity_alone(

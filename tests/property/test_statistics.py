@@ -79,6 +79,7 @@ def sums(draw: st.DrawFn) -> tuple[WeightedSum, Domain]:
     return WeightedSum(draw(st.lists(weight, min_size=d, max_size=d))), domain
 
 
+@pytest.mark.slow
 @given(sums())
 @small
 def test_weighted_sum_edges_are_exactly_the_neighbouring_pairs(
@@ -112,6 +113,7 @@ def test_histogram_of_records(cells: int, records: int) -> None:
     check_changes(statistic, domain)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
 @small
 def test_histogram_given_as_counts(sizes: list[int]) -> None:

@@ -103,6 +103,7 @@ def listed(noises: list[Noise], constraints: list[Constraint]) -> float:
     return float(np.where(inside, weight, 0).sum())
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(forests(WHOLE, 3, [1, -1]))
 def test_discrete_noise_is_summed_over_all_values(case: Case) -> None:
@@ -111,6 +112,7 @@ def test_discrete_noise_is_summed_over_all_values(case: Case) -> None:
     assert abs(float(found.mid()) - listed(noises, constraints)) < 1e-11
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(cases, st.data())
 def test_a_partition_adds_up(case: Case, data: st.DataObject) -> None:

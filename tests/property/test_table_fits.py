@@ -50,6 +50,7 @@ def test_whole_rows(rows: list[tuple[Any, ...]], shrinkage: float, smoothing: fl
     assert len(hashes) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(rows=ROWS, labels=st.lists(st.sampled_from("xyz"), min_size=1, max_size=5), weight=WEIGHTS)
 def test_records_by_group(rows: list[tuple[Any, ...]], labels: list[str], weight: float) -> None:

@@ -162,6 +162,7 @@ def test_lines_cut_exactly_at_their_floats(
     assert after == GRID or line.value(after) > bound
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(BITS, st.floats(0.01, 0.49))
 def test_randomised_response_has_its_closed_law(bits: list[int], flip: float) -> None:

@@ -67,6 +67,7 @@ def statistics(domain: Domain) -> list[Statistic]:
     return [*found, lt.Count()] if isinstance(domain, lt.Hypercube) else found
 
 
+@pytest.mark.slow
 @given(domains.filter(lambda d: d.one_at_a_time), st.sampled_from([1, 3, 8, 4096]))
 def test_a_walk_has_the_values_of_all_points(domain: Domain, block: int) -> None:
     every = domain.points(np.arange(domain.size))

@@ -157,6 +157,7 @@ def test_gaussian_noise_at_a_delta(wrapped: bool, size: int | None) -> None:
     assert verdict.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, 2])
 def test_a_claim_of_zcdp_is_tested_as_it_is(size: int | None) -> None:
     space = (vector(size), dp.l2_distance(T=float)) if size else NUMBER
@@ -330,6 +331,7 @@ def test_types_of_records_and_of_counts_may_differ() -> None:
         assert lt.adapters.opendp(cells, draws=2000).domain == lt.Hypergrid([2] * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("null", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_histogram_of_categories(null: bool) -> None:
     counts = dp.t.then_count_by_categories(categories=["a", "b"], null_category=null)
@@ -343,6 +345,7 @@ def test_a_histogram_of_categories(null: bool) -> None:
         lt.adapters.opendp(made >> dp.m.then_laplace(scale=2.0), domain=lt.Hypercube(cells))
 
 
+@pytest.mark.slow
 def test_a_sum_of_clamped_records() -> None:
     clamped = (vector(), RECORDS) >> dp.t.then_clamp((-1, 3)) >> dp.t.then_sum()
     mechanism = lt.adapters.opendp(clamped >> dp.m.then_laplace(scale=2.0), draws=2000)
@@ -386,6 +389,7 @@ def test_the_noisy_maximum_is_permute_and_flip(scale: float, negate: bool) -> No
         assert [law[r] for r in range(4)] == pytest.approx(by_orders(signed, scale), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_noisy_maximum_of_scores_with_bounds() -> None:
     bounded = dp.vector_domain(dp.atom_domain(bounds=(2, 6)), size=3)
     pure = dp.m.make_noisy_max(bounded, dp.linf_distance(T=int), dp.max_divergence(), scale=1.0)
@@ -474,6 +478,7 @@ def test_bad_arguments() -> None:
         lt.adapters.opendp(CASES["count"][0](), domain=lt.Hypergrid([3]))
 
 
+@pytest.mark.slow
 def test_a_record_that_is_not_the_truth_is_found_out() -> None:
     forged = dp.m.make_laplace(*NUMBER, scale=2.0)
     forged.__opendp_dict__["__kwargs__"]["scale"] = 1.0

@@ -245,6 +245,7 @@ def test_a_witness_can_be_repeated_on_fresh_samples():
     assert fair.lower_bound < 0.2
 
 
+@pytest.mark.slow
 def test_a_lower_bound_to_quote():
     bound = epsilon_lower_bound(lt.Sampler(responses), ([0, 1], [1, 1]), seed=2)
     assert isinstance(bound, LossBound)

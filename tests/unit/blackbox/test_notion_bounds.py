@@ -31,6 +31,7 @@ def test_probabilities_are_bounded_from_below():
     assert least_probability(0, 10, 0.05) == 0
 
 
+@pytest.mark.slow
 def test_gaussian_noise():
     mu = mu_lower_bound(lt.Sampler(gauss), PAIR, samples=50_000, seed=1)
     rho = rho_lower_bound(lt.Sampler(gauss), PAIR, samples=50_000, seed=1)

@@ -165,6 +165,7 @@ def test_a_jail_shows_what_is_named_and_nothing_else(make: Make, tmp_path: Path)
         assert draw(make(answering(reached), confined=False), 1) == [True]
 
 
+@pytest.mark.slow
 def test_a_program_on_the_command_line(
     make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

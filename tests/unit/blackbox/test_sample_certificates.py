@@ -246,6 +246,7 @@ def test_the_command_keeps_a_ledger(folder, capsys):
     assert "YES by black-box" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_refused_arguments_are_no_attempt(folder, capsys):
     law = ["--dimension", "1", "--probabilities", "0.5", "--ledger", "l.db"]
     wrong = (

@@ -76,6 +76,7 @@ def test_tokens_stand_for_delta_exactly():
     assert 0 < wrong <= level
 
 
+@pytest.mark.slow
 @given(
     wins=st.integers(0, 300),
     losses=st.integers(0, 300),

@@ -50,6 +50,7 @@ def _refused(words, folder, capsys):
     assert before == {name: (folder / name).read_bytes() for name in before}, words
 
 
+@pytest.mark.slow
 def test_some_of_them(folder, capsys):
     for words in EVERY[::STEP]:
         _refused(words, folder, capsys)
@@ -163,6 +164,7 @@ def tail(data, rng):
 """
 
 
+@pytest.mark.slow
 def test_the_command_that_is_offered_after_a_tail_works_as_printed(folder, capsys):
     (folder / "tail.py").write_text(TAIL)
     words = ["check", "tail.py:tail", "--epsilon", "2", "--dimension", "1", "--uniform"]

@@ -82,6 +82,7 @@ def whole(data, rng):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "claim", "code"),
     [

@@ -75,6 +75,7 @@ def check(*arguments: str) -> int:
     return main(["check", *arguments])
 
 
+@pytest.mark.slow
 def test_a_true_claim_is_yes_and_exit_code_0(folder, capsys):
     assert check("vendor.py:rr", "--epsilon", "1", *CUBE) == 0
     out, err = capsys.readouterr()
@@ -85,6 +86,7 @@ def test_a_true_claim_is_yes_and_exit_code_0(folder, capsys):
     assert "\x1b" not in out
 
 
+@pytest.mark.slow
 def test_a_false_claim_is_no_and_exit_code_1(folder, capsys):
     assert check("vendor.py:rr", "--epsilon", "0.9", *CUBE) == 1
     out = capsys.readouterr().out
@@ -97,6 +99,7 @@ def test_an_undecorated_function_is_taken_and_cannot_print_a_verdict(folder, cap
     assert "YES" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_is_exit_code_3(folder, capsys):
     arguments = ["--method", "neighbourhoods", "--budget", "2000", "--seed", "1"]
     assert check("vendor.py:rr", "--epsilon", "1", *CUBE, *arguments) == 3
@@ -180,6 +183,7 @@ def test_import_errors_of_a_vendor_are_named_without_a_traceback(folder, capsys)
         assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_several_checks_the_worst_wins_and_none_is_lost(folder, capsys):
     (folder / "liptest.toml").write_text(
         """
@@ -208,6 +212,7 @@ epsilon = "log(2)"
     assert [one["verdict"]["decision"] for one in written] == ["YES", "NO"]
 
 
+@pytest.mark.slow
 def test_the_certificate_comes_back(folder, capsys):
     assert check("vendor.py:rr", "--epsilon", "1", *CUBE, "--json", "c.json", "--seed", "7") == 0
     certificate = Certificate.from_json((folder / "c.json").read_text())
@@ -232,6 +237,7 @@ def test_results_do_not_depend_on_workers(folder, capsys):
     assert capsys.readouterr().out == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_each_vendor_is_tested_with_its_own_helper(folder, capsys, workers):
     for vendor, answer in [("first", "0"), ("second", "int(data[0])")]:
@@ -327,6 +333,7 @@ def test_help_does_not_load_numpy():
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_script(tmp_path: Path):
     done = subprocess.run(
         [sys.executable, "-m", "liptest", "check", "x"],

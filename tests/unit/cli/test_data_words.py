@@ -115,6 +115,7 @@ def test_names_alone_still_say_that_rows_are_datasets(folder):
     assert law.domain.dimension == 2
 
 
+@pytest.mark.slow
 def test_one_name_alone_is_not_a_dataset_of_one_record(folder, capsys):
     alone = "check mine.py:count --epsilon 1 --table people.csv --columns age"
     assert main(shlex.split(alone)) == 2
@@ -195,6 +196,7 @@ def test_the_example_after_bad_usage_names_real_options(typed):
     assert {word for word in words if word.startswith("--")} <= known | {"--help"}
 
 
+@pytest.mark.slow
 def test_the_example_keeps_what_was_right(folder, capsys):
     assert main(["check", "mine.py:count", "--rho", "1"]) == 2
     example = capsys.readouterr().err.splitlines()[-1]

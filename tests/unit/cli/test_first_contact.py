@@ -466,6 +466,7 @@ def test_completion_scripts(capsys, shell, mark):
     assert mark in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_options_and_values(tmp_path, capsys):
     bash = shutil.which("bash")
     assert bash is not None

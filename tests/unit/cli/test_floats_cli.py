@@ -33,6 +33,7 @@ def check(*options: str) -> int:
     return main(["check", "vendor.py:textbook", "--epsilon", "1", "--dimension", "6", *options])
 
 
+@pytest.mark.slow
 def test_the_second_line_is_printed_and_does_not_decide(capsys: pytest.CaptureFixture) -> None:
     assert check("--html", "page.html") == 0
     assert "As implemented: NO." in capsys.readouterr().out
@@ -41,6 +42,7 @@ def test_the_second_line_is_printed_and_does_not_decide(capsys: pytest.CaptureFi
     assert check("--floats", "every") == 2
 
 
+@pytest.mark.slow
 def test_the_floats_decide_and_verify_replays_them(folder, capsys) -> None:
     assert check("--floats", "implemented", "--json", "c.json") == 1
     assert main(["verify", "c.json", "vendor.py:textbook"]) == 0

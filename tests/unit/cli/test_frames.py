@@ -30,6 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "relation", ["replace", pytest.param("add_remove", marks=pytest.mark.slow)]
 )
@@ -118,6 +119,7 @@ def keys(frame, rng):
 """
 
 
+@pytest.mark.slow
 def test_frames_of_polars_are_said_by_an_option(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -189,6 +189,7 @@ narrow = Counter(0.5)
 """
 
 
+@pytest.mark.slow
 def test_a_bound_method_is_named_with_points(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.py").write_text(COUNTER)
     monkeypatch.chdir(tmp_path)

@@ -75,6 +75,7 @@ def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -
     assert "ZeroDivisionError: by design" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_check_keeps_the_books(folder: Path) -> None:
     assert check("good", "--ledger", "l.db", "--vendor", "acme") == 0
     assert check("bad", "--ledger", "l.db", "--vendor", "acme") == 1

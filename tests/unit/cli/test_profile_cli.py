@@ -122,6 +122,7 @@ def test_bad_input_is_exit_code_2(vendor, capsys, line):
     assert "error" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_every_command_takes_every_source_of_a_distribution(tmp_path, monkeypatch, capsys):
     """What ``check`` takes, ``profile``, ``verify`` and ``samples`` take too."""
     monkeypatch.chdir(tmp_path)

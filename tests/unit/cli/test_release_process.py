@@ -94,6 +94,7 @@ def test_nothing_is_faked(folder: Path, capsys: pytest.CaptureFixture[str], name
         assert "RELEASED" not in out
 
 
+@pytest.mark.slow
 def test_a_plain_child_says_that_it_is_not_confined(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,6 +188,7 @@ def test_a_mechanism_that_ends_its_workers_is_broken(folder: Path) -> None:
     assert (folder / "long.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "way", ["os._exit(0)", pytest.param("os.execv('/bin/true', ['true'])", marks=pytest.mark.slow)]
@@ -237,6 +238,7 @@ def test_there_must_be_something_to_go_on_with(
     assert word in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_each_of_several_checks_has_a_file_which_stays_while_one_failed(quick: Path) -> None:
     (quick / "liptest.toml").write_text(
         '[domain]\nkind = "hypercube"\ndimension = 6\n[distribution]\nprobabilities = 0.5\n'
@@ -248,6 +250,7 @@ def test_each_of_several_checks_has_a_file_which_stays_while_one_failed(quick: P
     assert main(["check", "--checkpoint", "long.json", "--resume"]) == 4
 
 
+@pytest.mark.slow
 def test_the_file_stays_while_an_answer_could_not_be_written_down(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,6 +320,7 @@ def test_rates_are_told_in_units_that_fit(step: float, planned: int, words: str)
     assert found.words(int(100 * step), planned) == words
 
 
+@pytest.mark.slow
 def test_a_pipe_is_told_how_far_a_run_is(
     quick: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,6 +197,7 @@ def test_a_module_that_is_installed_is_not_shadowed(capsys: pytest.CaptureFixtur
     assert "has no object 'flips'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_mark_of_a_spreadsheet_and_a_space_in_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     Path("frame.py").write_text(
         "def old(people, rng):\n"
@@ -268,6 +269,7 @@ def lt_domain(kind: str, sizes: dict[str, object], moves: dict[str, str]) -> obj
     return read.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("former", FORMER_KINDS)
 def test_former_names_are_understood(former: str, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = {"dimension": 2} if former == "cube" else {"sizes": [2, 2]}

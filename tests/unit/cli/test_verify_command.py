@@ -60,6 +60,7 @@ def verify(capsys, *arguments):
     return code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_everything_against_its_configuration(folder, capsys):
     code, out, err = verify(capsys, "all.json", "--config", "liptest.toml")
     assert (code, err) == (0, "")
@@ -69,6 +70,7 @@ def test_everything_against_its_configuration(folder, capsys):
     assert "Checked: the witness's probabilities break the claim, by rationals alone" in out
 
 
+@pytest.mark.slow
 def test_what_is_not_given_is_not_checked(folder, capsys):
     (folder / "liptest.toml").rename(folder / "its.toml")
     mechanism = ["--mechanism", "vendor.py:shown"]
@@ -100,6 +102,7 @@ def test_a_configuration_beside_it_is_taken_unless_the_file_is_looked_at_alone(f
     assert verify(capsys, "no.json", "--alone", "vendor.py:shown")[0] == 2
 
 
+@pytest.mark.slow
 def test_the_next_command_is_said_and_works(folder, capsys):
     (folder / "liptest.toml").rename(folder / "its.toml")
     for name, code in (("no", 0), ("yes", 3)):
@@ -114,6 +117,7 @@ def test_the_next_command_is_said_and_works(folder, capsys):
     assert main(command.split()[1:]) == 0
 
 
+@pytest.mark.slow
 def test_a_certificate_alone_runs_nothing_and_says_whether_its_file_is_here(folder, capsys):
     """Whoever writes a certificate does not choose which file of yours is run."""
     (folder / "liptest.toml").unlink()
@@ -139,6 +143,7 @@ def test_a_certificate_alone_runs_nothing_and_says_whether_its_file_is_here(fold
         assert not ran.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", [["--uniform"], []])
 def test_a_law_without_numbers_is_taken_from_the_certificate(folder, capsys, law):
     words = ["vendor.py:even", "--epsilon", "1", "--records", "3", "--method", "exhaustive", *law]
@@ -149,6 +154,7 @@ def test_a_law_without_numbers_is_taken_from_the_certificate(folder, capsys, law
     assert "repeated from its seed, gives the same numbers" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_a_changed_certificate_fails_with_sentences(folder, capsys):
     changed = json.loads((folder / "yes.json").read_text())
     changed["verdict"]["guarantee"]["exception_mass"] = 0.001
@@ -161,6 +167,7 @@ def test_a_changed_certificate_fails_with_sentences(folder, capsys):
     assert "Checked" not in out
 
 
+@pytest.mark.slow
 def test_changed_code_fails(folder, capsys):
     (folder / "vendor2.py").write_text(VENDOR.replace("0.25", "0.0625"))
     code, out, _ = verify(capsys, "no.json", "--mechanism", "vendor2.py:shown", *LAW)
@@ -169,6 +176,7 @@ def test_changed_code_fails(folder, capsys):
     assert "the witness does not break the claim on this mechanism" in out
 
 
+@pytest.mark.slow
 def test_another_distribution_fails(folder, capsys):
     arguments = ["--mechanism", "vendor.py:shown", "--dimension", "3", "--probabilities", "0.5"]
     code, out, _ = verify(capsys, "yes.json", *arguments)
@@ -176,6 +184,7 @@ def test_another_distribution_fails(folder, capsys):
     assert "the distribution is not the one that was tested with" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -201,6 +210,7 @@ def test_bad_input_is_exit_code_2(folder, capsys, arguments, words):
     assert words in err
 
 
+@pytest.mark.slow
 def test_nothing_of_a_list_is_lost(folder, capsys):
     """A wrong certificate among good ones is told, and the others are checked all the same."""
     documents = json.loads((folder / "all.json").read_text())
@@ -212,6 +222,7 @@ def test_nothing_of_a_list_is_lost(folder, capsys):
     assert "has an unknown key 'note'" in out
 
 
+@pytest.mark.slow
 def test_a_mechanism_cannot_print_a_verdict(folder, capsys):
     loud = VENDOR.replace("return int(rng", "print('HOLDS')\n    return int(rng")
     (folder / "loud.py").write_text(loud)
@@ -221,6 +232,7 @@ def test_a_mechanism_cannot_print_a_verdict(folder, capsys):
     assert (code, out.count("HOLDS")) == (0, 1)
 
 
+@pytest.mark.slow
 def test_the_mechanism_may_stand_behind_the_certificate(folder, capsys):
     code, out, _ = verify(capsys, "no.json", "vendor.py:shown", *LAW)
     assert (code, "HOLDS" in out) == (0, True)

@@ -154,6 +154,7 @@ def test_neighbourhoods_visit_all_neighbours() -> None:
     assert found.plan.laws == pytest.approx(13809 * (1 + near @ law.mass(points)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_run_of_neighbourhoods_counts_draws_up_to_the_violation() -> None:
     grid = lt.AnswerGrid([9, 9], relation="all")
 

@@ -293,6 +293,7 @@ def test_a_password_is_never_shown() -> None:
     assert "hidden" not in str(caught.value) + repr(table.words)
 
 
+@pytest.mark.slow
 def test_a_connection_that_breaks_in_the_middle(postgres: sa.Engine) -> None:
     table = SqlTable(postgres, table="bits")
     before = fit(table)

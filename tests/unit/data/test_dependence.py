@@ -75,6 +75,7 @@ def test_parity_of_three_columns_shows_in_the_joint_law_only() -> None:
     assert found.tau_upper > 0.5
 
 
+@pytest.mark.slow
 def test_values_read_off_the_table_prove_nothing_unless_they_are_named() -> None:
     frame = twins(40_000).assign(b=lambda t: np.where(t.b == 1, "yes", "no"))
     read = column_dependence(frame, columns=["a", "b"])

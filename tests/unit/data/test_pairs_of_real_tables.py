@@ -64,12 +64,14 @@ def interquartile_range(frame: Any, rng: Any) -> Any:
     return high - low + rng.laplace(scale=0.01)
 
 
+@pytest.mark.slow
 def test_code_that_needs_a_row_is_not_told_to_raise_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RealRows, "draw", lambda self, rng, few: self.zeros)
     verdict = lt.check_privacy(interquartile_range, OPEN, epsilon=1, floats="ideal")
     assert verdict.decision == "NO", str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "domain", [pytest.param(PEOPLE, marks=pytest.mark.slow), OPEN], ids=["replace", "add_remove"]
 )
@@ -131,6 +133,7 @@ def running_sum_of_doubles(frame: Any, rng: Any) -> Any:
     return total + rng.laplace(scale=200_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "domain", [pytest.param(PEOPLE, marks=pytest.mark.slow), OPEN], ids=["replace", "add_remove"]
 )
@@ -149,6 +152,7 @@ def sum_that_is_not_followed(frame: Any, rng: Any) -> Any:
     return math.fsum(sorted(frame["share"].clip(-1, 1).tolist())) + rng.laplace(scale=1.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", [{}, {"user": lt.Key()}], ids=["rows", "users"])
 def test_a_replaced_row_is_not_a_neighbour_where_rows_come_and_go(user: Any) -> None:
     domain = lt.Table(
@@ -192,6 +196,7 @@ def once_in_each_region(frame: Any, rng: Any) -> Any:
     return len(frame.drop_duplicates(["user", "region"])) + rng.laplace(scale=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "domain"),
     [

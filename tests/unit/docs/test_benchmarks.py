@@ -216,6 +216,7 @@ def test_laws_are_compared_with_those_of_another_checkout() -> None:
     assert "speed of the baseline" in rows["sparse_vector, 3 records"]["figures"]
 
 
+@pytest.mark.slow
 def test_planned_laws_are_those_of_the_theory(costs: dict[str, Any]) -> None:
     for setting, (*planned, paper) in THEORY.items():
         figures = [costs[f"{setting}: {method}"]["figures"] for method in METHODS]
@@ -252,6 +253,7 @@ def test_ratios_of_cpu_seconds_are_not_out_of_hand(figures: ModuleType) -> None:
     assert all(0 < found[name] <= most for name, most in RATIOS.items()), found
 
 
+@pytest.mark.slow
 def test_the_paper_is_a_formula_where_it_cannot_be_run() -> None:
     row = rows_of("scaling")["d = 50: paper's A_test (formula)"]
     assert (row["counts"], row["place"]["at"]) == ({}, 50)

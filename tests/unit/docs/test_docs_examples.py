@@ -87,6 +87,7 @@ def commands() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_commands_exist() -> None:
     known = {"--help", "--version", "-h"}
     shown = commands()

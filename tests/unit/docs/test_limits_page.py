@@ -82,6 +82,7 @@ def named(row: str) -> None:
     assert f"| {row} |" in PAGE, f"docs/limits.md has no row {row!r}"
 
 
+@pytest.mark.slow
 def test_the_honest_code_shows_nothing_else() -> None:
     assert released_by(gate_of(honest)) in (0, 1)
 
@@ -165,6 +166,7 @@ def test_code_that_keeps_state_elsewhere(hidden: ModuleType) -> None:
     assert released_by(gate) == SECRET
 
 
+@pytest.mark.slow
 def test_code_that_writes_what_it_reads(tmp_path: Path) -> None:
     named("writes the private table to a file during the release")
     path = str(tmp_path / "copy")
@@ -180,6 +182,7 @@ def test_code_that_writes_what_it_reads(tmp_path: Path) -> None:
     assert SECRET in Path(path).read_text().split()
 
 
+@pytest.mark.slow
 def test_a_file_opened_before_is_not_noticed(tmp_path: Path) -> None:
     named("the same through a file or pipe that was opened before the test: no warning either")
     path = tmp_path / "copy"
@@ -210,6 +213,7 @@ def test_code_that_replaces_parts_of_liptest(
     assert released_by(gate_of(vendor)) == SECRET
 
 
+@pytest.mark.slow
 def test_a_fault_on_one_dataset() -> None:
     named("hides a fault on datasets that are never drawn")
 
@@ -221,6 +225,7 @@ def test_a_fault_on_one_dataset() -> None:
     assert mass < gate_of(vendor).certificate.verdict.guarantee.exception_mass
 
 
+@pytest.mark.slow
 def test_code_that_takes_its_time() -> None:
     named("takes long, or fails, on some private tables")
 
@@ -252,6 +257,7 @@ def test_state_in_what_the_code_names() -> None:
         gate_of(vendor)
 
 
+@pytest.mark.slow
 def test_code_that_is_changed_after_the_test() -> None:
     named("changes the code, a parameter or an imported local module after the test")
     parts = {"answer": honest}
@@ -286,6 +292,7 @@ def test_a_source_file_or_local_module_that_is_changed(
         gate.release(PRIVATE)
 
 
+@pytest.mark.slow
 def test_code_that_looks_at_the_stand_ins() -> None:
     named("recognises the stand-in for `rng`, and is honest only before it")
 
@@ -380,6 +387,7 @@ def test_compiled_randomness() -> None:
         gate_of(vendor)
 
 
+@pytest.mark.slow
 def test_a_constant_seed() -> None:
     named("makes its generator with a constant seed, outside of the function too")
     held = np.random.default_rng(2024)
@@ -389,6 +397,7 @@ def test_a_constant_seed() -> None:
     assert "constant seed 2024" in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_fault_where_a_search_looks() -> None:
     named("hides a fault at corners: all records equal, all but one equal")
 
@@ -399,6 +408,7 @@ def test_a_fault_where_a_search_looks() -> None:
     assert gate_of(vendor, search_laws=None).certificate.decision == "NO"
 
 
+@pytest.mark.slow
 def test_what_the_code_prints(capfd: pytest.CaptureFixture[str]) -> None:
     named("prints, logs or warns during the release")
 

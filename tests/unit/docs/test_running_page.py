@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from liptest.privacy import sampling_run
 from liptest.runs import workers as executors
 
 PAGE = (Path(__file__).parents[3] / "docs" / "running.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_example_gives_its_verdict(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     script = tmp_path / "example.py"

@@ -80,6 +80,7 @@ def test_a_number_beside_another_one_is_moved_for_itself() -> None:
     assert pair_kind(laws._pair(0, 1)[0].leaves, laws._pair(0, 1)[1].leaves) == kinds[0]
 
 
+@pytest.mark.slow
 def test_rho_of_a_rounded_count_is_that_of_one_pair() -> None:
     small, large = (lt.exact_rho(lt.mechanism(rounded), lt.Hypercube(n)) for n in (2, 40))
     assert (small.lower, small.upper) == (large.lower, large.upper)

@@ -138,6 +138,7 @@ def whole_probability(seen: WholeFunction, output: Any) -> arb:
     raise AssertionError(f"{output} is of no description")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta"),
     [
@@ -182,6 +183,7 @@ def test_a_multiple_that_hides_nothing_is_proved() -> None:
     assert lt.exact_epsilon(tens, SMALL).upper == pytest.approx(LN2, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_rounded_halves_are_not_taken_for_a_law_in_pieces() -> None:
     """round(count + G/2), half-even: refused as a law in pieces, looked at value by value."""
 
@@ -248,6 +250,7 @@ def test_different_rates_are_refuted_far_out() -> None:
     assert verdict.witness.verify(scaled_by_data)
 
 
+@pytest.mark.slow
 def test_dependent_places_are_looked_at_value_by_value() -> None:
     """Two numbers of one noise variable: not compared over all numbers, and never by mistake."""
 

@@ -40,6 +40,7 @@ def few_old(con: Any, rng: Any) -> Any:
     return bool(rng.random() < (1 + old) / 4)
 
 
+@pytest.mark.slow
 def test_verdicts_on_small_tables() -> None:
     assert (
         lt.check_privacy(lt.mechanism(counts), SMALL, epsilon=1, floats="ideal").decision == "YES"
@@ -95,6 +96,7 @@ KEYS = (
 )
 
 
+@pytest.mark.slow
 def test_joins_are_decided_on_small_tables_and_refuted_on_large_ones() -> None:
     def joined(scale: float) -> Any:
         def counted(con: Any, rng: Any) -> Any:

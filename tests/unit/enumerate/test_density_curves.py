@@ -82,6 +82,7 @@ def test_cells_hold_the_mass_of_the_closed_form(function: Any, cdf: Any, options
     assert abs(peaks[0] - peaks[1]) == 1
 
 
+@pytest.mark.slow
 def test_the_event_is_shaded_and_a_rare_one_is_inside() -> None:
     plain = curves_of(laplace, lt.Hypercube(9))
     assert plain is not None
@@ -108,6 +109,7 @@ def test_a_description_that_comes_half_of_the_time_has_half_of_the_mass() -> Non
     assert sum(found.first) * (found.edges[1] - found.edges[0]) == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 def test_what_has_no_densities_is_not_drawn() -> None:
     assert curves_of(whole, lt.Hypercube(1)) is None
     # Its ends have probabilities of their own.

@@ -81,6 +81,7 @@ def program(fill: Filled, scale: float, answer: Callable[[Any], Any] = list) -> 
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill", PROGRAMS)
 @pytest.mark.parametrize("records", [2, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_both_answers_are_found(fill: Filled, records: int) -> None:
@@ -132,6 +133,7 @@ def test_whole_numbers_cut_noise_off() -> None:
     assert law[1] == pytest.approx(math.exp(-1) / 2, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_copy_is_another_array() -> None:
     @lt.mechanism
     def with_a_copy(data: Any, rng: Any) -> list[float]:
@@ -214,6 +216,7 @@ def whole_counts_by_a_half(data: Any, rng: Any) -> list[float]:
     return list(counts + rng.laplace(0, 2.0, CELLS))
 
 
+@pytest.mark.slow
 def test_counts_by_add_at() -> None:
     domain = lt.RecordGrid([CELLS] * 40)
     assert lt.check_privacy(counted_in_place, domain, epsilon=1, seed=1).decision == "YES"

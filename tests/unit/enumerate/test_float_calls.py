@@ -176,6 +176,7 @@ def test_the_type_of_a_real_output_is_float() -> None:
     assert loss(mixed).value == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_claims_with_and_without_delta() -> None:
     bell = lambda data, rng: float(data.sum() + rng.normal(0, 2.0))  # noqa: E731
     claim: dict[str, Any] = {"distribution": LAW, "method": "exhaustive"}

@@ -128,6 +128,7 @@ def check(kind: str, program: Any) -> tuple[float, float]:
     return found.epsilon, exact
 
 
+@pytest.mark.slow
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(kind=st.sampled_from(sorted(SMALL)), program=PROGRAMS)
 def test_no_price_is_below_brute_force(kind: str, program: Any) -> None:

@@ -105,6 +105,7 @@ def by(chosen: str, module: str) -> Any:
     return space["run"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["packages", "own"])
 @pytest.mark.parametrize(
     "chosen", ["noisy", "other", "state", "seeded", "seeded_state", "seeded_other"]
@@ -142,6 +143,7 @@ assert dict(lt.mechanism(computed).law(np.array([1]))) == {0: 0.25, 1: 0.75}
 """
 
 
+@pytest.mark.slow
 def test_what_is_imported_by_a_computed_name_is_followed(own: Path) -> None:
     (own / "of_a_computed_name.py").write_text(GENERATORS)
     (own / "program.py").write_text(COMPUTED)

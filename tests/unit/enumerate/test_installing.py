@@ -172,6 +172,7 @@ def test_generators_among_very_many_objects_must_stand_still(
         law(lambda data: OF_MANY[1_050].random() < RARE)
 
 
+@pytest.mark.slow
 def test_parameters_are_checked_by_a_generator_that_is_none_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -75,6 +75,7 @@ def test_the_densities_are_those_of_laplace_noise() -> None:
     assert by_hand.log_probabilities == pytest.approx(of_library.log_probabilities)
 
 
+@pytest.mark.slow
 def test_as_implemented_it_is_still_refuted() -> None:
     found = verdict(of_numpy, 1.0)
     assert found.decision == "YES"

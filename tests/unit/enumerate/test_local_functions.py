@@ -215,6 +215,7 @@ def tells_by_membership(data: Any, rng: Any) -> Any:
     return data.sum() + rng.laplace(0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", [tells_by_exception, tells_by_generator, tells_by_membership, all_records]
 )

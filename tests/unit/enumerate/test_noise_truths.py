@@ -103,6 +103,7 @@ def test_what_is_written_in_place_is_seen_by_another_name(into: Any) -> None:
     assert dict(found) == pytest.approx(dict(expected), rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=7), st.integers(-2, 2))
 def test_first_above_against_a_product(answers: list[int], threshold: int) -> None:

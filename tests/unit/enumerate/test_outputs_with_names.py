@@ -46,6 +46,7 @@ def with_parity(data: Any, rng: Any) -> Any:
     return Report(f"{int(data.sum()) % 2}", data.sum() + rng.laplace(0, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [named, reported, nested])
 def test_decided_as_the_numbers_are(program: Any) -> None:
     for epsilon, decision in ((1.0, "YES"), (0.95, "NO")):

@@ -41,6 +41,7 @@ def check(function, method, **options):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_pure_privacy_is_left_open(method):
     verdict = check(geometric, method, epsilon=28)
@@ -49,6 +50,7 @@ def test_pure_privacy_is_left_open(method):
     assert "unexplored" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_delta_above_what_is_open_is_decided(method):
     # Outputs c and c + 1 have 2/3 and 1/3, of which neighbouring counts share one.

@@ -163,6 +163,7 @@ def test_no_other_notion_is_proved_of_them() -> None:
         assert verdict.decision == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_a_low_bound_is_refuted_and_a_missing_delta_is_told() -> None:
     domain = lt.RecordGrid([10] * 5_000)
 

@@ -84,6 +84,7 @@ def rarely(limit: int) -> Any:
     return program
 
 
+@pytest.mark.slow
 def test_later_laws_are_repeated_as_well() -> None:
     """After the 64th law it was the first leaf only."""
     mechanism = lt.mechanism(rarely(66))

@@ -201,6 +201,7 @@ def test_what_an_exception_leaves_is_as_written() -> None:
     assert rewritten([1, 2, 3]) == 2
 
 
+@pytest.mark.slow
 def test_a_loop_that_counts_itself_is_proved_in_few_runs(monkeypatch: Any) -> None:
     """Each run that is cut is looked through for what it keeps: not every one of 64 paths."""
     looked: list[object] = []

@@ -127,6 +127,7 @@ def test_other_laws_are_not_taken_for_it(outcomes: Any) -> None:
     assert fitted(outcomes) is None
 
 
+@pytest.mark.slow
 def test_thresholds_of_a_sampler_are_proved() -> None:
     verdict = lt.check_privacy(above, BITS, epsilon=1.0, delta=1e-12, seed=1)
     assert (verdict.decision, verdict.method) == ("YES", "alignment")

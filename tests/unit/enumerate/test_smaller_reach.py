@@ -148,6 +148,7 @@ def sum_below(low: int, bound: float) -> int:
     return near + 1 - low
 
 
+@pytest.mark.slow
 def test_numpys_whole_numbers_are_calculated_with_only_as_floats() -> None:
     third = law(lambda data, rng: bool(rng.integers(3**39) / 3**39 < 0.5))
     assert abs(float(third[True]) - 0.5) < 1e-12

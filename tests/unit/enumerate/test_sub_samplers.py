@@ -270,6 +270,7 @@ def test_a_declared_sampler_is_one_draw_and_verdicts_say_so() -> None:
     assert "by_table (test_sub_samplers.py:" in condition
 
 
+@pytest.mark.slow
 def test_declared_noise_is_proved_from_what_was_enumerated() -> None:
     def program(data: Any) -> int:
         return int(data.sum()) + right_noise()

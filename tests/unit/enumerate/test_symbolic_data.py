@@ -80,6 +80,7 @@ def test_noise_whose_scale_is_data_is_refused() -> None:
     assert "the parameters of rng.laplace" in found.reason
 
 
+@pytest.mark.slow
 def test_a_program_that_asks_what_its_data_are_is_answered_or_noticed() -> None:
     def asks_the_type(data: Any, rng: Any) -> float:
         total = data.sum() if type(data) is np.ndarray else 0 * data.sum()
@@ -229,6 +230,7 @@ def test_noise_that_is_kept_from_run_to_run_is_noticed() -> None:
     assert isinstance(paths(keeps, lt.Hypercube(9), "branches"), NoPaths)
 
 
+@pytest.mark.slow
 def test_loops_without_an_end_are_refused() -> None:
     def endless(data: Any, rng: Any) -> Any:
         left = data.sum() + rng.laplace(0, 1.0)

@@ -95,6 +95,7 @@ def test_the_price_is_the_largest_change(name: str, relation: str) -> None:
     assert math.isclose(proved, true, rel_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_sums_of_real_numbers_are_bounded_as_the_query_clips_them() -> None:
     table = lt.Table({"x": lt.Real(), "y": lt.Real(0, 5)}, rows=100)
     assert price("COALESCE(SUM(MAX(0.0, MIN(x, 10.0))), 0.0) FROM data", table) == pytest.approx(10)
@@ -221,6 +222,7 @@ def test_what_is_not_there_may_be_0(program: Callable[..., Any], relation: str) 
     assert "given that queries answer as sqlite does" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", fast([(one,) for one in LEAKS], 2))
 def test_what_is_told_is_refused(program: Callable[..., Any]) -> None:
     table = table_of(rows=50)

@@ -157,6 +157,7 @@ def test_choices_about_noise_have_a_probability_together(
     assert printed.count("probability") == 1
 
 
+@pytest.mark.slow
 def test_a_loop_that_a_budget_ends_has_a_law_that_is_printed(
     tmp_path: Any, monkeypatch: Any, capsys: Any
 ) -> None:

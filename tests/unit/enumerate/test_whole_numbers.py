@@ -77,6 +77,7 @@ def test_infinite_bounds_and_nan_are_decided() -> None:
     assert law(function) == {(True, True, False, False, False, True, True): 1}
 
 
+@pytest.mark.slow
 def test_a_number_used_as_such_is_over_budget() -> None:
     for function in (
         lambda: [0][random.getrandbits(64)],

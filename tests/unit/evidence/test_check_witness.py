@@ -50,6 +50,7 @@ def test_e_to_the_x_lies_between_its_bounds(exponent, bits):
         ctx.prec = 53
 
 
+@pytest.mark.slow
 @given(ARGUMENTS, st.sampled_from([32, 200]))
 def test_the_logarithm_lies_between_its_bounds(argument, bits):
     low, high = log_bounds(argument, bits)
@@ -111,6 +112,7 @@ LAWS = st.lists(st.integers(0, 6), min_size=3, max_size=3).filter(any)
 EPSILONS = st.sampled_from([lt.log(2), lt.log("3/2"), 0.5, 1.0, 2.0])
 
 
+@pytest.mark.slow
 @given(LAWS, LAWS, EPSILONS, st.sampled_from([0.0, 0.125, 0.25]), st.sampled_from([0.0, 1e-9]))
 def test_it_agrees_with_brute_force_and_with_the_package(left, right, epsilon, delta, tolerance):
     p, q = ([F(weight, sum(side)) for weight in side] for side in (left, right))

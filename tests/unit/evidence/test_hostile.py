@@ -119,6 +119,7 @@ def test_the_checker_of_witnesses_answers(name, file, capsys):
     assert max(map(len, (out + err).splitlines())) < 2000
 
 
+@pytest.mark.slow
 def test_sums_of_unlike_fractions_are_enclosed():
     values = [Fraction(10**3000 + k, 10**3010 + 7 * k + 1) for k in range(1, 60)]
     low, high = check_witness._sum_bounds(values)

@@ -463,6 +463,7 @@ class TestGates:
         assert (attempt.private_table, attempt.releases, attempt.used) == ("clicks", 2, 1)
         assert attempt.certificate == told.certificate.to_dict()["digest"]
 
+    @pytest.mark.slow
     def test_the_certificate_says_which_attempt_it_was(self, path):
         assert [gate(path).certificate.attempts for _ in range(3)] == [1, 2, 3]
         assert gate(path, vendor="bolt").certificate.attempts == 1

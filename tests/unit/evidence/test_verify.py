@@ -96,6 +96,7 @@ def walk(value):
 ODD = [None, True, -1, 0.5, 10**30, "", "inf", [], {}, [[]], {"tuple": [1]}, "1/2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tester", pytest.param("no-floats", marks=pytest.mark.slow)])
 def test_both_validators_agree_on_damage(name):
     """Ours is short; the library decides whether it understands the schema."""
@@ -259,6 +260,7 @@ def its_certificate(epsilon):
     return mechanism, law, certify(verdict, fingerprint(mechanism), law, own_seed=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [2, 0.01])
 def test_noise_of_which_the_certificate_is_silent(epsilon):
     mechanism, law, held = its_certificate(epsilon)

@@ -217,6 +217,7 @@ def test_what_is_left_to_a_forger(name):
     assert "verdict.mechanism" in free
 
 
+@pytest.mark.slow
 def test_every_value_of_the_document_is_guarded():
     """Each place in turn gets another value of its type: nothing goes unnoticed."""
     for path in places(document("no-delta")):

@@ -87,6 +87,7 @@ def test_counts_are_near_the_ideal_law(method: str) -> None:
         assert count / law.total == pytest.approx(high - low, abs=1e-13)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.sampled_from(["laplace", "gumbel", "logistic"]),

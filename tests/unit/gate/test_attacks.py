@@ -388,6 +388,7 @@ class TestCodeIsNotAskedInARelease:
         assert "no code of the mechanism runs" in words
         assert told.certificate == lt.Certificate.from_json(told.certificate.to_json())
 
+    @pytest.mark.slow
     def test_what_cannot_be_sealed_needs_a_word_of_the_operator(self) -> None:
         many = lt.ProductDistribution.uniform(lt.Hypercube(20))
         options = {"method": "neighbourhoods", "exception_mass": 0.3, "failure_probability": 0.05}

@@ -202,6 +202,7 @@ class TestDraws:
         drawn = [draw_cell(F(1, 3), [(ExactDraw(noise, below), F(1))], F(1)) for _ in range(count)]
         assert fits(*_counts(drawn, noise))
 
+    @pytest.mark.slow
     def test_a_wrong_scale_would_be_seen(self):
         below = random.Random(7).randrange
         draws = [ExactDraw(Noise("laplace", F(3)), below) for _ in range(1500)]

@@ -165,6 +165,7 @@ def test_digits_of_a_price_are_those_that_tell_it_from_the_claim() -> None:
     assert dearer_words(price, Claim(0.5, 0.0, 0.0)).startswith("proved at most 1,")
 
 
+@pytest.mark.slow
 def test_methods_by_name() -> None:
     assert check(noisy_count, lt.Hypercube(3), method="alignment").decision == "YES"
     dear = check(too_quiet, PEOPLE, method="alignment")
@@ -200,6 +201,7 @@ def test_what_draws_refuses_a_domain_alone() -> None:
         lt.PrivacyGate(noisy_count, PEOPLE, epsilon=1.0)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_nobody_knows_and_it_is_said() -> None:
     @lt.mechanism
     def product_of_all(data: Any, rng: Any) -> int:
@@ -331,6 +333,7 @@ def test_kinds_of_noise_that_depend_on_what_was_released() -> None:
     assert mixed == pytest.approx(normal + 1 / 4, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "domain", "value"),
     [(noisy_count, PEOPLE, 1.0), (noisy_mean, PEOPLE, 1.0), (above, lt.Answers(12), None)],

@@ -127,6 +127,7 @@ def test_the_same_seed_gives_the_same_bands_on_any_number_of_workers():
     assert profile(seed=2).points != runs[0].points
 
 
+@pytest.mark.slow
 def test_the_default_grid_comes_from_draws_that_are_not_counted():
     found = profile(random_mechanism(lt.Hypercube(6)), epsilons=None)
     assert len(found.points) == 40

@@ -70,6 +70,7 @@ def test_yes_by_proof() -> None:
     assert "10,000" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [too_true, too_true_loop])
 def test_no_with_a_witness(function: Any) -> None:
     verdict = check(function, FOUR, epsilon=1.0)
@@ -86,6 +87,7 @@ def test_no_with_a_witness(function: Any) -> None:
     assert "at place" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [response, pytest.param(too_true, marks=pytest.mark.slow)])
 def test_certificates_hold(function: Any) -> None:
     mechanism = lt.mechanism(function)
@@ -118,6 +120,7 @@ def test_delta() -> None:
     assert verdict.witness.verify(lt.mechanism(normal))
 
 
+@pytest.mark.slow
 def test_coordinates_of_different_sizes() -> None:
     sizes = lt.ProductDistribution.uniform(lt.RecordGrid([2] * 5_000 + [4] * 5_000))
     verdict = check(too_true, sizes, epsilon=1.0)
@@ -143,6 +146,7 @@ def test_what_brings_records_together_has_no_such_proof(function: Any) -> None:
 FAST = {"response"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [

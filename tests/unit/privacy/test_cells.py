@@ -81,6 +81,7 @@ def test_laplace_noise_has_the_closed_form():
         assert float(orders.largest_loss()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_rho_and_mu_of_laplace_noise():
     rho, mu = (f(lt.mechanism(laplace), CUBE) for f in (lt.exact_rho, lt.exact_mu))
     assert rho.lower <= math.exp(-1) * (1 + 1e-15) <= rho.upper * (1 + 1e-15)
@@ -92,6 +93,7 @@ def test_rho_and_mu_of_laplace_noise():
     assert mu.upper - mu.lower < 1e-9
 
 
+@pytest.mark.slow
 def test_normal_noise_is_known_exactly():
     rho, mu = (f(lt.mechanism(normal), CUBE) for f in (lt.exact_rho, lt.exact_mu))
     assert (rho.value, mu.value) == (0.125, 0.5)
@@ -130,6 +132,7 @@ def _gaussian_delta(mu, epsilon):
     return PHI.cdf(near) - math.exp(epsilon) * PHI.cdf(far)
 
 
+@pytest.mark.slow
 def test_geometric_noise_over_all_whole_numbers():
     rho, mu = (f(lt.mechanism(geometric), CUBE) for f in (lt.exact_rho, lt.exact_mu))
     loss = math.log(2)
@@ -147,6 +150,7 @@ def test_noise_on_one_side_has_no_rho_and_no_mu():
     assert verdict.witness.loss_lower == math.inf
 
 
+@pytest.mark.slow
 def test_normal_beside_other_numbers_is_never_a_false_yes():
     every = lt.AnswerGrid([2, 2], relation="all")
     exact = 0.125 + math.exp(-1)

@@ -87,6 +87,7 @@ def test_laws_without_a_common_output_stay_infinite():
         assert grid.power(5).delta_at(3.0) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_brute_force_on_random_mechanisms():
     rng = random.Random(7)
     for _ in range(12):

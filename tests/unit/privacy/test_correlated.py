@@ -78,6 +78,7 @@ def test_a_small_domain_is_proved_whatever_the_data():
     assert check(CALM, small).method == "exhaustive"
 
 
+@pytest.mark.slow
 def test_grids_have_an_expected_cost_and_exact_counts():
     grid = lt.Hypergrid([3, 5])
     sampled = lt.SampledDistribution(grid, lambda n, rng: np.zeros((n, 2), dtype=int))

@@ -75,6 +75,7 @@ CASES += [(binomial, binomial_masses(), 1.0, epsilon) for epsilon in (0.5, 1.0, 
 CASES += [(skellam, skellam_masses(), math.exp(-4), epsilon) for epsilon in (0.5, 1.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", mostly_slow(CASES, 4))
 def test_deltas_are_those_of_direct_sums(case: Any) -> None:
     """YES a little above the exact delta, NO a little below it."""
@@ -87,6 +88,7 @@ def test_deltas_are_those_of_direct_sums(case: Any) -> None:
         assert verdict.decision == decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [poisson, binomial, skellam])
 @pytest.mark.parametrize("records", mostly_slow([1, 5000], 2))
 def test_no_pure_claim_holds(mechanism: Any, records: int) -> None:

@@ -60,6 +60,7 @@ def test_certified_mass_inverts_clean_draws():
     assert certified_mass(1375, 1e-6) <= 0.01 < certified_mass(1374, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [FAIR, LEVEL], ids=["datasets", "statistic"])
 def test_neighbourhoods_of_a_cube(mechanism):
     verdict = check(UNIFORM, "neighbourhoods", mechanism)
@@ -68,6 +69,7 @@ def test_neighbourhoods_of_a_cube(mechanism):
     assert verdict.cost.pairs == 1375 * 6
 
 
+@pytest.mark.slow
 def test_neighbourhoods_of_records():
     verdict = check(RECORDS, "neighbourhoods")
     assert verdict.cost.laws == verdict.plan.laws == 1375 * (1 + 2 + 0 + 1)

@@ -157,6 +157,7 @@ def test_a_method_belongs_to_a_distribution():
         lt.privacy_profile(normal_count, lt.Hypercube(3), method="neighbourhoods")
 
 
+@pytest.mark.slow
 def test_the_curves_are_drawn():
     pytest.importorskip("matplotlib")
     found = lt.privacy_profile(lt.catalogue.randomised_response(2, 1.0), lt.Hypercube(2))

@@ -267,6 +267,7 @@ def test_discrete_gaussian_noise_at_its_rho(sigma: Fraction, shift: int) -> None
     assert float(low) > float(rho * order) * (1 - 1e-6)
 
 
+@pytest.mark.slow
 @given(laws(1), laws(1))
 def test_independent_parts_add_up(
     one: tuple[list[Fraction], list[Fraction]], two: tuple[list[Fraction], list[Fraction]]

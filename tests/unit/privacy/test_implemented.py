@@ -150,6 +150,7 @@ def test_the_line_of_the_textbook_mechanism() -> None:
     assert json.loads(verdict.to_json())["implemented"]["decision"] == "NO"
 
 
+@pytest.mark.slow
 def test_ideal_leaves_the_line_away_and_implemented_decides() -> None:
     ideal = checked(textbook, floats="ideal")
     assert ideal.decision == "YES"
@@ -194,6 +195,7 @@ def test_a_rounded_unclipped_sum_is_refuted_by_its_tail_alone() -> None:
     assert witness.point in range(1, 7)
 
 
+@pytest.mark.slow
 def test_delta_is_compared_with_the_share() -> None:
     """A claimed delta above all that impossible draws weigh is not refuted; one below is."""
     small = lt.check_privacy(textbook, FIVE, epsilon=1, delta=0.1, floats="implemented", seed=1)
@@ -224,6 +226,7 @@ def test_verify_replays_the_witness_from_the_certificate() -> None:
     assert not wrong.witness.problems()
 
 
+@pytest.mark.slow
 def test_the_exact_law_of_the_floats_proves_a_clipped_sum() -> None:
     found = checked(clipped).implemented
     assert found is not None
@@ -251,6 +254,7 @@ def clipped_by_mistake(data, rng):
     return int(np.clip(round(data.sum() + rng.laplace(0, 0.5)), -8, 8))
 
 
+@pytest.mark.slow
 def test_a_loss_beyond_the_claim_is_a_no() -> None:
     found = lt.check_privacy(clipped_by_mistake, FIVE, epsilon=1, floats="implemented", seed=1)
     assert found.decision == "NO"
@@ -288,6 +292,7 @@ def test_a_witness_that_was_changed_is_noticed(change: Any) -> None:
     assert any(line.startswith("implemented: ") for line in tampered(change))
 
 
+@pytest.mark.slow
 def test_an_analysis_does_not_hang_where_numpy_does() -> None:
     """NumPy's search for such a p never ends at the last grid point: it is not asked there."""
 
@@ -384,6 +389,7 @@ def exponential_by_hand(data, rng):
     return data.sum() - 2.0 * math.log(1 - rng.random())
 
 
+@pytest.mark.slow
 def test_an_inverse_cdf_by_hand_has_its_ideal_law_where_that_is_followed() -> None:
     found = checked(lt.mechanism(inverse_cdf))
     assert found.decision == "YES"

@@ -319,6 +319,7 @@ def test_code_on_a_sum_is_exact(mechanism, weights, epsilon):
     assert least <= epsilon + 1e-3
 
 
+@pytest.mark.slow
 def test_code_on_a_long_sum_is_what_the_sum_is():
     law = lt.ProductDistribution.bernoulli(np.linspace(0.2, 0.7, 400))
     told = noiseless_privacy(lt.Count(), law, epsilon=0.3)

@@ -91,6 +91,7 @@ def decide(laws, method="exhaustive", **claim):
     return lt.check_privacy(table_mechanism(laws), UNIFORM, method=method, seed=1, **claim).decision
 
 
+@pytest.mark.slow
 def test_a_claim_that_no_epsilon_and_delta_refutes():
     verdict = lt.check_privacy(permute_and_flip, ANSWERS, rho=0.5)
     assert verdict.decision == "NO"
@@ -107,6 +108,7 @@ def test_a_claim_that_no_epsilon_and_delta_refutes():
     assert below.decision == "NO"
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(tables())
 def test_every_notion_against_brute_force(laws):

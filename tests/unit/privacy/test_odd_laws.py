@@ -176,6 +176,7 @@ def test_data_that_never_vary(p):
         assert verdict.cost.laws == 0
 
 
+@pytest.mark.slow
 def test_a_tie_through_every_method_and_representation():
     """Odds of exactly 6 at epsilon = log(6), tolerance 0: rationals decide, floats abstain."""
     for method in METHODS:

@@ -25,6 +25,7 @@ def rounded(data: Any, rng: Any) -> Any:
     return {cell: round(int((data == cell).sum()) + rng.laplace(0, 1)) for cell in range(CELLS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [geometric, rounded])
 def test_a_replaced_record_moves_two_cells(program: Callable[..., Any]) -> None:
     mechanism = lt.mechanism(program)

@@ -38,6 +38,7 @@ def weights(total):
     return counts.map(lambda row: [Fraction(n, sum(row)) for n in row])
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(weights(20), min_size=4, max_size=4),
@@ -131,6 +132,7 @@ def _geometric(data, rng):
     return int(data.sum()) + sign * k
 
 
+@pytest.mark.slow
 def test_what_a_tail_leaves_open_is_proved_with_a_delta():
     mechanism = lt.mechanism(max_choices=60)(_geometric)
     verdict = lt.check_privacy(mechanism, CUBE, epsilon=2.0)

@@ -59,6 +59,7 @@ def test_different_pairs_together(one, other):
         assert found.delta_at(math.log(gamma)) <= stick(every, gamma) * (1 + 1e-12) + 1e-15
 
 
+@pytest.mark.slow
 def test_the_gap_is_of_the_second_order():
     pairs = [
         (Fraction(5, 17), Fraction(3, 19)),

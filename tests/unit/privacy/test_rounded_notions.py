@@ -117,6 +117,7 @@ def test_rho_and_mu_of_rounded_noise_are_those_of_sums(function: Any) -> None:
     assert mu.value == pytest.approx(max(mu_of(*one) for one in pairs_of(function)), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_rounded_normal_noise_costs_what_normal_noise_costs() -> None:
     """Its largest loss has no bound: the upper end is that of the noise before it is rounded."""
 

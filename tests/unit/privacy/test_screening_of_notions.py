@@ -61,6 +61,7 @@ def test_the_harmless_loss_is_that_of_two_halves(mu: float) -> None:
     assert harmless_loss(200.0) < math.inf
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(1, 9), st.integers(1, 9), st.sampled_from([0.0, 1e-9, 1e-3, 0.05]))
 def test_errors_of_the_logs_are_added(first: int, second: int, error: float) -> None:

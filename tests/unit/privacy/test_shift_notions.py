@@ -189,6 +189,7 @@ def test_less_is_refuted_at_its_size(function: Any, domain: Any, claim: dict[str
     assert verdict.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "domain", "rho", "mu"),
     [

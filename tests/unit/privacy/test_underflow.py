@@ -96,6 +96,7 @@ def test_a_claim_that_is_false_elsewhere_stays_refuted(outputs):
     assert verdict.witness.verify(noisy_count(1.0, outputs))
 
 
+@pytest.mark.slow
 def test_a_zero_on_both_sides_is_left_open_unless_it_is_declared():
     def log_pmf(datasets):
         return np.tile([math.log(0.5), math.log(0.5), -math.inf], (len(datasets), 1))

@@ -114,6 +114,7 @@ def test_no_rule_of_accessibility_is_broken(opened: Any) -> None:
     assert problems == []
 
 
+@pytest.mark.slow
 def test_print_shows_everything_on_white(browser: Any, file: Path) -> None:
     view = browser.new_page(color_scheme="dark")
     view.goto(file.as_uri())
@@ -125,6 +126,7 @@ def test_print_shows_everything_on_white(browser: Any, file: Path) -> None:
     assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
 
 
+@pytest.mark.slow
 def test_a_report_prints_on_one_page(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(real_answer(), encoding="utf-8")

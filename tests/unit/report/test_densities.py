@@ -84,6 +84,7 @@ def regions(people: Any, rng: Any) -> Any:
     return counts + rng.laplace(0, 0.5, size=2)
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_drawn_on_the_frames_of_its_table() -> None:
     pytest.importorskip("pandas")
     table = lt.Table({"region": lt.Category(["north", "south"])}, rows=3)

@@ -156,6 +156,7 @@ def test_the_rows_of_both_laws_add_up(outcome):
         assert decides == pytest.approx(getattr(verdict.witness, side), abs=1e-15)
 
 
+@pytest.mark.slow
 def test_thousands_of_faint_outputs_are_drawn_in_runs():
     wide = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(3000))
     verdict = lt.check_privacy(wide, LAW, epsilon=1e-4, method="exhaustive")

@@ -85,6 +85,7 @@ def test_each_page_is_well_formed_and_loads_nothing(outcome: Outcome) -> None:
     assert all(after <= before + 1 for before, after in pairwise(headings))
 
 
+@pytest.mark.slow
 def test_the_same_outcomes_give_the_same_bytes() -> None:
     assert page(EVERY).encode() == page(EVERY).encode()
 
@@ -116,6 +117,7 @@ def test_a_long_promise_is_not_cut() -> None:
     assert sentence[1:] in Page(report_html(longer)).text
 
 
+@pytest.mark.slow
 def test_the_decisions_are_those_of_the_outcomes() -> None:
     assert [one.certificate.decision for one in VERDICTS] == DECISIONS
     found = re.findall(r'<p class="decision">([^<]*)</p>', page(EVERY))
@@ -123,6 +125,7 @@ def test_the_decisions_are_those_of_the_outcomes() -> None:
     assert "nothing is promised and nothing is refuted" in page([BROKEN])
 
 
+@pytest.mark.slow
 def test_only_a_proof_and_a_refutation_have_an_unbroken_edge() -> None:
     for outcome in VERDICTS:
         assert outcome.certificate is not None
@@ -170,6 +173,7 @@ def test_an_open_pair_is_not_called_a_witness() -> None:
     assert "Witness" not in text.split("</style>")[-1]
 
 
+@pytest.mark.slow
 def test_who_is_exposed_and_the_profile_are_exact() -> None:
     rows = re.findall(r'<th scope="row">record (\d)</th><td>([^<]*)</td>', page([NO]))
     assert rows == [("0", "0"), ("1", "0"), ("2", "infinite"), ("3", "0")]
@@ -192,6 +196,7 @@ def test_delta_is_compared_with_the_excess() -> None:
     assert "excess found" not in page([NO])
 
 
+@pytest.mark.slow
 def test_several_outcomes_begin_with_a_table() -> None:
     parsed = Page(page(EVERY))
     links = [a["href"] for tag, a in parsed.tags if tag == "a"]

@@ -146,6 +146,7 @@ def test_a_budget_ends_both_runs_at_the_same_draw(tmp_path: Path) -> None:
     assert "budget" in whole.reason
 
 
+@pytest.mark.slow
 def test_a_tester_per_output_goes_on_with_the_output_it_was_at(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     options: dict[str, Any] = {"method": lt.testers.VarianceEdges(), "epsilon": 2.0}
@@ -340,6 +341,7 @@ def reads_more(data: Any, rng: Any) -> int:
     return int(rng.random() < chance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [reads_one, reads_more])
 @pytest.mark.parametrize("chunks", [1, 3])
 def test_code_that_is_seen_through_what_it_reads_goes_on_too(

@@ -62,6 +62,7 @@ def interrupted(tmp_path, body, arguments):
     return process.returncode, output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_says_what_is_certified_and_ends(tmp_path, workers):
     arguments = ["slow.py:f", *ARGUMENTS.split(), "--workers", workers]

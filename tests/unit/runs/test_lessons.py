@@ -158,6 +158,7 @@ def leak(data: Any, rng: Any) -> int:
     return int(rng.random() < (0.01 if data.tolist() == [1] * 6 else 0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [parity, leak])
 def test_verdict_witness_and_counts_are_those_of_one_process(
     function: Any, executor: Executor, monkeypatch: pytest.MonkeyPatch
@@ -189,6 +190,7 @@ def test_a_law_is_learnt_absorbed_and_equal() -> None:
         assert dict(pupil.law(dataset).items()) == dict(lt.mechanism(parity).law(dataset).items())
 
 
+@pytest.mark.slow
 def test_a_mechanism_of_a_statistic_has_nothing_to_share() -> None:
     made = lt.mechanism(statistic=lt.Count())(lambda count, rng: int(rng.random() < 0.5))
     assert made.learner() is None

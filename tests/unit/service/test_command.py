@@ -62,6 +62,7 @@ def test_approvals(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert not (tmp_path / "room").exists()
 
 
+@pytest.mark.slow
 def test_an_account_and_its_password(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     typed = ["service", "account", "ada", "--role", "operator", "--folder", str(tmp_path / "x")]
     assert main(typed) == 0
@@ -72,6 +73,7 @@ def test_an_account_and_its_password(capsys: pytest.CaptureFixture[str], tmp_pat
     assert user.password.startswith("$argon2id$")
 
 
+@pytest.mark.slow
 def test_an_account_that_is_renewed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     place = ["--folder", str(tmp_path / "x")]
     assert main(["service", "account", "ada", "--role", "vendor", *place]) == 0

@@ -57,6 +57,7 @@ def test_numbers_that_no_row_has(room: Room, number: int) -> None:
     assert all("error" in one.json() for one in replies)
 
 
+@pytest.mark.slow
 def test_texts_that_no_database_takes(room: Room) -> None:
     table = {"name": "new", "file": "clicks.csv", "column": "a\0b", "epsilon": 1, "delta": 1e-6}
     assert ask(room, "olga", "/api/tables", table).status_code == 400
@@ -97,6 +98,7 @@ def test_vendors_do_not_learn_whether_a_table_fits(room: Room) -> None:
     assert [one.id for one in actions.visible_tasks(room.store, room.user("vera"))] == [room.task]
 
 
+@pytest.mark.slow
 def test_forms_are_counted(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     vera = log_in(room, "vera")
     csrf = secret_of_forms(vera)
@@ -140,6 +142,7 @@ def test_a_stream_that_fails_counts_no_longer() -> None:
     assert pages_module._FOLLOWED[77] == 0
 
 
+@pytest.mark.slow
 def test_a_renewed_account_is_that_of_nobody_who_knew_it(room: Room) -> None:
     vera, other = log_in(room, "vera"), log_in(room, "viki")
     token = actions.add_token(room.store, room.user("vera"), "t")
@@ -179,6 +182,7 @@ def test_names_that_look_like_another(room: Room, name: str) -> None:
         add_account(room.store, name, VENDOR, PASSWORD)
 
 
+@pytest.mark.slow
 def test_names_of_people(room: Room) -> None:
     for name in ("Ren\u00e9", "\u0418\u0432\u0430\u043d", "\u674e", "Vera K."):
         add_account(room.store, name, VENDOR, PASSWORD)
@@ -190,6 +194,7 @@ def test_names_of_people(room: Room) -> None:
     assert typed.post("/login", data=sent).status_code == 303
 
 
+@pytest.mark.slow
 def test_what_unpacks_without_end_is_not_read(room: Room) -> None:
     number = room.submit()
     room.decide(number, private_mechanism())

@@ -88,6 +88,7 @@ def test_a_million_records() -> None:
     assert int((x != y).sum()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "domain"),
     [

@@ -62,6 +62,7 @@ def test_published_limits(
     assert (limit is None) is not bool(price.shifts)
 
 
+@pytest.mark.slow
 def test_many_answers_cost_what_few_do() -> None:
     size = 45
     box = Differences.of_box([1] * size)

@@ -31,6 +31,7 @@ def test_replaced_and_added_records() -> None:
     assert steps.is_whole
 
 
+@pytest.mark.slow
 def test_moves_on_some_answers_are_there_once() -> None:
     cells = Differences.of_tables([{i: 1} for i in range(200)])
     assert cells.size == 200

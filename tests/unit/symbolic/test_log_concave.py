@@ -163,6 +163,7 @@ def coin_and_sum(frame: Any, rng: Any) -> Any:
     return is_high, float(frame["b"].sum() + noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", mostly_slow([coin_by_a_count, coins_by_a_sum, normal_above, coin_and_sum], 3)
 )
@@ -183,6 +184,7 @@ def coin_by_a_mean(frame: Any, rng: Any) -> bool:
     return bool(rng.random() < 0.25 + frame["age"].clip(0, 90).mean() / 180)
 
 
+@pytest.mark.slow
 def test_a_coin_by_a_mean_is_proved_and_refuted_at_its_epsilon() -> None:
     exact = math.log1p(0.5 / 100_000 / 0.25)
     for epsilon, decision in ((exact, "YES"), (0.999 * exact, "NO")):
@@ -202,6 +204,7 @@ def coin_by_visits(frame: Any, rng: Any) -> bool:
     return bool(rng.random() < 0.25 + spent / 100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_a_coin_by_the_rows_of_users_is_proved_and_refuted(relation: str) -> None:
     table = lt.Table(VISITS, rows=1_000, unit="user", relation=relation)
@@ -224,6 +227,7 @@ def another_coin_where_a_sum_is_large(frame: Any, rng: Any) -> bool:
     return bool(rng.random() < (0.9 if total > 1e6 else 0.1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", mostly_slow([certain_at_an_end, another_coin_where_a_sum_is_large], 2)
 )

@@ -56,6 +56,7 @@ def check(found: list[Case]) -> None:
         assert price_of(program) >= loss - NEAR, program
 
 
+@pytest.mark.slow
 def test_no_price_is_below_brute_force(few: list[Case]) -> None:
     check(few)
     finite = [price_of(program) for program, _ in few]

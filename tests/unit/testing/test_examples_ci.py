@@ -32,6 +32,7 @@ def halve(folder):
     file.write_text(text.replace("SCALE = 1.0", "SCALE = 0.5"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_halved", "code"), [pytest.param(False, 0, marks=pytest.mark.slow), (True, 1)]
 )

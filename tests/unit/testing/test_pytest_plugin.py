@@ -95,6 +95,7 @@ class TestMarker:
     result.assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_a_false_claim_fails_with_the_witness_and_how_to_see_it_again(run, pytester):
     tests = """
 def test_fine():
@@ -181,6 +182,7 @@ def test_marker():
     assert "check.py" not in text
 
 
+@pytest.mark.slow
 def test_a_failing_marker_keeps_the_test_from_running(run):
     result = run(
         """
@@ -205,6 +207,7 @@ def test_expected():
     assert "the body ran" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_properties_reach_junit_xml(run, pytester):
     tests = """
 def test_proof():
@@ -253,6 +256,7 @@ def test_own_seed():
 """
 
 
+@pytest.mark.slow
 def test_a_run_is_deterministic_and_the_seed_can_be_chosen(run, pytester):
     def seeds(*arguments):
         run(SAMPLED, "--junit-xml=out.xml", *arguments).assert_outcomes(passed=2)
@@ -269,6 +273,7 @@ def test_a_run_is_deterministic_and_the_seed_can_be_chosen(run, pytester):
     assert len({*fresh, str(SEED)}) == 3
 
 
+@pytest.mark.slow
 def test_a_failure_under_a_seed_of_its_own_names_it(run, pytester):
     tests = """
 def test_bad():
@@ -415,6 +420,7 @@ def test_the_testing_package_has_the_names_of_its_parts():
         _ = testing.nothing
 
 
+@pytest.mark.slow
 def test_loading_the_plugin_costs_strangers_nothing():
     code = (
         "import sys, liptest.testing.pytest_plugin; "
@@ -474,6 +480,7 @@ def test_the_page_on_pytest_shows_what_happens(pytester):
     again.assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 def test_laws_are_offered_where_single_outputs_have_probabilities():
     def noisy(data, rng):
         return float(data.sum() + rng.laplace(0, 0.5))

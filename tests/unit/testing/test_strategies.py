@@ -44,6 +44,7 @@ def truth(domain, rows, claim):
     return True if any(answers) else None if None in answers else False
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_datasets_and_pairs_lie_in_the_domain(data):
     domain = data.draw(strategies.domains())
@@ -56,6 +57,7 @@ def test_datasets_and_pairs_lie_in_the_domain(data):
     assert domain.distance(x, y).tolist() == [1]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_distributions_are_product_laws_on_their_domain(data):
     domain = data.draw(SMALL)
@@ -82,6 +84,7 @@ def test_laws_are_the_exact_ones(case):
                 assert law.exact(output) == p
 
 
+@pytest.mark.slow
 @given(cases(), CLAIMS)
 def test_a_proof_agrees_with_a_double_loop(case, claim):
     domain, mechanism, rows = case
@@ -105,6 +108,7 @@ def test_a_proof_agrees_with_a_double_loop(case, claim):
         assert verdict.decision is (Decision.NO if expected else Decision.YES)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_the_exact_epsilon_is_that_of_the_rows(case):
     domain, mechanism, rows = case
@@ -120,6 +124,7 @@ def test_the_exact_epsilon_is_that_of_the_rows(case):
         assert found.value == pytest.approx(log_fraction(worst), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([0.1, lt.log(2), 3.0]), st.data())
 @settings(max_examples=50)
 def test_the_gate_releases_only_possible_outputs_of_private_mechanisms(case, epsilon, data):
@@ -137,6 +142,7 @@ def test_the_gate_releases_only_possible_outputs_of_private_mechanisms(case, eps
     assert row[mechanism.outputs.index(answer.output)] > 0
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([0.1, 1.0]))
 @settings(max_examples=50)
 def test_an_assertion_fails_exactly_where_the_answer_is_not_yes(case, epsilon):
@@ -193,6 +199,7 @@ def test_awkward_laws_are_reached(condition):
     assert condition(reached(strategies.exact_laws(3), condition))
 
 
+@pytest.mark.slow
 def test_ties_at_a_claim_are_reached():
     tables = strategies.law_tables(2)
     assert reached(tables, lambda rows: ratio(*rows) == 2)

@@ -63,6 +63,7 @@ def of_its_type(data: Any, rng: Any) -> Any:
     return max(0, (data == 0).sum() + rng.laplace(0, 2.0)).dtype == np.float64
 
 
+@pytest.mark.slow
 def test_the_type_is_asked_where_it_matters() -> None:
     found = align(lt.mechanism(shares), DOMAIN, Fraction(1))
     assert found.epsilon == 1
@@ -80,6 +81,7 @@ def of_the_true_count(data: Any, rng: Any) -> Any:
     return max(5, (data == 0).sum() - 1.5), rng.laplace(0, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [leaks_where_it_is_an_int, of_the_true_count])
 def test_what_leaks_is_not_proved(function: Callable[..., Any]) -> None:
     assert align(lt.mechanism(function), DOMAIN, Fraction(50)).epsilon == math.inf

@@ -128,6 +128,7 @@ def peak(count: int, rng: Any) -> bool:
     return bool(x.max() > 80)
 
 
+@pytest.mark.slow
 def test_code_that_never_raises_is_not_refuted_by_an_exception() -> None:
     distribution = lt.ProductDistribution.bernoulli(np.full(100, 0.5))
     words = words_of(

@@ -131,6 +131,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
@@ -380,6 +381,7 @@ def cells_that_occur(frame: Any, rng: Any) -> Any:
     return (cells + rng.laplace(scale=2, size=cells.shape)).to_dict()
 
 
+@pytest.mark.slow
 def test_plain_frames_meet_noise() -> None:
     verdict = lt.check_privacy(cells_that_occur, PEOPLE, epsilon=1, floats="ideal")
     assert verdict.decision == "NO", str(verdict)

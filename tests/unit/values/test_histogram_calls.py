@@ -61,6 +61,7 @@ def table_by_data(data: Any, rng: Any) -> Any:
     return table + rng.laplace(scale=2, size=(3, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [table_by_edges, table_by_range])
 def test_cells_of_two_columns(program: Any) -> None:
     domain = lt.RecordGrid([6] * 4000)

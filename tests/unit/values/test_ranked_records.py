@@ -99,6 +99,7 @@ def test_no_price_is_below_the_largest_move(name: str) -> None:
 OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("median", "statistics", "sorted")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["percentile", "range", *OTHERS])
 def test_a_range_of_noise_is_enough_at_any_size_and_less_is_refuted(name: str) -> None:
     scale = {"percentile": 300.0, "range": 200.0}.get(name, 100.0)
@@ -106,6 +107,7 @@ def test_a_range_of_noise_is_enough_at_any_size_and_less_is_refuted(name: str) -
     assert lt.check_privacy(with_noise(name, scale / 4), LARGE, epsilon=1.0).decision == "NO"
 
 
+@pytest.mark.slow
 def test_normal_noise_and_comparisons() -> None:
     def gaussian(data: Any, rng: Any) -> Any:
         return float(np.median(data) + rng.normal(0, 500.0))

@@ -195,6 +195,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
     assert isinstance(found, NoPaths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", pytest.param("replace", marks=SLOW)])
 def test_users_bring_several_rows(relation: str) -> None:
     table = table_of(relation, rows=6, unit="user")
@@ -213,6 +214,7 @@ def test_users_bring_several_rows(relation: str) -> None:
     assert math.isclose(found.epsilon, 10.0, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_whole_noise_is_not_shifted_by_what_is_not_whole() -> None:
     def released(frame: Any, rng: Any) -> Any:
         return frame["age"].clip(0, 1).sum() + rng.geometric(0.5) - rng.geometric(0.5)
@@ -231,6 +233,7 @@ def test_whole_noise_is_not_shifted_by_what_is_not_whole() -> None:
     assert math.isclose(prices[2].epsilon, math.log(2) + 1, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_rounding_of_sums_is_part_of_the_price() -> None:
     prices = []
     for rows in (10, 100_000, 10_000_000):
@@ -312,6 +315,7 @@ def bounds_of_the_data(frame: Any, rng: Any) -> Any:
     return frame["age"].clip(0, frame["age"].max()).sum() + rng.laplace(scale=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=SLOW)])
 @pytest.mark.parametrize("function", [pytest.param(clip_not_used, marks=SLOW), noise_too_small])
 def test_bugs_are_shown_by_two_tables(function: Any, relation: str) -> None:

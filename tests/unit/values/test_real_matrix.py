@@ -185,6 +185,7 @@ def largest_change(expression: Callable[[Any], Any]) -> float:
 EVERY = MATRICES | {f"loop: {name}": case for name, case in LOOPS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(EVERY, 9))
 def test_the_price_is_the_largest_change(name: str) -> None:
     expression, true = EVERY[name]
@@ -211,6 +212,7 @@ def numbers_of(found: Any) -> list[Any]:
     return list(found) if isinstance(found, tuple) or getattr(found, "shape", ()) else [found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(["one by one", "euclidean", "root of squares"], 3))
 def test_normal_noise_pays_for_the_length_of_the_row_alone(name: str) -> None:
     def clipped(frame: Any) -> Any:
@@ -252,6 +254,7 @@ def noise_of_one(frame: Any, rng: Any) -> Any:
     return scaled(frame).sum(axis=0) + rng.laplace(scale=2 * C, size=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", [noise_of_one, pytest.param(clip_not_used, marks=[pytest.mark.slow])]
 )

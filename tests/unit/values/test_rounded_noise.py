@@ -42,6 +42,7 @@ def decided(mechanism: Any, epsilon: float, delta: float = 0.0) -> Any:
     return lt.check_privacy(mechanism, GROUPS, epsilon=epsilon, delta=delta, seed=1).decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUNDINGS)
 def test_a_rounded_noise_costs_what_the_noise_costs(name: str) -> None:
     mechanism = noisy_count(ROUNDINGS[name])
@@ -73,6 +74,7 @@ def test_a_price_is_the_largest_loss_of_the_rounded_law(
     assert largest == pytest.approx(float(price), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["exponential", "gumbel", "normal"])
 def test_noise_that_cannot_go_both_ways_is_refuted(family: str) -> None:
     assert decided(noisy_count(round, family), 1.0) is Decision.NO
@@ -94,6 +96,7 @@ def delta_of_normal(epsilon: float, moved: float) -> float:
     return share(low) - math.exp(epsilon) * share(high)
 
 
+@pytest.mark.slow
 def test_cutting_off_towards_zero_doubles_zero() -> None:
     # P(0) / P(1) = 2 e: the cell of 0 is twice as wide.
     def program(data: Any, rng: Any) -> Any:
@@ -126,6 +129,7 @@ def test_histograms_and_differences_are_followed(program: Any) -> None:
     assert decided(lt.mechanism(program), 1.0) is Decision.YES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [whole_cells, subtracted])
 def test_too_little_of_it_is_refuted(program: Any) -> None:
     assert decided(lt.mechanism(program), 0.95) is Decision.NO
@@ -159,6 +163,7 @@ def of_one_sign(data: Any, rng: Any) -> Any:
     return int((data == 3).sum()) + abs(round(rng.laplace(0, 1.0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", [told_beside, told_twice, told_as_floats, both_ends, of_halves, of_one_sign]
 )

@@ -240,6 +240,7 @@ def three_rows(frame: Any, rng: Any) -> Any:
     return len(frame.groupby("user").head(3)) + rng.laplace(scale=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", pytest.param("add_remove", marks=SLOW)])
 def test_a_user_with_many_rows_refutes(relation: str) -> None:
     table = table_of(relation, None, rows=50_000)
@@ -405,6 +406,7 @@ LARGE = {
 SPENT: dict[str, Any] = {"real": lt.Real(), "whole": lt.Integer(-3, 50)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spent", SPENT)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("released", LARGE)

@@ -80,6 +80,7 @@ def _exact(number: float) -> Any:
     return Fraction(number)
 
 
+@pytest.mark.slow
 def test_counts_of_many_records() -> None:
     """Half of epsilon for each count, of which two change: tight, and refuted without the half."""
     counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
@@ -93,6 +94,7 @@ def test_counts_of_many_records() -> None:
     assert verdict.decision == "NO"
 
 
+@pytest.mark.slow
 def test_without_a_delta_the_delta_that_is_proved_is_said() -> None:
     counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
     verdict = lt.check_privacy(drawn_by(counts, 0.5), lt.RecordGrid([8] * 1000), epsilon=1)
@@ -282,6 +284,7 @@ def larger_half(data: Any) -> Any:
     return random.choices([0, 1], [math.exp(0.5 * (one - top)) for one in scores])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "price"), [(letters, 2.0), (larger_half, 1.0)])
 def test_choices_of_python_at_any_size(program: Any, price: float) -> None:
     people = lt.RecordGrid([4] * 500)
