@@ -17,6 +17,7 @@ from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
 from liptest.privacy.claims import Claim, text_above
+from liptest.privacy.moved_laws import prove_by_moving
 from liptest.privacy.notions import CurveClaim
 from liptest.privacy.prices import Alignment, align, rounded_above
 from liptest.privacy.request import Task, nothing, promise, verdict_of
@@ -55,6 +56,8 @@ def _align_point(task: Task, claim: Claim) -> Alignment:
     alignment = align(task.mechanism, task.distribution.domain, wanted, delta)
     if alignment.epsilon > wanted:
         alignment = _with_added_law(task, claim, alignment)
+    if alignment.epsilon > wanted:
+        alignment = prove_by_moving(task, claim, alignment)
     if alignment.epsilon > wanted and alignment.enough is None:
         alignment = _with_noise_of_samplers(task, claim, alignment)
     return alignment
@@ -137,6 +140,8 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         "delta": rounded_above(price.delta),
         "holds": size_words(domain, reads_length=found.reads_length),
     }
+    if found.moves:
+        proof["moves"] = found.moves
     if found.values:
         proof["values"] = found.values
     if price.is_by_ends:

@@ -42,6 +42,8 @@ class Alignment:
     seconds: float = 0.0
     #: How many values were enumerated of noise of the code's own making; 0 where none were.
     values: int = 0
+    #: In how many ways neighbours move the answer, where one pair was compared for each.
+    moves: int = 0
     #: What is taken for granted of its functions.
     given: tuple[str, ...] = ()
     #: A position and two values of its record, whose exchange is dearest, where that is known.

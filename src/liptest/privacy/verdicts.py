@@ -326,10 +326,10 @@ def tested(verdict: PrivacyVerdict) -> str:
         if verdict.witness is not None:
             done = f"Compared {pairs} of values of one record ({cost.laws:,} output distributions)."
     elif verdict.method == BY_ALIGNMENT:
-        return (
-            "Followed the code with data and noise as symbols; no output distribution was computed "
-            f"(tolerance {verdict.claim.tolerance:g})."
-        )
+        done = "Followed the code with data and noise as symbols"
+        if verdict.settings is None or "moves" not in verdict.settings.parameters:
+            done += "; no output distribution was computed"
+        return f"{done} (tolerance {verdict.claim.tolerance:g})."
     elif verdict.method == BY_REFUTATION:
         done = (
             f"Compared {counted(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
@@ -502,6 +502,12 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
             f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
             f"moved by all that a neighbour can change: {_price_text(parameters)}. That holds "
             f"{parameters.get('holds')}{taken}."
+        )
+    if isinstance(moves := parameters.get("moves"), int):
+        return (
+            f" Data only move the answer, by a sum over the records: one pair of datasets for each "
+            f"of {counted(moves, 'difference')} of neighbours was compared, and the loss is at "
+            f"most {_price_text(parameters)}. That holds {parameters.get('holds')}."
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"

@@ -409,16 +409,16 @@ class AlignedValue(NoisyData):
             return self._known(operation, other)
         kinds = (type(other), self.kind) if swapped else (self.kind, type(other))
         if not math.isfinite(other):
+            if operation in _LINEAR:  # infinite, or NaN, whatever is added to it
+                return operation(other, self.kind(0)) if swapped else operation(self.kind(0), other)
             return self._known(operation, other, swapped=swapped)
         number = _exact(other)
         if operation in _LINEAR or operation is operator.mul:
             kind = result_kind(operation, *kinds)
-            form = self.form
             if operation is operator.mul:
-                return self._of(form * number, kind, self)
-            if operation is operator.add:
-                return self._of(form + number, kind, self, number)
-            return self._of(number - form if swapped else form - number, kind, self, number)
+                return self._of(self.form * number, kind, self)
+            pair: Any = (number, self.form) if swapped else (self.form, number)
+            return self._of(operation(*pair), kind, self, number)
         if operation is operator.truediv and not swapped and number:
             kind = result_kind(operation, *kinds)
             return self._of(self.form * (1 / Fraction(number)), kind, self)

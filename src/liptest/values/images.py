@@ -148,6 +148,20 @@ def regions(line: Line | Image, step: Step) -> tuple[Region, ...]:
     return cached[step]
 
 
+@lru_cache(maxsize=1024)
+def one_sided(line: Line | Image, step: Step, low: int, high: int) -> Region | None:
+    """The grid points low .. high-1 as one region of a step, where no value changes its sign.
+
+    A 0 belongs to either side; in ``regions`` it is a point of its own where a step splits there.
+    """
+    ends = line.value(low), line.value(high - 1)
+    if not (min(ends) >= 0 or max(ends) <= 0) or ends[0] == ends[1]:
+        return None
+    outer = low if abs(ends[0]) > abs(ends[1]) else high - 1
+    region = _region(line, step, low, high, "regular", at=outer)
+    return region if region.refused is None else None
+
+
 def _found(line: Line | Image, step: Step) -> Iterator[Region]:
     start = line.start
     last = step.tag(line.value(line.stop - 1))
@@ -167,12 +181,15 @@ def _has_other_tag(line: Line | Image, step: Step, tag: Any, point: int) -> bool
     return bool(step.tag(line.value(point)) != tag)
 
 
-def _region(line: Line | Image, step: Step, start: int, stop: int, what: str) -> Region:
+def _region(
+    line: Line | Image, step: Step, start: int, stop: int, what: str, at: int | None = None
+) -> Region:
+    """A stretch; in which direction the step goes is asked at one of its points."""
     if what == "one result":
         return Region(start, stop)
     if what != "regular":
         return Region(start, stop, refused=f"{step.name}, which gives {what}")
-    direction = step.direction(line.value(start))
+    direction = step.direction(line.value(start if at is None else at))
     rising = line.rising == (direction > 0)
     kind = type(step.apply(line.value(start)))
     image = Image(line, step, start, stop, rising, line.discrete or step.rounds, kind)

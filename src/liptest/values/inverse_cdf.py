@@ -102,6 +102,19 @@ class Logarithm:
             return None
         return replace(self, slope=slope, shift=shift)
 
+    def ends_on_grid(self, low: int, high: int) -> Line | None:
+        """Between which t all of (0, 1) is taken by w; None where that is not low .. high - 1.
+
+        Where the grid was cut, the point beside the cut may count on either side: what is above c
+        begins at c, and the first point alone, of which a logarithm is infinite, is left out.
+        """
+        if not self.slope:
+            return None
+        start, stop = sorted(((w - self.shift) / self.slope) for w in (_ZERO, _ONE))
+        first, last = low - start * GRID, high - stop * GRID
+        is_near = first in (0, min(low, 1)) and last in (0, int(high < GRID))
+        return (start, stop) if is_near else None
+
     @property
     def is_rising(self) -> bool:
         """Whether w rises with tau."""
@@ -145,14 +158,6 @@ def log_of_steps(steps: Iterable[Step], size: Fraction) -> Logarithm | None:
 def is_logarithm(step: Step) -> bool:
     """Whether it is the logarithm to the base e."""
     return step in _LOGS
-
-
-def ideal_ends(low: int, high: int) -> tuple[Fraction, Fraction]:
-    """Between what a number is that lies on the grid points low .. high - 1.
-
-    The first point alone, of which a logarithm is infinite, counts with its neighbour.
-    """
-    return Fraction(0 if low == 1 else low, GRID), Fraction(high, GRID)
 
 
 def half_width(line: Any, low: int, high: int) -> Fraction | None:

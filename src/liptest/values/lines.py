@@ -23,6 +23,8 @@ _OURS = (
     ),
     *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )
+# What calls the program: further out nothing is the program's own.
+_CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
 
 def asked_at(frame: FrameType | None) -> str:
@@ -31,9 +33,9 @@ def asked_at(frame: FrameType | None) -> str:
 
 
 def place_of(frame: FrameType | None) -> tuple[str, int]:
-    """File and line of the program's own code that called a frame."""
+    """File and line of the program's own code that called a frame; "" and 0 for none."""
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame = frame.f_back
+        frame = None if frame.f_code.co_filename == _CALLER else frame.f_back
     return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 

@@ -178,7 +178,8 @@ class NoiseRun:
         self.check_current()
         place = place_of(sys._getframe(1))
         # What is asked of an output after the program has ended is due to its last question.
-        self._place = self._place if place[0].startswith(_PACKAGE) else place
+        is_after = not place[0] or place[0].startswith(_PACKAGE)
+        self._place = self._place if is_after else place
         noises = tuple(self.noises)
         drawn, self._asked = noises[self._asked :], len(noises)
         return Asked(

@@ -28,13 +28,12 @@ from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
 from liptest.values.grid import COARSE, GRID, UNIT, Line, entry_line, split_weights, whole_line
-from liptest.values.images import UNCERTAIN, Image, Step, pieces, regions
+from liptest.values.images import UNCERTAIN, Image, Step, one_sided, pieces, regions
 from liptest.values.inverse_cdf import (
     ABSOLUTES,
     Inverted,
     Logarithm,
     half_width,
-    ideal_ends,
     linear_in_base,
     log_in_base,
     roundings_from_grid,
@@ -234,8 +233,12 @@ class UniformValue(SymbolicValue):
     def directly(self, step: Step) -> Any:
         """What an operation makes of the number, on the part of the grid where it lies."""
         base, line = self.base, self._line_seen()
-        spans = regions(line, step)
-        region = spans[base.part([span.stop for span in spans[:-1]])]
+        region = None
+        if step.name in ABSOLUTES and base.low >= 0:
+            region = one_sided(line, step, base.low, base.high)
+        if region is None:
+            spans = regions(line, step)
+            region = spans[base.part([span.stop for span in spans[:-1]])]
         if region.refused is not None:
             self.refuse(region.refused)
         if region.image is None:
@@ -361,12 +364,13 @@ class UniformValue(SymbolicValue):
 
     def _logarithm(self) -> Logarithm | None:
         """What it is as a logarithm of a number that is uniform on (0, 1); None for all others."""
+        ends = self._ends_of_logarithm()
         logarithm = log_in_base(self.line)
-        return (
-            None
-            if logarithm is None
-            else logarithm.over(*ideal_ends(self.base.low, self.base.high))
-        )
+        return None if ends is None or logarithm is None else logarithm.over(*ends)
+
+    def _ends_of_logarithm(self) -> tuple[Fraction, Fraction] | None:
+        logarithm = log_in_base(self.line)
+        return None if logarithm is None else logarithm.ends_on_grid(self.base.low, self.base.high)
 
     def joined(self, operation: Operation, other: Any) -> Any:
         if operation is not operator.mul or not _is_uniform(other) or self.base is not other.base:
@@ -378,11 +382,10 @@ class UniformValue(SymbolicValue):
 
     def inversion(self) -> Inverted | None:
         """How its base follows from noise in which it is linear; None if it is not a logarithm."""
-        logarithm = self._logarithm()
-        if logarithm is None:
+        logarithm, ends = self._logarithm(), self._ends_of_logarithm()
+        if logarithm is None or ends is None:
             return None
-        start, stop = ideal_ends(self.base.low, self.base.high)
-        return Inverted(logarithm.is_rising, False, start, stop - start)
+        return Inverted(logarithm.is_rising, False, ends[0], ends[1] - ends[0])
 
 
 class UniformEntry(UniformValue):

@@ -47,6 +47,55 @@ def entries(data: Any, rng: Any) -> Any:
     return np.array([data[:9].sum(), data[9:].sum()]) - np.sign(u) * np.log(1 - 2 * np.abs(u))
 
 
+def branch_above(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    sign = 1 if u > 0 else -1
+    return int(data.sum()) - sign * math.log(1 - 2 * abs(u))
+
+
+def branch_from(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    return int(data.sum()) - (1 if u >= 0 else -1) * np.log1p(-2 * abs(u))
+
+
+def two_halves(data: Any, rng: Any) -> float:
+    u = rng.random()
+    noise = math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u))
+    return int(data.sum()) + noise
+
+
+def lower_half_closed(data: Any, rng: Any) -> float:
+    u = rng.random()
+    return int(data.sum()) + (np.log(2 * u) if u <= 0.5 else -np.log(2 - 2 * u))
+
+
+def sign_and_size(data: Any, rng: Any) -> float:
+    size = -math.log(rng.random())
+    return int(data.sum()) + (size if rng.random() < 0.5 else -size)
+
+
+BRANCHES = [branch_above, branch_from, two_halves, lower_half_closed, sign_and_size]
+
+
+@pytest.mark.parametrize("program", BRANCHES)
+def test_a_branch_on_the_sign_leaves_the_same_law(program: Any) -> None:
+    found = lt.exact_epsilon(lt.mechanism(program), lt.Hypercube(1))
+    assert found.lower == pytest.approx(1, abs=1e-12)
+    assert found.upper == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", BRANCHES)
+def test_branches_are_decided_for_many_records(program: Any) -> None:
+    many = lt.Hypercube(5000)
+    found = lt.check_privacy(lt.mechanism(program), many, epsilon=1.0, seed=1)
+    assert found.decision == "YES"
+    assert found.implemented.decision == "NO"
+    found = lt.check_privacy(lt.mechanism(program), many, epsilon=0.9, seed=1)
+    assert found.decision == "NO"
+    assert 0.9 < found.witness.loss <= 1 + 1e-9
+
+
 def verdict(program: Any, epsilon: float, **options: Any) -> Any:
     return lt.check_privacy(
         lt.mechanism(program), lt.Hypercube(N), epsilon=epsilon, seed=1, **options
@@ -150,6 +199,12 @@ def another_sign(data: Any, rng: Any) -> float:
     return float(data.sum() - np.sign(u - 0.25) * np.log(1 - 2 * abs(u)))
 
 
+def part_of_a_half(data: Any, rng: Any) -> float:
+    """Above 1/4 the first noise ends at 0.69, and what is left is not all of it."""
+    u = rng.random()
+    return float(data.sum()) + (math.log(2 * u) if u > 0.25 else -math.log(1 - u))
+
+
 def another_number(data: Any, rng: Any) -> float:
     u, v = rng.random() - 0.5, rng.random() - 0.5
     return float(data.sum() - 2 * np.sign(v) * np.log(1 - 2 * abs(u)))
@@ -157,7 +212,8 @@ def another_number(data: Any, rng: Any) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "program", [not_all_of_it, the_uniform_too, another_sign, another_number, sign_known]
+    "program",
+    [not_all_of_it, the_uniform_too, another_sign, another_number, sign_known, part_of_a_half],
 )
 def test_what_is_not_such_noise_is_refused(program: Any) -> None:
     with pytest.raises(lt.errors.UnsupportedRandomnessError):
@@ -181,6 +237,31 @@ def test_lines_and_what_they_are() -> None:
     one = Logarithm(Fraction(1), Fraction(0), Fraction(-1), Fraction(1))
     assert one.over(Fraction(0), Fraction(1)) == one
     assert one.over(Fraction(0), Fraction(1, 2)) is None
+
+
+def test_a_part_of_the_grid_may_miss_one_point_at_a_cut() -> None:
+    grid, half = 1 << 53, 1 << 52
+    upper = Logarithm(Fraction(1), Fraction(0), Fraction(-2), Fraction(2))  # 2 - 2 t
+    lower = Logarithm(Fraction(1), Fraction(0), Fraction(2), Fraction(0))
+    assert upper.ends_on_grid(half, grid) == (Fraction(1, 2), 1)
+    assert upper.ends_on_grid(half + 1, grid) == (Fraction(1, 2), 1)
+    assert lower.ends_on_grid(1, half + 1) == (0, Fraction(1, 2))
+    for low, high in [(half - 1, grid), (half + 2, grid), (half, grid - 1), (0, grid)]:
+        assert upper.ends_on_grid(low, high) is None
+    for low, high in [(2, half), (0, half - 1), (0, half + 2), (0, grid)]:
+        assert lower.ends_on_grid(low, high) is None
+    beyond = Logarithm(Fraction(1), Fraction(0), Fraction(1), Fraction(1, grid))
+    assert beyond.ends_on_grid(0, grid) is None  # log(u + 2**-53) is bounded
+
+
+def refused_output(data: Any, rng: Any) -> float:
+    return float(data.sum()) + rng.random() ** 2
+
+
+def test_a_refused_output_names_no_line_of_who_called() -> None:
+    with pytest.raises(lt.errors.UnsupportedRandomnessError) as refused:
+        lt.output_law(lt.mechanism(refused_output), np.array([0, 1]))
+    assert "used in the output cannot" in str(refused.value)
 
 
 @pytest.mark.parametrize("rising", [True, False])
