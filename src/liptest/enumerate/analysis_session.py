@@ -113,6 +113,7 @@ class Session:
         """Ask this tree from now on."""
         self.tree = tree
         tree.keeps_room = self.fills_symbolic
+        self.surroundings.takes_any_order = tree.takes_any_order
         self.rng._tree = tree
         for _, state in self._states.values():
             state._tree = tree

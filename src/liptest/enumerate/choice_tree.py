@@ -324,6 +324,8 @@ class ChoiceTree:
     keeps_whole = False
     #: Whether data are symbolic, or were so in the run that this one repeats.
     follows_data = False
+    #: Whether nothing that was concluded depends on an order of rows that polars may choose.
+    takes_any_order = False
 
     __slots__ = (
         "_complete",

@@ -46,6 +46,7 @@ _OF_SERIES = (
     *("__init__", "__len__", "__getitem__", "__iter__", "__array__", "__array_ufunc__", "__bool__"),
     *("__contains__", "__copy__", "__deepcopy__", "clone", "copy", "to_numpy", "to_list", "item"),
     *("rename", "name", "dtype", "shape", "len", "is_empty", "to_frame", "top_k", "bottom_k"),
+    "value_counts",
     *("_from_pyseries", "_arithmetic", "_comp"),
 )
 _OF_FRAMES = (
@@ -143,12 +144,12 @@ def _is_data_type(kind: type) -> bool:
 
 
 def refused_call(
-    frame: FrameType, *, has_lazy_frames: bool = False
+    frame: FrameType, *, has_lazy_frames: bool = False, takes_any_order: bool = False
 ) -> tuple[FrameType, str, str, bool] | None:
     """The program's frame, what it does and what to write, where a call may not be; else None.
 
     ``frame`` has just been entered, and its code is polars'. The last is whether the call is known
-    not to be determined.
+    not to be determined. ``takes_any_order``: what its result is used for depends on no order.
     """
     caller = _caller_of(frame)
     if caller is None or frame.f_globals.get("__name__", "").startswith(_HANDING_ON):
@@ -162,7 +163,7 @@ def refused_call(
     method = name.rpartition(".")[2]
     if name not in ALLOWED:
         return caller, f"calls polars' {name}, which is not followed", _ADVICE, method in _DRAWING
-    words = _refused_options(method, frame.f_locals)
+    words = None if takes_any_order else _refused_options(method, frame.f_locals)
     if words is not None:
         return caller, *words, True
     if not all(map(_is_known, _expressions_in(_arguments(frame)))):
@@ -227,6 +228,9 @@ def _refused_options(method: str, options: dict[str, object]) -> tuple[str, str]
                 f"calls polars' {method}, which gives rows in an order that is not determined",
                 f"write {name}={allowed[0]!r}",
             )
+    if method == "value_counts":
+        what = "calls polars' value_counts, which gives rows in an order that is not determined"
+        return what, "write frame.group_by(.., maintain_order=True).len()"
     if method == "unique" and options.get("keep", "first") not in ("first", "last", "none"):
         return "calls polars' unique, which keeps any row", "write keep='first'"
     return None

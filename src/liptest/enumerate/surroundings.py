@@ -115,6 +115,8 @@ class Surroundings:
         self._files: dict[int, tuple[Any, str]] = {}
         self.compiled = compiled
         self.sees_all = False
+        #: Whether rows of polars may come in any order.
+        self.takes_any_order = False
         #: Whether the program may catch exceptions, and how many more runs are traced for that.
         self.catches = False
         self.seen_catching = SEEN_CATCHING
@@ -218,7 +220,9 @@ class Surroundings:
         self._refuse(depends(self._name, f"{what}{f' ({words})' if words else ''}", advice))
 
     def _polars_called(self, frame: FrameType) -> None:
-        refused = refused_call(frame, has_lazy_frames=self._has_lazy_frames)
+        refused = refused_call(
+            frame, has_lazy_frames=self._has_lazy_frames, takes_any_order=self.takes_any_order
+        )
         if refused is None:
             return
         caller, what, advice, is_random = refused

@@ -223,10 +223,10 @@ class PointTree(PathTree):
 
 
 class PlainTree(ChoiceTree):
-    """The same run with plain data."""
+    """The same run with plain data: where symbolic data have any order, these have one."""
 
     __slots__ = ()
-    follows_data = True
+    follows_data = takes_any_order = True
 
 
 # ---- following

@@ -211,7 +211,9 @@ class AnswerBook:
         """Whether the number of records was read, or sums of floats are rounded by it."""
         return self.reads_length or any(self.margins.values())
 
-    def of_recipe(self, recipe: Any, low: Table, high: Table, margin: Fraction) -> Answer:
+    def of_recipe(
+        self, recipe: Any, low: Table, high: Table, margin: Fraction, *, is_whole: bool = False
+    ) -> Answer:
         """The answer of what a record adds between two numbers, by its value, (values,) each."""
         key = recipe, self.bound
         number = self._numbers.get(key)
@@ -222,7 +224,7 @@ class AnswerBook:
             self.bounds.append(self.bound)
             self.parts.append(self.part)
             ends = self._ends_of(low, high, margin)
-            self._answers.append(Answer(number, False, f"sum {number + 1}", real_ends=ends))
+            self._answers.append(Answer(number, is_whole, f"sum {number + 1}", real_ends=ends))
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
@@ -401,7 +403,12 @@ class AnswerBook:
         relation: Any = "added" if self.comes_and_goes else "replaced"
         bounds = tuple(dict.fromkeys(self.bounds))
         for bound in bounds:
-            rows = self._corners({n for n, other in enumerate(self.bounds) if other == bound})
+            numbers = {n for n, other in enumerate(self.bounds) if other == bound}
+            steps = self._whole_steps(numbers)
+            if steps is not None:
+                parts.append(steps)
+                continue
+            rows = self._corners(numbers)
             assert not rows[0]  # a sum over what is not there
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
@@ -413,6 +420,15 @@ class AnswerBook:
             parts.append((1, nothing.widened(self.margins)))
             bounds = (*bounds, None)
         return ManyDifferences(size, tuple(parts)), bounds
+
+    def _whole_steps(self, numbers: set[int]) -> tuple[int, Differences] | None:
+        """Of one whole number between two ends: steps of 1, by how many it changes at most."""
+        [number, *others] = numbers
+        if others or number not in self.largest or not self._answers[number].is_whole:
+            return None
+        low, high = int(self.tables[number].min()), int(self.largest[number].max())
+        times = max(-low, high) if self.comes_and_goes else high - low
+        return times, Differences.listed([{number: 1}], size=len(self.tables))
 
     def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """``rows_of``, and the other corners of the boxes that what a record adds lies in."""

@@ -23,12 +23,12 @@ from liptest.values.polars_expressions import (
     combine,
     compare_rows,
     is_in,
-    is_plain_number,
     letter_of,
-    named_expressions,
 )
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
+from liptest.values.polars_nodes import is_plain_number, named_expressions
 from liptest.values.polars_parts import Narrow, RowsTotal
+from liptest.values.polars_users import AnyRowOfUsers, UsersOfPolars
 from liptest.values.real_column import RealColumn
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_series import KeySeries, RecordSeries, bound_rows
@@ -212,9 +212,9 @@ class PolarsFrame(OfPolars):
         """The first row of each user."""
         names = flat((subset,))
         is_user = len(names) == 1 and type(self._series.get(names[0])) is KeySeries
-        if not is_user or keep != "first" or maintain_order is not True:
+        if not is_user or keep not in ("first", "any") or self._is_lazy:
             return self.refuse(".unique", _USERS_ADVICE)
-        return self.bounded(1)
+        return self.bounded(1) if keep == "first" else AnyRowOfUsers(self._series[names[0]])
 
     def bounded(self, most: int) -> Any:
         """Of each user the first rows."""
@@ -236,9 +236,12 @@ class PolarsFrame(OfPolars):
         series = self._series.get(names[0])
         if type(series) not in (RecordSeries, KeySeries):
             return self.refuse(".group_by", "group by the name of one column")
-        if maintain_order is not True:
-            return self.refuse(".group_by, whose order is not determined", "maintain_order=True")
         return PolarsGroups(self, names[0])
+
+    def of_users(self, aggs: Sequence[Any], named: dict[str, Any]) -> Any:
+        """Numbers of each user."""
+        reader = Reader(self._series, self.refuse)
+        return UsersOfPolars.of(reader, aggs, named, is_lazy=self._is_lazy)
 
     def series_of(self, name: str) -> Any:
         """One column as it is."""
@@ -426,6 +429,14 @@ class PolarsSeries(OfPolars):
         """The answer, where the number of rows is public."""
         return average_rows(self.refuse, self.numbers(".mean"))
 
+    def value_counts(self, *, sort: bool = False, name: Any = None) -> Any:
+        """How many records have each value."""
+        own = self.series.name
+        if not isinstance(own, str):
+            return self.refuse(".value_counts of what has no name")
+        groups = PolarsGroups(PolarsFrame({own: self.series}), own)
+        return groups.len("count" if name is None else name)
+
     def count(self) -> Any:
         """How many records there are: nothing is missing."""
         return self.series.count()
@@ -488,7 +499,9 @@ class PolarsGroups(OfPolars):
         return self._frame.bounded(n)
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
-        """Numbers of each group that occurs."""
+        """Numbers of each group that occurs, or of each user."""
+        if type(self._frame.series_of(self._name)) is KeySeries:
+            return self._frame.of_users(aggs, named_aggs)
         keys = self._keys()
 
         def of_key(key: Any) -> dict[str, Any]:
@@ -527,11 +540,13 @@ class OccurringKeys(OfPolars):
 
     def joined_to(self, keys: Any, options: dict[str, Any]) -> Any:
         """``keys.join(self, ..)`` of a plain frame of declared keys."""
-        expected = {"on": self._name, "how": "left", "maintain_order": "left"}
+        expected = {"on": self._name, "how": "left"}
         given = dict(options)
+        order = given.pop("maintain_order", None)
         if isinstance(given.get("on"), list) and len(given["on"]) == 1:
             given["on"] = given["on"][0]
-        if given != expected or keys.columns != [self._name]:
+        is_known = order in (None, "none", "left", "left_right")
+        if given != expected or keys.columns != [self._name] or not is_known:
             return self.refuse(".join with other options, or of other columns")
         declared = keys[self._name].to_list()
         alike = self._frame.series_of(self._name).names is not None
@@ -541,4 +556,6 @@ class OccurringKeys(OfPolars):
             return self.refuse(".join of keys of another type")
         by_key = [self._of_key(key) for key in declared]
         columns = {name: [row[name] for row in by_key] for name in by_key[0]}
-        return KnownFrame(self.branching, {self._name: declared} | columns, set(columns))
+        made = {self._name: declared} | columns
+        is_ordered = order in ("left", "left_right")
+        return KnownFrame(self.branching, made, set(columns), is_ordered=is_ordered)

@@ -28,6 +28,7 @@ _OWN: Recipe = ("real", "")
 _OF_ONE_ROW, _OF_ALL_ROWS = ("max", "min", "first", "last"), ("sum", "mean", "median", *COUNTS)
 # Whole numbers that are floats, too, and sums that do not overflow.
 _MOST_WHOLE, _MOST_SUM = 1 << 52, 1e300
+_UNIT = Fraction(1, 1 << 53)
 _KINDS = (int, float, np.integer, np.floating)
 _CLIPPED = "clip what each user adds: frame.groupby(key)['column'].sum().clip(0, 100).sum()"
 
@@ -54,12 +55,16 @@ class UserTotals(SeriesOfPandas):
         How each is calculated from what is made of the rows.
     is_whole
         Whether they are whole numbers.
+    among
+        Those users are left for which this is not 0; None for all.
     """
 
-    __slots__ = ("_column", "_ends", "_is_whole", "_per_user", "_recipe")
+    __slots__ = ("_among", "_column", "_ends", "_is_whole", "_per_user", "_recipe")
 
     described = "what is made of the rows of each user, of which only clipped sums are followed,"
     advice = _CLIPPED
+    #: Whether floats of one user are added up in the order of the rows, whatever others have.
+    keeps_order = True
 
     def __init__(
         self,
@@ -69,9 +74,15 @@ class UserTotals(SeriesOfPandas):
         *,
         is_whole: bool,
         recipe: Recipe = _OWN,
+        among: Recipe | None = None,
     ) -> None:
         self._column, self._per_user, self._ends = column, per_user, ends
-        self._is_whole, self._recipe = is_whole, recipe
+        self._is_whole, self._recipe, self._among = is_whole, recipe, among
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether they are whole numbers."""
+        return self._is_whole
 
     @classmethod
     def of(cls, series: Any, how: str, refuse: Callable[..., Any]) -> Any:
@@ -99,6 +110,8 @@ class UserTotals(SeriesOfPandas):
     def calculated(self, ufunc: Any, other: Any = None, *, swapped: bool = False) -> Any:
         """A function of NumPy, of each number and a constant."""
         name = f"numpy.{ufunc.__name__}"
+        if self._is_loose and ufunc not in _SELECTING:
+            return self.refuse(f"{name} of sums of floats, whose rounding is not known")
         parts: list[tuple[Recipe, float, float]] = [(self._recipe, *self._ends)]
         if ufunc.nin == 2:
             if not _is_constant(other):
@@ -119,7 +132,26 @@ class UserTotals(SeriesOfPandas):
         return self._like(recipe, (float(ends[0]), float(ends[1])), is_whole=is_whole)
 
     def _like(self, recipe: Recipe, ends: tuple[float, float], *, is_whole: bool) -> UserTotals:
-        return UserTotals(self._column, self._per_user, ends, is_whole=is_whole, recipe=recipe)
+        made: UserTotals = self._made(type(self), ends, is_whole=is_whole, recipe=recipe)
+        return made
+
+    def _made(self, kind: Any, ends: tuple[float, float], **changes: Any) -> Any:
+        own = {"is_whole": self._is_whole, "recipe": self._recipe, "among": self._among}
+        return kind(self._column, self._per_user, ends, **(own | changes))
+
+    def is_like(self, other: UserTotals) -> bool:
+        """Whether both are calculated from the same number of each user."""
+        return self._per_user == other._per_user
+
+    def as_kind(self, kind: Any) -> Any:
+        """The same numbers, of another class."""
+        return self._made(kind, self._ends)
+
+    @property
+    def _is_loose(self) -> bool:
+        """Whether how a sum is rounded may depend on the rows of other users."""
+        adds = self._per_user.how in ("sum", "mean")
+        return adds and not self.keeps_order and self._column.dtype.kind == "f"
 
     __add__ = __radd__ = _calculation(np.add)
     __sub__, __rsub__ = _calculation(np.subtract), _calculation(np.subtract, swapped=True)
@@ -133,7 +165,13 @@ class UserTotals(SeriesOfPandas):
     __ne__ = ne = _calculation(np.not_equal)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
+        """The users for whom a comparison of the same numbers holds."""
+        if not isinstance(key, UserTotals) or key._recipe[0] not in _COMPARISONS:
+            return self.refuse("an index")
+        is_filtered = (key._among, self._among) != (None, None)
+        if not self.is_like(key) or is_filtered:
+            return self.refuse("an index by other numbers of users")
+        return self._made(type(self), self._ends, among=key._recipe)
 
     def abs(self) -> Any:
         """Of each number."""
@@ -178,16 +216,37 @@ class UserTotals(SeriesOfPandas):
         sizes = np.array([low, high, some])
         margin = Fraction(0)
         if not self._is_whole:
-            margin = margin_of(sizes, records, is_off=False, in_pairs=True)
+            margin = margin_of(sizes, records, is_off=False, in_pairs=self.keeps_order)
+        if self._is_loose:
+            margin += self._looseness(max(-low, high))
         kept = self._column.kept
         tables = np.where(kept, low, 0.0), np.where(kept, high, 0.0)
         book: AnswerBook = self._column.answers.per_user(self._per_user)
-        answer = book.of_recipe(self._recipe, *tables, margin=margin)
+        recipe = self._recipe if self._among is None else (np.multiply, self._recipe, self._among)
+        answer = book.of_recipe(recipe, *tables, margin=margin, is_whole=self._is_whole)
         kind = np.int64 if self._is_whole else np.float64
         return self.branching.noise.value_of_answer(answer, kind)
 
+    def _looseness(self, largest: float) -> Fraction:
+        """How far the rounding of each user's own sum moves two sums over all users (B16)."""
+        records, (low, high, _, _) = self._column.answers.records, _rows_of(self._column)
+        if low < 0 < high:
+            # What a row has at most, times the rows of a user; of a mean once.
+            most = self._column.answers.most_rows or records
+            largest = max(-low, high) * (most if self._per_user.how == "sum" else 1)
+        if not largest * records < _MOST_SUM:
+            self.refuse(
+                ".sum of users' sums of floats that are not bounded, whose rounding is not known",
+                "clip the rows, too, or let them be at least 0",
+            )
+        steps = 4 * records * _UNIT
+        loose: Fraction = 2 * steps / (1 - steps) * Fraction(largest)
+        return loose
+
     def count_rows(self) -> Any:
         """How many users there are."""
+        if self._among is not None:
+            return self._made(UserTotals, (0.0, 1.0), is_whole=True, recipe=self._among).sum()
         return self._column.bounded(1).storage.count()
 
     def __len__(self) -> int:
@@ -200,6 +259,8 @@ class UserTotals(SeriesOfPandas):
 
 
 _COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+#: What gives one of the numbers, but for its sign.
+_SELECTING = (np.maximum, np.minimum, np.absolute)
 _FOLLOWED = (np.maximum, np.minimum, np.add, np.subtract, np.multiply, np.divide, np.absolute)
 
 
@@ -228,7 +289,7 @@ def _is_constant(value: Any) -> bool:
     return is_number and bool(abs(value) < _MOST_WHOLE)
 
 
-def _rows_of(column: Any, *, is_size: bool) -> tuple[float, float, Recipe | None, Any]:
+def _rows_of(column: Any, *, is_size: bool = False) -> tuple[float, float, Recipe | None, Any]:
     """Between which floats what rows have lies, how it is calculated, and its type."""
     if column.leads and not is_size:
         kept = column.kept

@@ -25,6 +25,7 @@ NOT_DETERMINED: dict[str, tuple[Callable[..., Any], str]] = {
     "sample": (lambda f: f.sample(1)["age"].item(), r"DataFrame\.sample"),
     "a shuffle made before": (lambda f: f.select(SHUFFLED)["age"][0], "an expression of polars"),
     "groups": (lambda f: f.group_by("age").len()["len"].to_list(), "maintain_order=True"),
+    "counts": (lambda f: f["age"].value_counts().rows(), "order that is not determined"),
     "a lazy frame made before": (lambda f: LAZY.collect().rows(), "made before"),
     "shuffle": (lambda f: f["age"].shuffle()[0], r"Series\.shuffle"),
     "in a list": (lambda f: f.with_columns([SHUFFLED]).row(0), "an expression of polars"),

@@ -128,6 +128,17 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "rows of groups": lambda f: {row[0]: row[2] for row in grouped(f).iter_rows()}["north"],
     "columns of groups": lambda f: dict(grouped(f).select("region", "len").rows())["south"],
     "named rows of groups": lambda f: grouped(f).to_dicts()[0]["len"],
+    "groups in any order": lambda f: (
+        KEYS.join(f.group_by("region").len(), on="region", how="left")
+        .with_columns(pl.col("len").fill_null(0))
+        .sort("region", descending=True)["len"][0]
+    ),
+    "one of the groups": lambda f: (
+        KEYS.join(f["region"].value_counts(), on="region", how="left")
+        .fill_null(0)
+        .filter(REGION == "south")["count"]
+        .item()
+    ),
     "groups as an array": lambda f: grouped(f)["total"].to_numpy().sum(),
     "groups by a number": lambda f: (
         pl.DataFrame({"member": [0, 1]})
@@ -193,10 +204,10 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "a row of data": lambda f: f.row(0)[0],
     "sorted": lambda f: f.sort("age", **ORDER)["age"].sum(),
     "keys that occur": lambda f: f.group_by("region", **ORDER).len()["len"][0],
-    "groups without order": lambda f: KEYS.join(f.group_by("region").len(), **JOIN).height,
-    "join without order": lambda f: (
-        KEYS.join(f.group_by("region", **ORDER).len(), on="region", how="left").height
-    ),
+    "groups without order": lambda f: f.group_by("region").len()["len"][0],
+    "join without order": lambda f: KEYS.join(
+        f.group_by("region", **ORDER).len(), on="region", how="left"
+    ).fill_null(0)["len"][0],
     "nulls": lambda f: KEYS.join(f.group_by("region", **ORDER).len(), **JOIN)["len"][0],
     "inner join": lambda f: (
         KEYS.join(

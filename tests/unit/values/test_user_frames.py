@@ -48,6 +48,10 @@ def numbers_and_sums(users: Any) -> tuple[Any, Any]:
     return made["total"].clip(0, 3).sum(), made.rows.gt(0).sum()
 
 
+def those_above_0(totals: Any) -> Any:
+    return totals[totals > 0]
+
+
 # Each is some numbers of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "two rows unsorted": lambda f: f.groupby(["user"], sort=False).head(2)["spend"].sum(),
@@ -78,6 +82,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "bounded rows": lambda f: f.groupby("user").head(2).groupby("user")["spend"].sum().sum(),
     "a part": lambda f: (f.groupby("user")["spend"].min() / 4).abs().sum(),
     "calculated": lambda f: (2 * f.groupby("user").size().clip(0, 1) - 3).abs().sum(),
+    "some users": lambda f: those_above_0(f.groupby("user")["spend"].sum()).clip(0, 3).sum(),
     "two sums": lambda f: (f["spend"].clip(0, 3).sum(), f["spend"].clip(-3, 0).sum()),
 }
 #: What single rows change is not changed jointly by differently bounded sums.
@@ -426,3 +431,16 @@ def test_whole_noise_does_not_hide_steps_of_users() -> None:
 
     table = table_of("replace", 2)
     assert math.isinf(align(lt.mechanism(released).on_domain(table), table).epsilon)
+
+
+@pytest.mark.parametrize(("relation", "most"), [("add_remove", 10), ("replace", 12)])
+def test_whole_noise_hides_whole_sums_of_users(relation: str, most: int) -> None:
+    """Each step of 1 costs ln 2, and a user makes as many as the clip allows."""
+
+    def released(frame: Any, rng: Any) -> Any:
+        total = int(frame.groupby("user")["spend"].sum().clip(-2, 10).sum())
+        return total + int(rng.geometric(0.5) - rng.geometric(0.5))
+
+    table = table_of(relation, None)
+    found = align(lt.mechanism(released).on_domain(table), table)
+    assert math.isclose(found.epsilon, most * math.log(2), rel_tol=1e-9)
