@@ -322,7 +322,14 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         yield name, item, partial(by_name.__setitem__, name)
     for inside in (vars(function), function.__annotations__):
         for name, item in inside.items():
-            yield name, item, partial(inside.__setitem__, name)
+            if not (inside is function.__annotations__ and _is_connection(item)):
+                yield name, item, partial(inside.__setitem__, name)
+
+
+def _is_connection(kind: Any) -> bool:
+    """Whether it says that a function gets a connection, which is another object then."""
+    module = attribute_of(kind, "__module__") if isinstance(kind, type) else None
+    return isinstance(module, str) and module.partition(".")[0] in _CONNECTING
 
 
 def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -465,6 +472,8 @@ def is_of_packages(file: str) -> bool:
     return "site-packages" in file or "dist-packages" in file
 
 
+#: Of databases that a program may get a connection to (``databases``).
+_CONNECTING = ("duckdb", "_duckdb", "sqlalchemy")
 _OWN = ("liptest.values", "liptest.enumerate")
 
 

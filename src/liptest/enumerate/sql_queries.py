@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from liptest.enumerate.sql_statements import tokens_of
 from liptest.values.column import column_of
 
 Entries = Any
@@ -27,6 +26,12 @@ _SUMS = frozenset({"sum", "total", "count", "avg"})
 _OF_TWO = {"min": np.minimum, "max": np.maximum, "least": np.minimum, "greatest": np.maximum}
 # Numbers in queries, and products of whole numbers.
 _LARGEST, _LARGEST_PRODUCT = 2**31, 2**60
+
+
+class PlacedParameter(str):
+    """A parameter without a name, with its place among all of them."""
+
+    place: int
 
 
 class NotSumsError(Exception):
@@ -60,11 +65,13 @@ class SumQuery:
     is_falling: bool = False
     #: A sum of each group that is compared, its comparison and the number.
     having: tuple[Aggregate, Any, float] | None = None
+    #: What makes the rows, where these are numbers of each user (``sql_users``).
+    users: Any = None
 
 
 @dataclass
-class _Reader:
-    """Reads one query."""
+class QueryReader:
+    """Reads one query; ``words`` are its tokens, with parameters by their places."""
 
     words: list[tuple[str, str]]
     table: str
@@ -74,6 +81,9 @@ class _Reader:
     #: How many parameters were read, and what numbers there are.
     taken: int = 0
     numbers: list[float] = field(default_factory=list)
+
+    #: Words that begin a number of a row, and are not a column.
+    functions: ClassVar[frozenset[str]] = frozenset({"case", "abs", "not", *_OF_TWO})
 
     # ---- words
 
@@ -126,8 +136,7 @@ class _Reader:
             if not self.takes(","):
                 break
         self.needs("from")
-        if self.next()[1].lower() != self.table.lower():
-            raise NotSumsError("another table, or a subquery")
+        self.named_table()
         among = self.condition() if self.takes("where") else None
         key, ordered, falling = "", False, False
         having: tuple[Aggregate, Any, float] | None = None
@@ -151,6 +160,11 @@ class _Reader:
             raise NotSumsError("a column that is not added up")
         sums = tuple(None if isinstance(selected, str) else selected for selected in items)
         return SumQuery(tuple(names), sums, among, key, ordered, falling, having)
+
+    def named_table(self) -> None:
+        """The table, or what stands for it."""
+        if self.next()[1].lower() != self.table.lower():
+            raise NotSumsError("another table, or a subquery")
 
     def comparison_of_groups(self, names: list[str], items: list[Any]) -> Any:
         """A sum, or the name of one, and the number that it is compared with."""
@@ -295,11 +309,11 @@ class _Reader:
             if isinstance(value, str):
                 return _Operand(_constant(value), is_text=True)
             self.place, self.taken = before
-        if kind in ("word", "quoted") and word not in ("case", "abs", "not", *_OF_TWO):
+        if kind in ("word", "quoted") and word not in self.functions:
             before = self.place, self.taken
             name = self.column()
             if self.columns[name]:
-                return _Operand(_entry(name), is_text=True)
+                return _Operand(entry_of(name), is_text=True)
             self.place, self.taken = before
         return _Operand(self.sum())
 
@@ -352,7 +366,7 @@ class _Reader:
         name = self.column()
         if self.columns[name]:
             raise NotSumsError(f"{name!r} as a number")
-        return _entry(name)
+        return entry_of(name)
 
     def of_two(self) -> Callable[[Entries], Any]:
         function = _OF_TWO[self.next()[1]]
@@ -375,9 +389,9 @@ class _Reader:
         word = self.next()[1]
         given = self.parameters
         try:
-            if word in ("?", "%s"):
+            if isinstance(word, PlacedParameter):
                 self.taken += 1
-                return given[self.taken - 1]
+                return given[word.place]
             return given[re.findall(r"\w+", word)[0]]
         except (LookupError, TypeError):
             raise NotSumsError(f"the parameter {word!r}") from None
@@ -398,7 +412,8 @@ def _constant(value: Any) -> Callable[[Entries], Any]:
     return lambda entries: value
 
 
-def _entry(name: str) -> Callable[[Entries], Any]:
+def entry_of(name: str) -> Callable[[Entries], Any]:
+    """What a row has in a column."""
     return lambda entries: entries(name)
 
 
@@ -434,18 +449,3 @@ def size_of_whole(value: Any) -> int | None:
     if isinstance(table, (int, np.ndarray)) and np.asarray(table).dtype.kind in "iu":
         return int(np.abs(np.asarray(table)).max(initial=0))
     return None
-
-
-def read_query(
-    statement: str, table: str, columns: Mapping[str, bool], parameters: Any
-) -> tuple[SumQuery, list[float]]:
-    """The query, and the numbers in it; ``columns`` says by name whether it holds names.
-
-    Raises NotSumsError.
-    """
-    reader = _Reader(list(tokens_of(statement)), table, columns, parameters)
-    query = reader.query()
-    given = parameters if isinstance(parameters, (list, tuple)) else ()
-    if reader.taken < len(given):
-        raise NotSumsError("parameters that are not used")
-    return query, reader.numbers

@@ -18,7 +18,8 @@ import numpy as np
 
 from liptest.data.real_tables import Real, RealRows
 from liptest.data.tables import Key, Table
-from liptest.enumerate.sql_queries import Aggregate, NotSumsError, SumQuery, read_query
+from liptest.enumerate.sql_queries import Aggregate, NotSumsError, SumQuery
+from liptest.enumerate.sql_users import UserRowsOfQuery, plain_entries, read_query
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
@@ -88,6 +89,9 @@ class SymbolicStore:
         return _Named(series) if series.names is not None else series.array
 
     def _rows(self, query: SumQuery) -> Iterator[tuple[Any, ...]]:
+        if query.users is not None:
+            yield tuple(self._of_users(query))
+            return
         if not query.key:
             yield tuple(
                 self._nullable(query, aggregate)
@@ -117,14 +121,26 @@ class SymbolicStore:
             if self._way(2, [*sums, self._sum(query, Aggregate("count", None), key)], counts) == 0:
                 yield tuple(row)
 
+    def _of_users(self, query: SumQuery) -> Iterator[Any]:
+        """Sums over the users, of numbers of each."""
+        rows = UserRowsOfQuery(self.frame, query, self._entries)
+        for one in query.items:
+            assert one is not None
+            kind = int if one.kind == "count" else None
+            value = rows.total(one)
+            yield self._null_if_none(query, one, _typed(value, kind or _kind_of(value, one)))
+
     def _nullable(self, query: SumQuery, one: Aggregate) -> Any:
-        value = self._sum(query, one)
+        return self._null_if_none(query, one, self._sum(query, one))
+
+    def _null_if_none(self, query: SumQuery, one: Aggregate, value: Any) -> Any:
         if one.kind != "sum" or one.fills or self._has_all_rows(query, one):
             return value
         return (value, None, value.kind(0))[self._way(3, [value], [value])]
 
     def _has_all_rows(self, query: SumQuery, one: Aggregate) -> bool:
-        return query.among is None and one.among is None and is_full(self.table)
+        is_whole = query.users is None or query.users.has_all
+        return query.among is None and one.among is None and is_whole and is_full(self.table)
 
     def _way(self, ways: int, sums: list[Any], above: list[Any]) -> int:
         """In which way sums that may be missing are handed over; in way 0 some are not 0."""
@@ -165,7 +181,8 @@ class SymbolicStore:
     def _distinct(self, query: SumQuery, column: str, mask: Any) -> Any:
         """How many users there are, or values of another column: those of which there is a row."""
         series = self.frame[column]
-        if query.key or self.table.columns[column].is_real:
+        of_users = type(series) is KeySeries
+        if (query.key and not of_users) or self.table.columns[column].is_real:
             raise NotSumsError("COUNT(DISTINCT ..) in groups, or of real numbers")
         if type(series) is KeySeries:
             kept = series.array if mask is None else series.array[mask]
@@ -219,6 +236,11 @@ class SymbolicStore:
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+
+
+def _kind_of(value: Any, one: Aggregate) -> type:
+    is_whole = isinstance(value, AlignedValue) and np.issubdtype(value.kind, np.integer)
+    return int if is_whole and one.kind != "total" else float
 
 
 def _typed(value: Any, kind: type) -> Any:
@@ -276,6 +298,7 @@ def small_table(table: Table, numbers: list[float], rng: Any) -> dict[str, Any]:
 
 def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     """What a query answers on plain rows."""
+    entries = entries if query.users is None else plain_entries(query.users, entries)
     rows = len(next(iter(entries.values())))
 
     def values(name: str) -> Any:

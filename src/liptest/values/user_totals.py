@@ -65,6 +65,8 @@ class UserTotals(SeriesOfPandas):
     advice = _CLIPPED
     #: Whether floats of one user are added up in the order of the rows, whatever others have.
     keeps_order = True
+    #: Whether a sum that is too large is infinite, and not an exception.
+    may_overflow = True
 
     def __init__(
         self,
@@ -230,11 +232,13 @@ class UserTotals(SeriesOfPandas):
     def _looseness(self, largest: float) -> Fraction:
         """How far the rounding of each user's own sum moves two sums over all users (B16)."""
         records, (low, high, _, _) = self._column.answers.records, _rows_of(self._column)
+        most = self._column.answers.most_rows or records
+        size = max(-low, high)
         if low < 0 < high:
             # What a row has at most, times the rows of a user; of a mean once.
-            most = self._column.answers.most_rows or records
-            largest = max(-low, high) * (most if self._per_user.how == "sum" else 1)
-        if not largest * records < _MOST_SUM:
+            largest = size * (most if self._per_user.how == "sum" else 1)
+        overflows = not self.may_overflow and not size * most < _MOST_SUM
+        if overflows or not largest * records < _MOST_SUM:
             self.refuse(
                 ".sum of users' sums of floats that are not bounded, whose rounding is not known",
                 "clip the rows, too, or let them be at least 0",

@@ -1,0 +1,357 @@
+"""Queries of one number of each user: a query whose rows another one makes, with one for each user.
+
+``SELECT SUM(LEAST(t, 100)) FROM (SELECT user, SUM(amount) AS t FROM data GROUP BY user)``, also in
+``WITH t AS (..)``. What is made of the rows of each user, and then of that, is calculated by
+``UserTotals``; in which order a database adds floats is not known (docs/theory/tables.md, B16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from liptest.enumerate.sql_queries import (
+    Aggregate,
+    Entries,
+    NotSumsError,
+    PlacedParameter,
+    QueryReader,
+    SumQuery,
+    entry_of,
+)
+from liptest.enumerate.sql_statements import tokens_of
+from liptest.values.array import SymbolicArray
+from liptest.values.record_series import KeySeries, RecordSeries
+from liptest.values.user_totals import UserTotals
+
+#: What is made of the rows of each user, as pandas calls it.
+_MADE = {"sum": "sum", "total": "sum", "avg": "mean", "min": "min", "max": "max", "count": "size"}
+_STANDS_FOR = "(rows of users)"
+_ADVICE = (
+    "clip what each user adds: SELECT SUM(MIN(t, 100)) FROM (SELECT user, SUM(..) AS t FROM the "
+    "table GROUP BY user), LEAST for MIN elsewhere; clip real numbers of rows, too"
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What is made of the rows of each user: "distinct" are the values of a ``column``."""
+
+    how: str
+    value: Callable[[Entries], Any] | None = None
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class UserQuery:
+    """The inner query: of rows ``among`` all, by users, what is made of them, by name."""
+
+    key: str
+    made: tuple[Made, ...]
+    items: Mapping[str, Callable[[Entries], Any]]
+    among: Callable[[Entries], Any] | None
+    having: Callable[[Entries], Any] | None
+
+    @property
+    def has_all(self) -> bool:
+        """Whether each user has a row in it."""
+        return self.among is None and self.having is None
+
+
+@dataclass
+class _InnerReader(QueryReader):
+    """Reads the inner query: sums of the rows of a user are numbers, which are calculated with."""
+
+    made: list[Made] = field(default_factory=list)
+
+    functions: ClassVar[frozenset[str]] = QueryReader.functions | _MADE.keys()
+
+    def users(self) -> UserQuery:
+        """The whole query."""
+        self.needs("select")
+        if self.takes("distinct"):
+            return self.distinct_users()
+        items: dict[str, Any] = {}
+        keys: list[str] = []
+        while True:
+            name, value = self.named_number()
+            if value is None:
+                keys.append(name)
+            else:
+                items[name] = value
+            if not self.takes(","):
+                break
+        self.needs("from")
+        self.named_table()
+        among = self.rows_among()
+        self.needs("group", "by")
+        key = self.column()
+        having = self.condition() if self.takes("having") else None
+        self.ends()
+        if not set(keys) <= {key}:
+            raise NotSumsError("a column beside what is made of the rows of each group")
+        return UserQuery(key, tuple(self.made), items, among, having)
+
+    def distinct_users(self) -> UserQuery:
+        """``SELECT DISTINCT user FROM ..``."""
+        key = self.column()
+        self.needs("from")
+        self.named_table()
+        among = self.rows_among()
+        self.ends()
+        return UserQuery(key, (), {}, among, None)
+
+    def rows_among(self) -> Callable[[Entries], Any] | None:
+        """WHERE, in which nothing is made of several rows."""
+        before = len(self.made)
+        among = self.condition() if self.takes("where") else None
+        if len(self.made) > before:
+            raise NotSumsError("a sum in WHERE")
+        return among
+
+    def ends(self) -> None:
+        """Nothing follows."""
+        if self.place < len(self.words):
+            raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
+
+    def named_number(self) -> tuple[str, Any]:
+        """A number of each user and its name; no number for the column of users."""
+        kind, word = self.words[self.place] if self.place < len(self.words) else ("", "")
+        own = [name for name in self.columns if name.lower() == word.lower()]
+        following = self.words[self.place + 1 : self.place + 2]
+        if (
+            kind in ("word", "quoted")
+            and own
+            and following in ([("sign", ",")], [("word", "from")])
+        ):
+            return self.column(), None
+        value = self.sum()
+        if not self.takes("as") and self.word in ("", ",", "from"):
+            raise NotSumsError("a number of a subquery without a name: write AS name")
+        name = self.next()[1]
+        return name, value
+
+    def factor(self) -> Callable[[Entries], Any]:
+        if self.word not in _MADE:
+            return super().factor()
+        before = self.place, self.taken, len(self.made)
+        how = self.next()[1]
+        self.needs("(")
+        if how == "count" and self.takes("*"):
+            found = Made("size")
+        elif how == "count" and self.takes("distinct"):
+            found = Made("distinct", column=self.column())
+        else:
+            value = self.sum()
+            if self.word == ",":  # the larger of two numbers
+                self.place, self.taken = before[:2]
+                del self.made[before[2] :]
+                return super().factor()
+            if len(self.made) > before[2]:
+                raise NotSumsError("a sum of sums")
+            found = Made(_MADE[how], value)
+        self.needs(")")
+        self.made.append(found)
+        return entry_of(str(len(self.made) - 1))
+
+
+def read_query(
+    statement: str, table: str, columns: Mapping[str, bool], parameters: Any
+) -> tuple[SumQuery, list[float]]:
+    """The query, and the numbers in it; ``columns`` says by name whether it holds names.
+
+    Raises NotSumsError.
+    """
+    outer, inner = _parts(list(_placed(tokens_of(statement))))
+    users: UserQuery | None = None
+    numbers: list[float] = []
+    taken = 0
+    if inner:
+        inside = _InnerReader(inner, table, columns, parameters)
+        try:
+            users = inside.users()
+        except NotSumsError as problem:
+            raise NotSumsError(f"another table, or a subquery by users with {problem}") from None
+        numbers, taken = inside.numbers, inside.taken
+        table, columns = _STANDS_FOR, dict.fromkeys(users.items, False)
+    reader = QueryReader(outer, table, columns, parameters)
+    query = replace(reader.query(), users=users)
+    given = parameters if isinstance(parameters, (list, tuple)) else ()
+    if reader.taken + taken < len(given):
+        raise NotSumsError("parameters that are not used")
+    if users is not None and query.key:
+        raise NotSumsError("groups of numbers of users")
+    return query, [*numbers, *reader.numbers]
+
+
+def _placed(tokens: Any) -> Iterator[tuple[str, str]]:
+    """Parameters without names with their places."""
+    place = 0
+    for kind, word in tokens:
+        if kind == "parameter" and word in ("?", "%s"):
+            made = PlacedParameter(word)
+            made.place = place
+            place += 1
+            yield kind, made
+        else:
+            yield kind, word
+
+
+def _parts(
+    words: list[tuple[str, str]],
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The outer query, with a name for what makes its rows, and the inner one, or nothing."""
+    texts = [word if kind in ("word", "sign") else "" for kind, word in words]
+    named = ("quoted", _STANDS_FOR)
+    if texts[:1] == ["with"]:
+        if texts[2:4] != ["as", "("]:
+            raise NotSumsError("WITH otherwise than WITH name AS (..)")
+        stop = _closing(texts, 3)
+        name, rest = words[1][1], words[stop + 1 :]
+        own = [
+            named if word[1] == name and before == ("word", "from") else word
+            for before, word in zip([("", ""), *rest], rest, strict=False)
+        ]
+        if named not in own:
+            raise NotSumsError("WITH that is not the only table")
+        return own, words[4:stop]
+    for place in range(len(texts) - 1):
+        if texts[place : place + 2] == ["from", "("]:
+            stop = _closing(texts, place + 1)
+            after = words[stop + 1 :]
+            if after[:1] == [("word", "as")]:
+                after = after[1:]
+            if (
+                after
+                and after[0][0] in ("word", "quoted")
+                and after[0][1] not in ("where", "order", "group")
+            ):
+                after = after[1:]
+            return [*words[: place + 1], named, *after], words[place + 2 : stop]
+    return words, []
+
+
+def _closing(texts: list[str], place: int) -> int:
+    """Where the bracket is closed that is opened at a place."""
+    depth = 0
+    for at in range(place, len(texts)):
+        depth += {"(": 1, ")": -1}.get(texts[at], 0)
+        if depth == 0:
+            return at
+    raise NotSumsError("a bracket that is not closed")
+
+
+# ---- on symbolic rows
+
+
+class TotalsOfSql(UserTotals):
+    """A number of each user, as a database makes it."""
+
+    __slots__ = ()
+
+    advice = _ADVICE
+    keeps_order = may_overflow = False
+
+
+class UserRowsOfQuery:
+    """The rows of the inner query on a symbolic frame, of which the outer one makes sums."""
+
+    def __init__(self, frame: Any, query: SumQuery, entries: Entries) -> None:
+        self._query, self._users = query, query.users
+        users = frame[self._users.key]
+        if type(users) is not KeySeries:
+            raise NotSumsError("a subquery with groups that are not users")
+        self._mask = None if self._users.among is None else self._users.among(entries)
+        if self._mask is not None and type(self._mask) is not SymbolicArray:
+            raise NotSumsError("a condition that is the same for all rows")
+        self._by = self._selected(users)
+        self._frame = frame
+        self._made = [self._made_of(one, entries) for one in self._users.made]
+
+    def _selected(self, series: Any) -> Any:
+        return series if self._mask is None else series[RecordSeries(self._mask)]
+
+    def _made_of(self, one: Made, entries: Entries) -> UserTotals:
+        if one.how == "size":
+            return self._totals(self._by, "size")
+        if one.how == "distinct":
+            series = self._frame[one.column]
+            if type(series) is not RecordSeries:
+                raise NotSumsError("COUNT(DISTINCT ..) of users in a subquery by users")
+            return self._totals(self._selected(series), "nunique")
+        assert one.value is not None
+        value = one.value(entries)
+        if type(value) is not SymbolicArray:
+            raise NotSumsError("a sum of a constant")
+        return self._totals(self._selected(RecordSeries(value)), one.how)
+
+    def _totals(self, series: Any, how: str) -> UserTotals:
+        found: UserTotals = TotalsOfSql.of(series, how, series.refuse)
+        return found
+
+    def _entries(self, name: str) -> Any:
+        return self._users.items[name](lambda place: self._made[int(place)])
+
+    def total(self, one: Aggregate) -> Any:
+        """A sum over the users, or how many there are."""
+        among = self._condition(one)
+        if one.kind == "count":
+            if among is not None:
+                return among.sum()
+            return self._by.nunique()
+        if one.kind not in ("sum", "total") or one.value is None:
+            raise NotSumsError(f"{one.kind.upper()} of numbers of users")
+        value = one.value(self._entries)
+        if not isinstance(value, UserTotals):
+            raise NotSumsError("a sum of a constant")
+        return (value if among is None else value[among]).sum()
+
+    def _condition(self, one: Aggregate) -> Any:
+        tests = [test for test in (self._query.among, one.among) if test is not None]
+        found = [test(self._entries) for test in tests]
+        if self._users.having is not None:
+            found.append(self._users.having(lambda place: self._made[int(place)]))
+        if len(found) > 1 or not all(isinstance(test, UserTotals) for test in found):
+            raise NotSumsError("several conditions of users, or one that is the same for all")
+        return found[0] if found else None
+
+
+# ---- on plain rows
+
+
+def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """By name the numbers of each user, of plain rows; and the users."""
+
+    def of_rows(name: str) -> Any:
+        return entries[name]
+
+    every = np.repeat(np.bool_(True), len(entries[users.key]))
+    those = every if users.among is None else np.logical_and(every, users.among(of_rows))
+    keys = np.unique(entries[users.key][those])
+    own = [np.logical_and(those, entries[users.key] == key) for key in keys.tolist()]
+
+    def made(one: Made) -> Any:
+        if one.how == "size":
+            return np.array([int(rows.sum()) for rows in own], dtype=np.int64)
+        if one.how == "distinct":
+            return np.array([len({*entries[one.column][rows].tolist()}) for rows in own], np.int64)
+        assert one.value is not None
+        numbers = np.broadcast_to(one.value(of_rows), every.shape)
+        calculated = [getattr(numbers[rows], one.how)() for rows in own]
+        return np.array(calculated, dtype=None if calculated else numbers.dtype)
+
+    found = [made(one) for one in users.made]
+
+    def of_user(place: str) -> Any:
+        return found[int(place)]
+
+    kept = np.repeat(np.bool_(True), len(keys))
+    if users.having is not None:
+        kept = np.logical_and(kept, users.having(of_user))
+    numbers = {
+        name: np.broadcast_to(item(of_user), kept.shape) for name, item in users.items.items()
+    }
+    return {_STANDS_FOR: keys[kept], **{name: own[kept] for name, own in numbers.items()}}
