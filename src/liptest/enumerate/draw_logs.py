@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
+from liptest.values.branching import Branching
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
@@ -70,9 +71,13 @@ class DrawnAtOnce:
 
 
 class ReplayedDraws:
-    """Hands out real floats in place of those that were noted, in their order."""
+    """Hands out real floats in place of those that were noted in a run, in their order."""
 
-    def __init__(self, noted: RecordedDraws, rng: np.random.Generator) -> None:
+    def __init__(self, run: Branching, noted: RecordedDraws, rng: np.random.Generator) -> None:
+        # One point of all variables for one repetition.
+        for variables in (run.bits, run.noise):
+            if variables is not None:
+                variables.forget_point()
         self._real: list[Any] = []
         self._laws: list[Any] = []
         for born, law in zip(noted.born, noted.laws, strict=True):

@@ -28,7 +28,7 @@ from liptest.enumerate.noise_outputs import nearby
 from liptest.enumerate.repeated_leaves import KeptLeaves, Repetition
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
-from liptest.enumerate.surroundings import check_no_address
+from liptest.enumerate.surroundings import check_texts
 from liptest.enumerate.tracing import TracingTree
 from liptest.errors import (
     LiptestError,
@@ -54,9 +54,17 @@ _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
 
 def repeat(
-    tree: ChoiceTree, run: Run, path: Path, output: Output, *, checks_state: bool = False
-) -> None:
-    """Repeat a leaf of a walked tree as it was, and then with real floats.
+    tree: ChoiceTree,
+    run: Run,
+    path: Path,
+    output: Output,
+    draws: int = 1,
+    *,
+    checks_state: bool = False,
+) -> int:
+    """Repeat a leaf of a walked tree as it was, and then so often with real floats.
+
+    Returns how often it was run, but for looking for state.
 
     Raises NonDeterministicError when an output differs, or what the function holds.
     """
@@ -69,9 +77,11 @@ def repeat(
         record()
     if tree.noise is not None:
         tree.noise.check_possible()
+    draws = draws if noted.born else 0
     with run.real_floats():
-        if noted.born:
-            _repeat_for_real(tree, run, path, output, noted)
+        for number in range(draws):
+            _repeat_for_real(tree, run, path, output, noted, number)
+    return 1 + draws
 
 
 def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws) -> None:
@@ -86,14 +96,15 @@ def _record(tree: ChoiceTree, run: Run, path: Path, output: Output, noted: Recor
 
 
 def _repeat_for_real(
-    tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws
+    tree: ChoiceTree, run: Run, path: Path, output: Output, noted: RecordedDraws, number: int
 ) -> None:
     # The same budgets: whether a whole number is chosen or compared depends on them.
     budgets = {"max_leaves": tree.max_leaves, "max_choices": tree.max_choices}
     real = ChoiceTree(tree.name, **budgets)
-    # The same floats whenever the leaf is met again, other ones for other leaves.
+    # The same floats whenever the leaf is met again, other ones for other leaves and repetitions.
     seed = crc32(repr([taken for _, taken in path]).encode())
-    real.draw_log = replayed = ReplayedDraws(noted, _GENERATOR(_BITS(seed)))
+    rng = _GENERATOR(_BITS([seed, number] if number else seed))
+    real.draw_log = replayed = ReplayedDraws(tree, noted, rng)
     noise = tree.noise
     if noise is not None:
         # Real numbers of an output are near those that the analysis has, not equal.
@@ -294,19 +305,19 @@ class Enumeration:
             probabilities = session.watching(lambda: tree.law(run))
             if probabilities is None:
                 return None
-            check_no_address(self.name, probabilities)
+            check_texts(self.name, probabilities)
             run.data = lambda: real
             chosen = self.repetition.chosen(tree.kept, tree.leaves)
             stateful = _STATEFUL if is_looked_at(self.repetition.laws) else 0
             with session.calls_watched(always=True):
-                repeat(tree, run, *chosen[0], checks_state=stateful > 0)
-            for number, (path, output) in enumerate(chosen[1:], 1):
-                repeat(tree, run, path, output, checks_state=stateful > number)
+                again = repeat(tree, run, *chosen[0], checks_state=stateful > 0)
+            for number, leaf in enumerate(chosen[1:], 1):
+                again += repeat(tree, run, *leaf, checks_state=stateful > number)
         finally:
             tree.close()
         raise_swallowed(before)
         law = law_of(probabilities, tree.unexplored)
-        law.leaves, law.repeated = tree.leaves, len(chosen)
+        law.leaves, law.repeated, law.again = tree.leaves, len(chosen), again
         return Enumerated(law, run.exception, tree.leaves, {})
 
 

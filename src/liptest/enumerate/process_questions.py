@@ -29,7 +29,7 @@ _OF_MODULES: dict[ModuleType, frozenset[str]] = {
 _NAMED = frozenset(name for names in _OF_MODULES.values() for name in names)
 _CONTEXTS = frozenset({"getcontext", "localcontext"})
 _OF_CONTEXTS = frozenset({"prec", "rounding", "Emin", "Emax", "capitals", "clamp", "flags"})
-_CONTEXT_ADVICE = "use a decimal.Context(prec=..) of your own"
+CONTEXT_ADVICE = "use a decimal.Context(prec=..) of your own"
 _COUNTS = "cache_info"
 _LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 # Functions that tell more of an object than what it can do, and those that may ask for a name.
@@ -54,7 +54,7 @@ def may_ask(code: CodeType) -> bool:
 
 
 def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Question]:
-    """What code asks of its process; ``space`` are its globals."""
+    """What code asks of its process; ``space`` are its globals and free variables."""
     if not may_ask(code):
         return
     is_of_contexts = not _CONTEXTS.isdisjoint(code.co_names)
@@ -75,7 +75,7 @@ def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Q
             if step.value in names and (is_attribute or is_global):
                 yield step.line, f"looks at {module.__name__}.{step.value}", LEAVE_OUT
         if is_of_contexts and step.name in _LOADS and step.value in _OF_CONTEXTS:
-            yield step.line, f"looks at the decimal context: {step.value}", _CONTEXT_ADVICE
+            yield step.line, f"looks at the decimal context: {step.value}", CONTEXT_ADVICE
         if step.name in _LOADS and step.value == _COUNTS:
             yield step.line, "asks what a cache has counted", LEAVE_OUT
         before = step

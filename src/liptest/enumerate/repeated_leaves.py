@@ -2,7 +2,8 @@
 
 Every leaf of a small law; of a larger one random leaves, and leaves of different outputs. The
 first laws of a function are repeated so without counting; later ones within a tenth of all runs,
-each with one random leaf at least, so that no law goes without.
+each with one random leaf at least, so that no law goes without. A leaf of a law of few leaves
+gets real random numbers several times: what it answers wrongly may show with some of them only.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ _OUTPUTS, _EXCEPTIONS, _RANDOM = 32, 16, 16
 _LEAVES_FOR_ANOTHER = 1_000
 #: Leaves of a function that are repeated without counting; later ones cost their share.
 FREE = 2_000
-#: Runs of repetition among all runs: a leaf is run twice, as it was and with real numbers.
+#: Runs of repetition among all runs.
 SHARE = 0.1
-_RUNS_A_LEAF = 2
+# A leaf is run as it was, and then with real numbers: of a law with one leaf so often, of one with
+# k leaves a k-th of that, once at least.
+_DRAWS = 8
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
@@ -93,27 +96,35 @@ class KeptLeaves:
 
 @dataclass
 class Repetition:
-    """Runs of one function, and leaves among them that were repeated."""
+    """Runs of one function, leaves among them that were repeated, and how many runs that took."""
 
     laws: int = 0
     runs: int = 0
     leaves: int = 0
+    again: int = 0
 
-    def chosen(self, kept: KeptLeaves, runs: int) -> list[Leaf]:
-        """The leaves of a law of so many runs that are repeated, counted from now on."""
+    def chosen(self, kept: KeptLeaves, runs: int) -> list[tuple[Path, Output, int]]:
+        """The leaves of a law of so many runs that are repeated, counted from now on.
+
+        Each with how often it is run with real random numbers.
+        """
         self.laws += 1
         self.runs += runs
-        within_share = int(SHARE * self.runs / (1 - SHARE) / _RUNS_A_LEAF) - self.leaves
-        left = max(1, FREE - self.leaves, within_share)
+        left = max(FREE - self.leaves, self._within_share())
         leaves = kept.leaves
         raising = sum(isinstance(output, Raised) for _, output in leaves)
         most = SMALL + raising + runs // _LEAVES_FOR_ANOTHER
-        chosen = leaves[: min(left, most)]
+        chosen = leaves[: min(max(1, left), most)]
+        draws = max(1, min(left, _DRAWS) // max(len(chosen), 1))
         self.leaves += len(chosen)
-        return chosen
+        self.again += len(chosen) * (1 + draws)
+        return [(path, output, draws) for path, output in chosen]
+
+    def _within_share(self) -> int:
+        """Leaves that may be repeated now: twice, as they were and with real numbers."""
+        return (int(SHARE * self.runs / (1 - SHARE)) - self.again) // 2
 
     @property
     def share(self) -> float:
         """Of all runs, those that repeated a leaf."""
-        again = _RUNS_A_LEAF * self.leaves
-        return again / max(again + self.runs, 1)
+        return self.again / max(self.again + self.runs, 1)

@@ -28,8 +28,10 @@ from liptest.enumerate.compiled_code import (
     package_of,
 )
 from liptest.enumerate.executed_code import ExecutedCode
+from liptest.enumerate.identity_tests import identity_tests, may_test_identity
 from liptest.enumerate.polars_calls import is_made_before, refused_call
 from liptest.enumerate.process_questions import (
+    CONTEXT_ADVICE,
     Question,
     may_ask,
     questions_of_generators,
@@ -57,7 +59,7 @@ from liptest.enumerate.set_orders import (
     walks_of_made_sets,
 )
 from liptest.enumerate.unfilled_memory import may_leave_unfilled, unfilled_calls
-from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
+from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
 from liptest.values.lines import line_in_words
 
@@ -213,6 +215,7 @@ class Surroundings:
         elif event == "return" and is_program:
             if is_unknown:
                 self.compiled.returned(frame)
+            self._identities_of(frame)
             self._sets_of(frame, argument)
 
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
@@ -264,7 +267,9 @@ class Surroundings:
             self._end(frame, f"asks for an address in memory, in {code.co_name}", _ID_ADVICE)
         if {"posix", "environ"} <= names:
             self._end(frame, "looks at the environment: posix.environ", HAND_IN)
-        self._ask(frame, questions_of_process(code, frame.f_globals))
+        held = frame.f_locals if code.co_freevars else {}
+        outer = {name: held[name] for name in code.co_freevars if name in held}
+        self._ask(frame, questions_of_process(code, {**frame.f_globals, **outer}))
         for line, what, advice in unfilled_calls(code, frame.f_globals):
             self._end(frame, f"reads memory that nobody has filled, {what}", advice, line)
         before = ""
@@ -292,6 +297,18 @@ class Surroundings:
             return
         for line, what, advice in questions:
             self._end(frame, what, advice, line)
+
+    def _identities_of(self, frame: FrameType) -> None:
+        """Tests of what a number is, which nothing that stands for it can answer."""
+        for line in identity_tests(frame.f_code, frame.f_locals, frame.f_globals):
+            words = line_in_words(frame.f_code.co_filename, line or frame.f_lineno)
+            where = f" ({words})" if words else ""
+            self._refuse(
+                UnsupportedRandomnessError(
+                    f"{self._name}: it asks with 'is' whether a number that may be random is an "
+                    f"object{where}, which cannot be followed: {_IS_ADVICE}"
+                )
+            )
 
     def _sets_of(self, frame: FrameType, answer: Any) -> None:
         """Sets without an order that code walks: constants, variables, what it names or makes."""
@@ -347,6 +364,7 @@ ZONE_ADVICE = "use datetime.timezone.utc, time.gmtime or calendar.timegm"
 HAND_IN = "hand it in as a parameter"
 CLOCK_ADVICE = "leave it out, or log it with logging.info('%s', seconds)"
 _ID_ADVICE = "use ==, a name or a number of your own"
+_IS_ADVICE = "write bool(v), not v, or v == 1"
 _HASH_ADVICE = "use zlib.crc32 or hashlib"
 
 
@@ -358,18 +376,30 @@ def depends(name: str, what: str, advice: str) -> NonDeterministicError:
     )
 
 
+_LONG = 10**600  # no limit of Python on digits is lower
+_CONTEXT = "Context(prec="
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}>")
 
 
-def check_no_address(name: str, outputs: Iterable[Any]) -> None:
-    """NonDeterministicError where an output prints an address, as Python writes ``<x at 0x..>``."""
+def check_texts(name: str, outputs: Iterable[Any]) -> None:
+    """NonDeterministicError where an output prints an address, as Python writes ``<x at 0x..>``, or
+    the decimal context; MechanismError where Python does not print it."""
     for output in outputs:
-        if isinstance(output, (bool, int, float)):
+        if isinstance(output, (bool, float)) or (isinstance(output, int) and abs(output) < _LONG):
             continue
-        address = _ADDRESS.search(repr(output))
+        try:
+            text = repr(output)
+        except ValueError:
+            raise MechanismError(
+                f"{name}: an output holds a whole number of more digits than Python prints "
+                f"(sys.get_int_max_str_digits()); answer a shorter one, or hex() of it"
+            ) from None
+        address = _ADDRESS.search(text)
         if address is not None:
             advice = "answer a name or a number of your own"
             raise depends(name, f"answers an address in memory: {address[0]!r}", advice)
+        if _CONTEXT in text:
+            raise depends(name, "answers the decimal context", CONTEXT_ADVICE)
 
 
 def is_collecting(frame: FrameType | None) -> bool:
@@ -460,5 +490,7 @@ def _may_tell(code: CodeType) -> bool:
     if not _TELLING_NAMES.isdisjoint(code.co_names):
         return True
     if may_ask(code):
+        return True
+    if may_test_identity(code):
         return True
     return walks_constant_sets(code) or makes_sets(code) or may_leave_unfilled(code)

@@ -606,7 +606,7 @@ def _check_point(
     predicted = tree._run(run)
     choices = list(tree.path)
     expected = replaced(predicted, partial(_expected, tree.noise))
-    replay = ReplayedDraws(noted, rng)
+    replay = ReplayedDraws(tree, noted, rng)
     tree.close()
     plain = PlainTree(name, max_choices=_MAX_CHOICES)
     plain.draw_log = replay

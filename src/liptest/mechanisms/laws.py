@@ -105,6 +105,8 @@ class OutputLaw(Mapping[Output, float]):
     #: Of an enumerated law: runs that ended, and runs among them repeated with real numbers.
     leaves: int | None = None
     repeated: int | None = None
+    #: How many runs that took, each leaf as it was and with real numbers.
+    again: int = 0
     #: Of whole numbers with noise without an end: lines that tell the law of all of them.
     formula: tuple[str, ...] = ()
 

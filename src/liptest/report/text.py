@@ -351,11 +351,10 @@ class Screen:
         rows = [(repr(output), f"{p:.10g}", _exact(law, output)) for output, p in items]
         notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
         if law.leaves is not None:
-            again = 2 * (law.repeated or 0)
             notes.append(
                 f"runs, one for each way the random choices fall out: {law.leaves:,}; repeated "
                 f"with real random numbers: {law.repeated:,} of them "
-                f"({again / max(law.leaves + again, 1):.0%} of all runs)"
+                f"({law.again / max(law.leaves + law.again, 1):.0%} of all runs)"
             )
         if hidden:
             notes.append(f"{hidden} less likely outputs not shown")

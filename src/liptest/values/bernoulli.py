@@ -265,8 +265,15 @@ class BernoulliVariables:
         self._add_group(Group(some, group.variables), np.array(places))
         return match.value(split.results[taken])
 
+    def forget_point(self) -> None:
+        """Let ``sample`` choose anew."""
+        self._sampled = None
+
     def sample(self, point_in: Callable[[int, int], int]) -> NDArray[np.int8]:
-        """Bits of all variables that are possible, chosen by ``point_in(start, stop)``."""
+        """Bits of all variables that are possible, chosen by ``point_in(start, stop)``.
+
+        The same each time, until they are forgotten.
+        """
         if self._sampled is None:
             bits = self.known.copy()
             for group in self._groups:

@@ -290,8 +290,12 @@ class NoiseRun:
         point, now = self._point, self.current(form)
         return now.constant + sum((c * point[v] for v, c in now.terms), _ZERO)
 
+    def forget_point(self) -> None:
+        """Let ``value`` choose another point."""
+        self._point = None
+
     def value(self, form: Form, point_in: Callable[[int, int], int]) -> Fraction:
-        """What a sum may be, the same point of all variables each time."""
+        """What a sum may be, the same point of all variables until it is forgotten."""
         if self._point is None:
             rng = _GENERATOR(_BITS(point_in(0, 1 << 62)))
             self._point = tuple(System(self.noises).point_inside(self.constraints, rng))

@@ -288,10 +288,10 @@ def test_a_statistic_is_all_the_function_sees() -> None:
     assert table.rows is not None
     assert table.rows.tolist() == [1, 2, 2, 0]
     assert {type(value) for value in seen} == {int}
-    # Values 1, 2 and 3: two runs, each of which is repeated twice, and again with real numbers.
-    assert sorted(seen) == [1] * 8 + [2] * 8 + [3] * 8
+    # Values 1, 2 and 3: two runs, each of which is repeated twice, and with four real numbers.
+    assert sorted(seen) == [1] * 14 + [2] * 14 + [3] * 14
     released.laws(batch)
-    assert len(seen) == 24
+    assert len(seen) == 42
     assert exact(released.law(centres[0])) == {True: Fraction(1, 4), False: Fraction(3, 4)}
 
 

@@ -179,3 +179,11 @@ def test_lists_in_lists_without_an_end_are_refused_in_words() -> None:
     for function in (holds_itself, is_deep):
         with pytest.raises(MechanismError, match="in each other, too deep"):
             lt.output_law(lt.mechanism(function), np.array([0]))
+
+
+@pytest.mark.parametrize("entry", [int, lambda number: (number, 1)])
+def test_whole_numbers_that_python_does_not_print_are_refused(entry: Any) -> None:
+    """It was an internal error where the law was printed."""
+    with pytest.raises(MechanismError, match="more digits than Python prints"):
+        lt.mechanism(lambda data, rng: entry(10**5000)).law(np.array([1, 0]))
+    assert dict(lt.mechanism(lambda data, rng: entry(10**4000)).law(np.array([1, 0])))

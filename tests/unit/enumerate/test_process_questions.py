@@ -144,3 +144,19 @@ def ordinary(data: Any, rng: Any) -> Any:
 
 def test_ordinary_questions_are_answered() -> None:
     assert law(ordinary) == {(i, "[0.333]", "0.33333", 3, 3): 0.5 for i in (0, 1)}
+
+
+def of_an_outer_function() -> Any:
+    import sys as system
+
+    return lambda data, rng: len(system.path)
+
+
+def test_what_an_outer_function_imported_is_seen() -> None:
+    with pytest.raises(NonDeterministicError, match=r"looks at sys\.path"):
+        law(of_an_outer_function())
+
+
+def test_the_text_of_a_decimal_context_is_no_answer() -> None:
+    with pytest.raises(NonDeterministicError, match="answers the decimal context"):
+        law(lambda data, rng: (1, repr(decimal.getcontext())))

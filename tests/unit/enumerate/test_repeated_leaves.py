@@ -98,7 +98,13 @@ def test_the_share_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert law.leaves == 40
     assert law.repeated is not None
     Screen().law("program", law)
-    again = 2 * law.repeated
+    again = law.again
+    assert again == law.repeated  # no random float was drawn
     assert f"{law.repeated} of them ({again / (40 + again):.0%} of all runs)" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+def test_few_leaves_are_run_more_often_with_real_numbers() -> None:
+    law = lt.mechanism(lambda data, rng: bool(rng.random() < 0.5)).law(np.array([1, 0]))
+    assert (law.leaves, law.repeated, law.again) == (2, 2, 2 * (1 + 4))

@@ -367,7 +367,7 @@ def test_code_that_may_tell_and_does_not_run_costs_no_watching(
 
     monkeypatch.setattr(surroundings.Surroundings, "look", counted)
     assert law(Shown()) == {0: 0.375, 1: 0.125, 2: 0.375, 3: 0.125}
-    assert seen.count("Shown.__call__") <= 6  # the run that is repeated
+    assert seen.count("Shown.__call__") <= 8  # the leaf that is repeated
     with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
         law(ShownRarely())
 
