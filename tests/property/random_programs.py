@@ -272,6 +272,9 @@ return tuple(np.clip(np.round({a}), 0, 2).astype(int).tolist())
 return [bool(one > {c}) for one in {b}], {x} > 1
 return int(np.clip({a}.sum() // 1, -1, 3)), bool({b}[0] > {c})
 return max(min(math.floor({x}), 2), -1), {a} is {b}
+return str(np.clip(np.round({x}), -1, 1)), bool({y} > {c})
+return [str(one) for one in np.clip(np.round({a}), 0, 1).tolist()]
+return np.signbit(np.clip(np.ceil({a}), -1, 1)).tolist(), f"{{round({x}) + 0.0}}"
 """.strip().splitlines()
 CONSTANTS = ("0", "1", "0.5", "2", "0.25", "-1", "1.5")
 
@@ -318,7 +321,7 @@ def function_of(text: str, label: str) -> Callable[[Any, Any], Any]:
 @contextmanager
 def without_repetition() -> Iterator[None]:
     """No leaf is repeated meanwhile."""
-    with mock.patch.object(enumeration, "repeat", return_value=None):
+    with mock.patch.object(enumeration, "repeat", return_value=0):
         yield
 
 

@@ -16,7 +16,7 @@ from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.keyed_series import as_dict, is_series
 from liptest.values.noise_run import NoisyValue
-from liptest.values.protocol import Symbolic
+from liptest.values.protocol import Symbolic, is_symbolic
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 # Each of these is one object with one meaning, so that identity is equality.
@@ -208,7 +208,9 @@ def _typed(output: Any, name: str) -> Output:
 
 def _typed_symbolic(output: Any, name: str) -> Output:
     """A number that stays symbolic has the type that it stands for."""
-    settled = output.concretise("the output")
+    # Of floats that are rounded the type tells -0.0 from 0.0.
+    tells = is_symbolic(output) and output.is_discrete and issubclass(output.kind, float)
+    settled = output.concretise("an output and its type" if tells else "the output")
     if isinstance(settled, np.ndarray):
         words = _name_of(np.ndarray)
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(settled, name))

@@ -30,7 +30,7 @@ from liptest.values.noise_run import (
     bounded,
 )
 from liptest.values.promotion import as_noise
-from liptest.values.protocol import REFLECTED, Operation, SymbolicValue
+from liptest.values.protocol import REFLECTED, Operation, SymbolicValue, is_symbolic
 from liptest.values.questions import Cells, Known, Span
 from liptest.values.rounding import is_exact_factor
 from liptest.values.tails import drawn_by_weight
@@ -56,6 +56,8 @@ _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
 _REACH = 64
 _LAST_DIGIT = Fraction(1, 1 << 52)
 _ROUNDING = "differ only by how floats are rounded"
+# Begins of uses that do not tell -0.0 from 0.0.
+_ALIKE_FOR_ZEROS = ("the output", "a comparison", "int()", "index()", "hash()", "bool()")
 Step = Callable[[Any], Any]
 
 
@@ -281,8 +283,13 @@ class RoundedValue(AnyNoise):
     def is_precise(self) -> bool:
         return self._precise and self._how == "exact"
 
-    def value(self, k: int) -> Any:
-        """The program's number where the whole number is k."""
+    def __abs__(self) -> Any:
+        size = super().__abs__()
+        is_float = is_symbolic(size) and issubclass(self.kind, float)
+        return size + self.kind(0) if is_float else size  # never -0.0
+
+    def value(self, k: float) -> Any:
+        """The program's number where the whole number is k, or -0.0."""
         number: Any = k
         for step in self._steps:
             number = step(number)
@@ -338,15 +345,7 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope * number, shift * number)
             if operation is operator.truediv and not swapped:
                 return self._after(step, kind, slope / number, shift / number)
-        plain = self.concretise(operation.__name__)
-        if swapped and operation in (operator.truediv, operator.floordiv):
-            self.check_divisor(plain)
-        return step(plain)
-
-    def check_divisor(self, plain: Any) -> None:
-        # Whether it is rounded to -0.0 is not known.
-        if plain == 0 and isinstance(plain, float) and self._how not in ("exact", "floor"):
-            self.refuse("a division by it where it is rounded to 0, which may be -0.0")
+        return step(self.concretise(operation.__name__))
 
     def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> RoundedValue:
         steps = (*self._steps, step)
@@ -409,7 +408,18 @@ class RoundedValue(AnyNoise):
             self.run.symbolic = True
             parts = self._how, int(self._slope), int(self._shift)
             return WholeValue(self.run.current(self.form), *parts)
-        return self.value(self._chosen() if k is None else k)
+        k = self._chosen() if k is None else k
+        if k == 0 and not use.startswith(_ALIKE_FOR_ZEROS) and self._is_minus_zero():
+            return self.value(-0.0)
+        return self.value(k)
+
+    def _is_minus_zero(self) -> bool:
+        """Whether it is rounded to -0.0, as what lies below 0 is, and what is done tells."""
+        if self._how in ("exact", "floor") or not issubclass(self.kind, float):
+            return False
+        if repr(self.value(-0.0)) == repr(self.value(0)):
+            return False
+        return self.run.holds(operator.lt, self.run.current(self.form))
 
     def _chosen(self) -> int:
         run, form = self.run, self.run.current(self.form)

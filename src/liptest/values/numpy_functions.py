@@ -124,7 +124,7 @@ MOVES = _functions(
 #: They look at shape and type of the first argument only.
 SHAPES = _functions(
     *("shape", "ndim", "size", "zeros_like", "ones_like", "empty_like", "full_like"),
-    *("iscomplexobj", "isrealobj", "min_scalar_type"),
+    *("iscomplexobj", "isrealobj"),
 )
 #: Functions whose ``out=`` may be a symbolic array.
 WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
@@ -318,11 +318,12 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
         return _NOT
-    totals, total = [], _ZERO
-    for cell in cells.flat:
-        total = _plus(total, cell)
-        totals.append(total)
     model = np.cumsum(np.asarray(model_of(array)), axis)
+    totals, total = list[Any](), _ZERO
+    for cell in cells.flat:
+        # The first one is kept, also -0.0.
+        total = _plus(total, cell) if totals or model.dtype.kind != "f" else cell
+        totals.append(total)
     line = filled(totals, (len(totals),), object)
     made = array_of(first_symbolic((array,)).branching, line, model.dtype)
     if out is None:
@@ -435,7 +436,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     made = array
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         if bound is not None:
-            pair = made, bound
+            pair = bound, made  # of equal ones, as 0.0 and -0.0 are, it keeps the entry
             made = entrywise(ufunc, pair) if _any_symbolic(*pair) else ufunc(*pair)
     if made is array and type(array) is SymbolicArray:
         made = array.copy()
@@ -570,6 +571,7 @@ CONCRETISED = frozenset(
         *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
         *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
         *("geomspace", "gradient", "histogram", "histogram2d", "histogram_bin_edges"),
+        "min_scalar_type",
         *("histogramdd", "i0", "identity", "in1d", "interp", "intersect1d", "isclose"),
         *("iscomplex", "isin", "isneginf", "isposinf", "isreal", "kron", "lexsort", "linspace"),
         *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),

@@ -105,6 +105,7 @@ def _power(constant: Any, swapped: bool) -> Direction:
     return lambda x: upwards
 
 
+_EXTREMES = ("maximum", "minimum", "fmax", "fmin")
 _DIRECTIONS: dict[str, Callable[[Any, bool], Direction]] = {
     "add": _sum,
     "sub": _difference,
@@ -119,7 +120,7 @@ _DIRECTIONS: dict[str, Callable[[Any, bool], Direction]] = {
     "pow": _power,
     "power": _power,
     "float_power": _power,
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), _sum),
+    **dict.fromkeys(_EXTREMES, _sum),
 }
 #: NumPy's functions of a float and a constant.
 BINARY = frozenset(
@@ -128,22 +129,34 @@ BINARY = frozenset(
 _REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
-def binary(operation: Callable[[Any, Any], Any], constant: Any, *, swapped: bool) -> Step | None:
-    """``operation(x, constant)``, swapped ``operation(constant, x)``; None for odd constants."""
+def binary(
+    operation: Callable[[Any, Any], Any], constant: Any, *, swapped: bool, rounded: bool = False
+) -> Step | None:
+    """``operation(x, constant)``, swapped ``operation(constant, x)``; None for odd constants.
+
+    ``rounded`` is whether x takes few values, so that it is -0.0 with some probability.
+    """
     if not isinstance(constant, _REAL) or isinstance(constant, np.longdouble):
         return None
     # 0.0 and -0.0 are equal, but not to a quotient.
     kind: Any = type(constant)
-    return _binary(operation, kind, constant, math.copysign(1.0, constant), swapped)
+    # The larger of x and 0 is 0.0, then -0.0, then 0.0 again.
+    splits = rounded and constant == 0 and operation.__name__ in _EXTREMES
+    return _binary(operation, kind, constant, math.copysign(1.0, constant), swapped, splits)
 
 
 @lru_cache(maxsize=4096)
 def _binary(
-    operation: Callable[[Any, Any], Any], kind: Any, constant: Any, sign: float, swapped: bool
+    operation: Callable[[Any, Any], Any],
+    kind: Any,
+    constant: Any,
+    sign: float,
+    swapped: bool,
+    splits: bool,
 ) -> Step:
     name = operation.__name__
     apply = partial(operation, constant) if swapped else _with_second(operation, constant)
-    splits = name in ("truediv", "divide", "floordiv", "floor_divide") and swapped
+    splits = splits or (name in ("truediv", "divide", "floordiv", "floor_divide") and swapped)
     splits = splits or (name in ("pow", "power", "float_power") and not swapped)
     direction = _DIRECTIONS[name](constant, swapped)
     rounds = name.startswith("floor")

@@ -260,6 +260,16 @@ def smaller(left: Any, right: Any) -> Any:
     return right if compare(operator.gt, left, right) else left
 
 
+def _last_largest(left: Any, right: Any) -> Any:
+    """As ``numpy.maximum``: of equal ones, as 0.0 and -0.0 are, the second."""
+    return larger(right, left)
+
+
+def _last_smallest(left: Any, right: Any) -> Any:
+    """As ``numpy.minimum``."""
+    return smaller(right, left)
+
+
 def _but_for_nan(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Of one number and NaN, the number."""
 
@@ -293,8 +303,8 @@ FOLLOWED: dict[Any, Callable[..., Any]] = {
     np.ceil: _rounding("ceil"),
     np.rint: _rounding("rint"),
     np.trunc: lambda one: truncate(one, one.kind),
-    np.maximum: larger,
-    np.minimum: smaller,
+    np.maximum: _last_largest,
+    np.minimum: _last_smallest,
     np.fmax: _but_for_nan(larger),
     np.fmin: _but_for_nan(smaller),
     np.sign: _sign,

@@ -188,3 +188,29 @@ def test_types_that_wrap_or_round_are_not_followed(kind: Any) -> None:
         return int((data == 3).sum()) + noise
 
     assert not align(lt.mechanism(program), GROUPS, Fraction(5), Fraction(0)).has_price
+
+
+BELOW = laplace(0) - laplace(-0.5)
+SIGNS: dict[str, tuple[Callable[[Any], Any], Any, float]] = {
+    "text": (lambda x: str(np.clip(np.round(x), 0, 9)), "-0.0", BELOW),
+    "places": (lambda x: f"{np.clip(round(x, 1), 0, 1)}", "-0.0", laplace(0) - laplace(-0.05)),
+    "sign bit": (lambda x: bool(np.signbit(np.clip(np.ceil(x), -1, 1))), True, 0.5),
+    "copysign": (lambda x: math.copysign(1, np.clip(np.trunc(x), -1, 1)), -1, 0.5),
+    "quotient": (lambda x: str(1 / np.clip(np.round(x), 0, 1)), "-inf", BELOW),
+    "negative": (lambda x: str(-np.clip(np.round(x), -1, 0)), "-0.0", 0.5),
+    "bytes": (lambda x: np.clip(np.round(x), 0, 1).tobytes()[7], 128, BELOW),
+    "sum": (lambda x: str(np.clip(np.round(x), 0, 9) + 0.0), "-0.0", 0.0),
+    "floor": (lambda x: str(np.clip(np.floor(x), 0, 1)), "-0.0", 0.0),
+    "output": (lambda x: np.clip(np.round(x), 0, 9), 0.0, laplace(0.5)),
+    "0 or it": (lambda x: str(np.minimum(np.maximum(0, np.round(x)), 1)), "-0.0", BELOW),
+    "it or 0": (lambda x: str(np.minimum(np.maximum(np.round(x), 0), 1)), "-0.0", 0.0),
+    "size": (lambda x: str(min(abs(np.round(x)), 1.0)), "-0.0", 0.0),
+}
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_what_is_rounded_to_zero_from_below_is_minus_zero(name: str) -> None:
+    """A text, a sign or a quotient tells it; an output that is a number does not."""
+    answer, output, expected = SIGNS[name]
+    law = lt.mechanism(lambda data, rng: answer(rng.laplace(0, 1))).law(np.array([1, 0]))
+    assert law.get(output, 0.0) == pytest.approx(expected, abs=1e-9)
