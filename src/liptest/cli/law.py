@@ -14,7 +14,7 @@ from liptest.cli.data_options import WHOLE, read_numbers
 from liptest.cli.loading import load_mechanism, muted
 from liptest.enumerate.tracing import MAX_RUNS
 from liptest.enumerate.whole_numbers import with_formula
-from liptest.errors import BudgetError, InputError, LiptestError, check_count, shown
+from liptest.errors import MOST_RECORDS, BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text
 from liptest.report.text import Screen
@@ -124,8 +124,8 @@ def _dataset(dataset: str | None, ones: int | None, dimension: int | None) -> An
         if np.any(values != np.floor(values)):
             raise InputError(f"dataset={dataset!r} must be whole numbers", name="dataset")
         return values.astype(np.int64)
-    d = check_count("dimension", dimension if dimension is not None else 0)
+    d = check_count("records", dimension if dimension is not None else 0, most=MOST_RECORDS)
     k = check_count("ones", ones if ones is not None else 0, least=0)
     if k > d:
-        raise InputError(f"ones={k} is more than dimension={d}", name="ones", value=k)
+        raise InputError(f"ones={k} is more than records={d}", name="ones", value=k)
     return (np.arange(d) < k).astype(np.int64)

@@ -153,8 +153,11 @@ def _install() -> None:
         sys.addaudithook(_heard)
 
 
-def _heard(event: str, arguments: tuple[Any, ...]) -> None:
-    if event not in _EVENTS:
+def _heard(
+    event: str, arguments: tuple[Any, ...], *, known: frozenset[str] = frozenset(_EVENTS)
+) -> None:
+    # When Python ends, hooks are called after the names of modules were taken away.
+    if event not in known or not (_refusing or _listening):
         return
     refuse = _refusing.get(get_ident()) if _refusing else None
     if event not in _WORDS:

@@ -310,7 +310,10 @@ def test_law_prints_probabilities_and_where_they_come_from(folder, capsys):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--dataset", "0,x"], ["--dataset", "0.5"], ["--ones", "4", "--dimension", "3"]],
+    [
+        *([], ["--dataset", "0,x"], ["--dataset", "0.5"], ["--ones", "4", "--dimension", "3"]),
+        ["--ones", "4", "--dimension", "99999999999"],
+    ],
 )
 def test_law_wants_one_dataset(folder, capsys, arguments):
     assert main(["law", "vendor.py:plain", *arguments]) == 2
