@@ -19,13 +19,12 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
-from liptest.values.frames import SymbolicFrame
-from liptest.values.polars_frames import PolarsFrame, PolarsSeries, PolarsUsers
+from liptest.values.of_pandas import OfPandas
+from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import RecordSeries
-from liptest.values.user_totals import UserTotals
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
@@ -69,14 +68,12 @@ def rows_of(value: Any) -> RowsOfColumn | None:
     return RowsOfColumn(column, list(column.table), kept, column.count)
 
 
-_FRAMES = (SymbolicFrame, PolarsFrame, PolarsSeries, PolarsUsers, UserTotals)
-
-
 def length_of(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
-    return value.count_rows() if type(value) in _FRAMES else len(value)
+    is_counted = isinstance(value, OfPandas) and value.counts_rows
+    return value.count_rows() if is_counted else len(value)
 
 
 def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
+from functools import reduce
+from itertools import product
 from typing import Any
 
 from liptest.values.branching import Branching
@@ -19,6 +23,8 @@ _ANSWERS: dict[str, Callable[[Any], Any]] = {
     "size": lambda chosen: chosen.count(),
     "nunique": lambda chosen: chosen.nunique(),
 }
+# Groups of each user, where these are of several columns.
+_MOST_GROUPS = 64
 _ADVICE = (
     "sum and count each group, add noise to both, and divide these"
     " (a mean by group divides by a private count)"
@@ -36,14 +42,14 @@ def answer_named(of: OfPandas, how: Any) -> Callable[[Any], Any]:
 class OfUsers(OfPandas):
     """A frame by users: what each contributes can be bounded."""
 
-    __slots__ = ("_by", "_frame")
+    __slots__ = ("_as_index", "_by", "_frame")
 
     kind = object
     described = "the rows of each user, of which there may be any number,"
     advice = KeySeries.advice
 
-    def __init__(self, frame: Any, by: KeySeries) -> None:
-        self._frame, self._by = frame, by
+    def __init__(self, frame: Any, by: KeySeries, *, as_index: bool = True) -> None:
+        self._frame, self._by, self._as_index = frame, by, as_index
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -54,16 +60,31 @@ class OfUsers(OfPandas):
         series = self._frame[key] if isinstance(key, str) else None
         if type(series) is not RecordSeries:
             return self.refuse("an index")
-        return ColumnOfUsers(self._by, series)
+        return ColumnOfUsers(self._by, series, as_index=self._as_index)
 
-    def agg(self, **named: Any) -> Any:
-        """Several numbers of each user: ``.agg(total=("amount", "sum"))``."""
-        if not named or not all(
-            isinstance(one, tuple) and len(one) == 2 and one[0] in self._frame
-            for one in named.values()
+    def agg(self, func: Any = None, **named: Any) -> Any:
+        """Several numbers of each user: ``.agg(total=("amount", "sum"))``, or by a dict."""
+        if type(func) is dict and not named:
+            named = {name: (name, how) for name, how in func.items() if isinstance(how, str)}
+            func = None if len(named) == len(func) else func
+        if (
+            func is not None
+            or not named
+            or not all(
+                isinstance(one, tuple) and len(one) == 2 and one[0] in self._frame
+                for one in named.values()
+            )
         ):
             return self.refuse(".agg", 'name what is made of them: .agg(total=("amount", "sum"))')
-        return FrameOfUsers({name: self[one].agg(how) for name, (one, how) in named.items()})
+        return FrameOfUsers({name: self[one].number(how) for name, (one, how) in named.items()})
+
+    aggregate = agg
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Which row of its user each is: from 0 on."""
+        if ascending is not True:
+            return self.refuse(".cumcount from the last row on")
+        return PlaceAmongRows(self._by)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self._frame:
@@ -72,10 +93,13 @@ class OfUsers(OfPandas):
 
     def size(self) -> Any:
         """How many rows each user has."""
-        return UserTotals.of(self._by, "size", self.refuse)
+        found = UserTotals.of(self._by, "size", self.refuse)
+        return found if self._as_index else FrameOfUsers({"size": found})
 
     def head(self, n: Any = 5) -> Any:
         """The first n rows of each user."""
+        if not self._as_index:
+            return self.refuse(".groupby with as_index", "leave the option out")
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
         return self._frame.bounded(n)
@@ -90,6 +114,8 @@ class FrameOfUsers(OfPandas):
 
     __slots__ = ("_totals",)
 
+    counts_rows = True
+
     kind = object
     described = UserTotals.described
     advice = UserTotals.advice
@@ -103,9 +129,31 @@ class FrameOfUsers(OfPandas):
         return next(iter(self._totals.values())).branching
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, UserTotals):
+            # What else is made of the rows is not known to be of the same users.
+            alike = {name: one for name, one in self._totals.items() if one.is_like(key)}
+            return FrameOfUsers({name: one[key] for name, one in alike.items()})
         if not isinstance(key, str) or key not in self._totals:
             return self.refuse("an index", "take one of its columns by name")
         return self._totals[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(key, str) or not isinstance(value, UserTotals):
+            self.refuse("an assignment of what is not a number of each user")
+        self._totals = {**self._totals, key: value}
+
+    def reset_index(self, *, drop: bool = False) -> Any:
+        """The same: the users are not to be seen."""
+        return FrameOfUsers(self._totals)
+
+    copy = reset_index
+
+    def count_rows(self) -> Any:
+        """How many users there are."""
+        return next(iter(self._totals.values())).count_rows()
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self._totals:
@@ -113,17 +161,52 @@ class FrameOfUsers(OfPandas):
         return super().__getattr__(name)
 
 
+UserTotals.frame_of = FrameOfUsers
+
+
+class PlaceAmongRows(OfPandas):
+    """``groupby(user).cumcount()``: ``< k`` are the first rows of each user."""
+
+    __slots__ = ("by", "most")
+
+    kind = object
+    described = "which row of its user each one is,"
+    advice = "bound the rows: frame[frame.groupby(key).cumcount() < 3], or .head(3)"
+
+    def __init__(self, by: KeySeries, most: int = 0) -> None:
+        self.by, self.most = by, most
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self.by.branching
+
+    def _first(self, most: Any, more: int) -> Any:
+        if type(most) is not int or self.most or most + more < 1:
+            return self.refuse("a comparison but with a constant")
+        return PlaceAmongRows(self.by, most + more)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._first(other, 0)
+
+    def __le__(self, other: Any) -> Any:
+        return self._first(other, 1)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+
 class ColumnOfUsers(OfPandas):
     """One column by users: one number is made of the rows of each."""
 
-    __slots__ = ("_by", "_series")
+    __slots__ = ("_as_index", "_by", "_series")
 
     kind = object
     described = OfUsers.described
     advice = UserTotals.advice
 
-    def __init__(self, by: KeySeries, series: RecordSeries) -> None:
-        self._by, self._series = by, series
+    def __init__(self, by: KeySeries, series: RecordSeries, *, as_index: bool = True) -> None:
+        self._by, self._series, self._as_index = by, series, as_index
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -135,6 +218,13 @@ class ColumnOfUsers(OfPandas):
 
     def agg(self, func: Any = None) -> Any:
         """What a name says: "sum", "count", "size", "max", "min", "first", "last", "nunique"."""
+        found = self.number(func)
+        if self._as_index:
+            return found
+        return FrameOfUsers({"size" if func == "size" else self._series.name: found})
+
+    def number(self, func: Any) -> Any:
+        """The same, never as a frame."""
         if not isinstance(func, str):
             return self.refuse(".agg", 'name what is made of the rows: .agg("sum")')
         return UserTotals.of(self._series, func, self.refuse)
@@ -178,6 +268,117 @@ class ColumnOfUsers(OfPandas):
     def nunique(self) -> Any:
         """How many different entries each user has."""
         return self.agg("nunique")
+
+
+class OfUsersAndGroups(OfPandas):
+    """A frame by users and the entries of other columns: each user has a number for each entry."""
+
+    __slots__ = ("_by", "_column", "_frame", "_others")
+
+    kind = object
+    described = "the rows of each user in each group, of which there may be any number,"
+    advice = "clip what each adds: frame.groupby([key, 'region'])['column'].sum().clip(0, 10).sum()"
+
+    def __init__(
+        self, frame: Any, by: KeySeries, others: tuple[RecordSeries, ...], column: Any = None
+    ) -> None:
+        self._frame, self._by, self._others, self._column = frame, by, others, column
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._by.branching
+
+    def __getitem__(self, key: Any) -> Any:
+        series = self._frame[key] if isinstance(key, str) else None
+        if type(series) is not RecordSeries:
+            return self.refuse("an index")
+        return OfUsersAndGroups(self._frame, self._by, self._others, series)
+
+    def size(self) -> Any:
+        """How many rows each user has in each group."""
+        return self._each("size", self._by)
+
+    def agg(self, func: Any = None) -> Any:
+        """What a name says, of one column."""
+        if not isinstance(func, str) or self._column is None:
+            return self.refuse(".agg", 'name one column and what is made of it: ["x"].agg("sum")')
+        return self._each(func, self._column)
+
+    def _each(self, how: str, series: Any) -> Any:
+        declared = [one.declared() for one in self._others]
+        if math.prod(map(len, declared)) > _MOST_GROUPS:
+            return self.refuse(f"more than {_MOST_GROUPS} groups of each user")
+        cells = []
+        for entries in product(*declared):
+            masks = [one == entry for one, entry in zip(self._others, entries, strict=True)]
+            chosen = series[reduce(operator.and_, masks)]
+            cells.append(UserTotals.of(chosen, how, self.refuse))
+        return CellsOfUsers(cells)
+
+    def sum(self) -> Any:
+        """The sum of each user in each group."""
+        return self.agg("sum")
+
+    def count(self) -> Any:
+        """As ``size``: nothing is missing."""
+        return self.agg("count")
+
+    def max(self) -> Any:
+        """The largest of each user in each group."""
+        return self.agg("max")
+
+    def min(self) -> Any:
+        """The smallest of each user in each group."""
+        return self.agg("min")
+
+    def mean(self) -> Any:
+        """The mean of each user in each group."""
+        return self.agg("mean")
+
+
+class CellsOfUsers(OfPandas):
+    """A number of each user in each group: those of one group after the other."""
+
+    __slots__ = ("_cells",)
+
+    counts_rows = True
+
+    described = UserTotals.described
+    advice = OfUsersAndGroups.advice
+
+    def __init__(self, cells: list[UserTotals]) -> None:
+        self._cells = cells
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        import pandas
+
+        return pandas.Series
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._cells[0].branching
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each number within two constants."""
+        return CellsOfUsers([one.clip(lower, upper) for one in self._cells])
+
+    def sum(self) -> Any:
+        """The answer: each user adds a number for each group, or nothing."""
+        return sum(one.sum() for one in self._cells[1:]) + self._cells[0].sum()
+
+    def count_rows(self) -> Any:
+        """How many pairs of users and groups there are."""
+        return sum(one.count_rows() for one in self._cells)
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
 
 
 def need_all_bins(bins: BinSeries) -> Any:

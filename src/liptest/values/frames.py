@@ -12,11 +12,19 @@ from typing import Any
 
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.frame_groups import Grouped, InBins, OfUsers, answer_named, need_all_bins
+from liptest.values.frame_groups import (
+    Grouped,
+    InBins,
+    OfUsers,
+    OfUsersAndGroups,
+    PlaceAmongRows,
+    answer_named,
+    need_all_bins,
+)
 from liptest.values.frame_queries import find_rows
 from liptest.values.keyed_frame import Crossed
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import FrameOfPandas
+from liptest.values.of_pandas import FrameOfPandas, OfPandas, columns_are_copied
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_rows import (
@@ -36,11 +44,15 @@ from liptest.values.record_series import (
     has_zero,
 )
 
+_ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
+
 
 class SymbolicFrame(FrameOfPandas):
     """Several columns of the same records, by name."""
 
     __slots__ = ("_series",)
+
+    counts_rows = True
 
     def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
@@ -73,6 +85,8 @@ class SymbolicFrame(FrameOfPandas):
             return self.refuse("an index that names a column twice")
         if isinstance(key, list) and all(column in self._series for column in key):
             return SymbolicFrame({column: self._series[column] for column in key})
+        if type(key) is PlaceAmongRows and key.most and _are_alike(key.by, self._first):
+            return self.bounded(key.most)
         if type(key) is RecordSeries:
             return SymbolicFrame({name: series[key] for name, series in self._series.items()})
         return self.refuse("an index")
@@ -81,8 +95,6 @@ class SymbolicFrame(FrameOfPandas):
         """``frame["new"] = series``: the frame has another column from then on."""
         if not isinstance(key, str):
             self.refuse("an assignment", "name one column")
-        if isinstance(value, SymbolicArray):
-            value = RecordSeries(value)
         self._series = {**self._series, key: self._column(key, value, "an assignment")}
 
     def __contains__(self, item: Any) -> bool:
@@ -116,8 +128,25 @@ class SymbolicFrame(FrameOfPandas):
             made[name] = self._column(name, series, ".assign")
         return SymbolicFrame(made)
 
+    def set_some(self, condition: Any, name: Any, value: Any) -> None:
+        """``frame.loc[condition, name] = value``."""
+        own: Any = self._series.get(name) if isinstance(name, str) else None
+        if type(own) is not RecordSeries or type(condition) is not RecordSeries or own.names:
+            self.refuse("an assignment to rows", _ASSIGNED)
+        other = self._column(name, value, "an assignment") if _is_made(value) else value
+        kinds = {"i": "i", "f": "if"}.get(own.array.dtype.kind, "")
+        given = {int: "i", float: "f"}.get(type(other), "")
+        letter = other.array.dtype.kind if type(other) is RecordSeries else given
+        if not letter or letter not in kinds or (letter == "f" and other != other):
+            self.refuse("an assignment of another type than the column has", _ASSIGNED)
+        if not columns_are_copied():
+            self.refuse("an assignment to rows, which series may share", _ASSIGNED)
+        self._series = {**self._series, name: own.where(~condition, other)}
+
     def _column(self, name: str, value: Any, use: str) -> Any:
         """A series of its records under another name."""
+        if isinstance(value, SymbolicArray):
+            value = RecordSeries(value)
         if type(value) not in (RecordSeries, BinSeries):
             return self.refuse(f"{use} of what is not made of its columns")
         if not _are_alike(value, self._first):
@@ -293,6 +322,10 @@ class SymbolicFrame(FrameOfPandas):
         self, by: Any = None, observed: Any = None, sort: bool = True, **options: Any
     ) -> Any:
         """Records by the entries of a column."""
+        name = by[0] if isinstance(by, list) and len(by) == 1 else by
+        key = self._series.get(name) if isinstance(name, str) else None
+        if type(key) is KeySeries and options.keys() == {"as_index"}:
+            return OfUsers(self, key, as_index=options["as_index"] is not False)
         if options:
             return self.refuse(f".groupby with {', '.join(options)}", "leave the option out")
         if isinstance(by, list) and len(by) == 1:
@@ -303,6 +336,10 @@ class SymbolicFrame(FrameOfPandas):
         if not names or not all(isinstance(one, str) and one in self._series for one in names):
             return self.refuse(".groupby", "group by the names of columns")
         series = [self._series[one] for one in names]
+        users = [one for one in series if type(one) is KeySeries]
+        others = tuple(one for one in series if type(one) is RecordSeries)
+        if len(users) == 1 and others and len(users) + len(others) == len(series):
+            return OfUsersAndGroups(self, users[0], others)
         if len(series) > 1 and not all(type(one) is RecordSeries for one in series):
             return self.refuse(".groupby by users or bins and other columns")
         if type(series[0]) is BinSeries:
@@ -346,6 +383,10 @@ class SymbolicFrame(FrameOfPandas):
                 ".clip of users or bins", "name its columns: frame[['age']].clip(..)"
             )
         return SymbolicFrame({name: one.clip(lower, upper) for name, one in self._series.items()})
+
+
+def _is_made(value: Any) -> bool:
+    return isinstance(value, OfPandas)
 
 
 def _are_alike(left: Any, right: Any) -> bool:

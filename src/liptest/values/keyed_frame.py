@@ -128,7 +128,7 @@ class KeyedFrame(_InColumns):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"'DataFrame' object has no attribute {name!r}")
-        return self._columns[name] if name in self._columns else self.refuse(f".{name}")
+        return self[name] if name in self._columns else self.refuse(f".{name}")
 
     @property
     def columns(self) -> list[Any]:
@@ -159,7 +159,8 @@ class KeyedFrame(_InColumns):
             return KeyedFrame(self._keys, {one: self._columns[one] for one in key})
         if isinstance(key, list) or key not in self._columns:
             return self.refuse("an index")
-        return self._columns[key]
+        own = self._columns[key]
+        return KeyedSeries(own.keys_, own.array)  # what is written into it stays there
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:

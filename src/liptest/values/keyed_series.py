@@ -193,6 +193,15 @@ class KeyedSeries(Symbolic):
             return self.array[self.keys_.index(key)]
         return self.refuse("an index")
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Another number for a key, where it is of the type that there is."""
+        kind = value.kind if is_symbolic(value) else type(value)
+        letter = np.dtype(kind).kind if kind in (int, float) or is_symbolic(value) else ""
+        if key not in self.keys_ or letter not in ("i", "f") or letter != self.array.dtype.kind:
+            self.refuse("an assignment of another key or type")
+        made = KeyedSeries.of(self.to_dict() | {key: value})
+        self.array = made.array
+
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry of a key."""
         return self[key] if key in self.keys_ else default

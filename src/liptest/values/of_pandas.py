@@ -13,6 +13,13 @@ ADVICE = (
 )
 
 
+def columns_are_copied() -> bool:
+    """Whether pandas writes into no series that was taken from a frame before (from 3 on)."""
+    import pandas
+
+    return int(pandas.__version__.partition(".")[0]) >= 3
+
+
 class OfPandas(Symbolic):
     """What stands for an object of pandas."""
 
@@ -20,6 +27,8 @@ class OfPandas(Symbolic):
 
     #: Whether it is a frame.
     has_columns = False
+    #: Whether ``count_rows`` says how many rows there are, which may be an answer.
+    counts_rows = False
 
     described = "a data frame, of which only sums over all rows are followed,"
     advice = ADVICE

@@ -48,6 +48,8 @@ class PolarsFrame(OfPolars):
 
     __slots__ = ("_is_lazy", "_series")
 
+    counts_rows = True
+
     def __init__(self, series: dict[str, Any], *, is_lazy: bool = False) -> None:
         self._series = series
         self._is_lazy = is_lazy
@@ -279,6 +281,8 @@ class PolarsUsers(OfPolars):
 
     __slots__ = ("_series",)
 
+    counts_rows = True
+
     _stands_for = "Series"
     described = KeySeries.described
     advice = _USERS_ADVICE
@@ -335,6 +339,8 @@ class PolarsSeries(OfPolars):
     """One column of a frame."""
 
     __slots__ = ("series",)
+
+    counts_rows = True
 
     _stands_for = "Series"
 

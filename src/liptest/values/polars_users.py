@@ -294,6 +294,8 @@ class UsersOfPolars(OfPolars):
 
     __slots__ = ("_is_lazy", "_totals")
 
+    counts_rows = True
+
     described = UserTotals.described
     advice = _CLIPPED
 
@@ -398,6 +400,8 @@ class AnyRowOfUsers(OfPolars):
     """``unique(user)``: a row of each user, which polars chooses, so that they are counted only."""
 
     __slots__ = ("_users",)
+
+    counts_rows = True
 
     described = "a row of each user, of which it is not determined which one,"
     advice = "write frame.unique(key, keep='first', maintain_order=True)"

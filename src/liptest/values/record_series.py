@@ -264,6 +264,12 @@ class RecordSeries(_Series):
         entries: list[Any] = column.table.tolist()
         return entries if self.names is None else [self.names[place] for place in entries]
 
+    def declared(self) -> list[Any]:
+        """The entries that there may be, each once."""
+        if self.array.storage.leads:
+            return self.refuse("groups of real numbers")  # type: ignore[no-any-return]
+        return list(dict.fromkeys(self.each_entry("groups")))
+
     def applied_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` and ``.map`` of a function, which makes a list of other numbers."""
         if by_rows:
@@ -382,9 +388,20 @@ class RecordSeries(_Series):
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         use = f"numpy.{function.__name__}"
+        if function is np.select:
+            return _selected(*inputs, **options)
         answer = function(*(_array(argument, use) for argument in inputs), **options)
         alike = function in (np.clip, np.round, np.around)
         return self.like(answer) if alike and type(answer) is SymbolicArray else answer
+
+
+def _selected(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """``numpy.select``: the choice of the first condition that holds."""
+    chosen = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        pair = [_array(one, "numpy.select") for one in (condition, choice, chosen)]
+        chosen = np.where(*pair)
+    return chosen
 
 
 SERIES.add(RecordSeries)
@@ -510,14 +527,14 @@ class _Unordered(OfPandas):
 class Dummies(OfPandas):
     """``pandas.get_dummies`` of a column: a column of truths for each entry that occurs."""
 
-    __slots__ = ("_of",)
+    __slots__ = ("_keys", "_of")
 
     kind = object
     described = "a column for each entry that occurs, which depends on the data,"
     advice = "name the entries: .sum().reindex(KEYS, fill_value=0)"
 
-    def __init__(self, of: RecordSeries) -> None:
-        self._of = of
+    def __init__(self, of: RecordSeries, keys: list[Any] | None = None) -> None:
+        self._of, self._keys = of, keys
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -527,13 +544,22 @@ class Dummies(OfPandas):
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
 
+    def reindex(self, *, columns: Any = None, fill_value: Any = None) -> Any:
+        """The columns of named entries."""
+        if columns is None or not has_zero(fill_value):
+            return self.refuse(".reindex without columns and fill_value=0")
+        return Dummies(self._of, named_keys(self, columns))
+
+    def _named(self, counts: Any) -> Any:
+        return counts if self._keys is None else counts.reindex(self._keys, fill_value=0)
+
     def sum(self) -> Any:
         """How many records have each entry."""
-        return self._of.value_counts()
+        return self._named(self._of.value_counts())
 
     def mean(self) -> Any:
         """Which share of the records has each entry."""
-        return self._of.value_counts(normalize=True)
+        return self._named(self._of.value_counts(normalize=True))
 
 
 class Located(OfPandas):
@@ -559,6 +585,11 @@ class Located(OfPandas):
         if type(key) is not RecordSeries:
             return self.refuse(".loc")
         return self._of[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is not tuple or len(key) != 2 or not self._of.has_columns:
+            self.refuse("an assignment to rows", "name a column: frame.loc[condition, 'x'] = 0")
+        self._of.set_some(*key, value)
 
 
 class ByKey(_Series):

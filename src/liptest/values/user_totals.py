@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,14 +57,20 @@ class UserTotals(SeriesOfPandas):
         Whether they are whole numbers.
     among
         Those users are left for which this is not 0; None for all.
+    name
+        Of the series.
     """
 
-    __slots__ = ("_among", "_column", "_ends", "_is_whole", "_per_user", "_recipe")
+    __slots__ = ("_among", "_column", "_ends", "_is_whole", "_per_user", "_recipe", "name")
+
+    counts_rows = True
 
     described = "what is made of the rows of each user, of which only clipped sums are followed,"
     advice = _CLIPPED
     #: Whether floats of one user are added up in the order of the rows, whatever others have.
     keeps_order = True
+    #: Makes a frame of such numbers, by name (``frame_groups``).
+    frame_of: ClassVar[Any]
     #: Whether a sum that is too large is infinite, and not an exception.
     may_overflow = True
 
@@ -77,7 +83,9 @@ class UserTotals(SeriesOfPandas):
         is_whole: bool,
         recipe: Recipe = _OWN,
         among: Recipe | None = None,
+        name: Any = None,
     ) -> None:
+        self.name = name
         self._column, self._per_user, self._ends = column, per_user, ends
         self._is_whole, self._recipe, self._among = is_whole, recipe, among
 
@@ -102,7 +110,8 @@ class UserTotals(SeriesOfPandas):
         is_whole = how in COUNTS or (kind.kind in "ib" and how not in ("mean", "median"))
         ends = _ends_of(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
         per_user = PerUser(column.answers.bound, column.kept.tobytes(), how, recipe)
-        return cls(column, per_user, ends, is_whole=is_whole)
+        name = None if how == "size" else series.name
+        return cls(column, per_user, ends, is_whole=is_whole, name=name)
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -138,7 +147,12 @@ class UserTotals(SeriesOfPandas):
         return made
 
     def _made(self, kind: Any, ends: tuple[float, float], **changes: Any) -> Any:
-        own = {"is_whole": self._is_whole, "recipe": self._recipe, "among": self._among}
+        own: dict[str, Any] = {
+            "is_whole": self._is_whole,
+            "recipe": self._recipe,
+            "among": self._among,
+        }
+        own["name"] = self.name
         return kind(self._column, self._per_user, ends, **(own | changes))
 
     def is_like(self, other: UserTotals) -> bool:
@@ -190,6 +204,23 @@ class UserTotals(SeriesOfPandas):
             if bound is not None:
                 clipped = clipped.calculated(ufunc, bound)
         return clipped
+
+    def rename(self, index: Any = None) -> Any:
+        """The same under another name."""
+        if not isinstance(index, str):
+            return self.refuse(".rename", "give it a name")
+        return self._made(type(self), self._ends, name=index)
+
+    def reset_index(self, level: Any = None, *, drop: bool = False, name: Any = None) -> Any:
+        """A frame with the numbers, of which the users are not to be seen."""
+        if level is not None:
+            return self.refuse(".reset_index of a level")
+        if drop is True:
+            return self
+        own = self.name if name is None else name
+        if not isinstance(own, str):
+            return self.refuse(".reset_index of what has no name", ".reset_index(name='n')")
+        return self.frame_of({own: self})
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         is_plain = method == "__call__" and not options and len(inputs) == ufunc.nin <= 2

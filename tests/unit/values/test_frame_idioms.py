@@ -34,6 +34,23 @@ def with_column(frame: Any) -> Any:
     return frame
 
 
+def written_to_rows(frame: Any) -> Any:
+    frame.loc[frame["age"] > 4, "age"] = 4
+    frame.loc[frame["member"] == 1, "age"] = frame["member"]
+    return frame
+
+
+def chosen(frame: Any) -> Any:
+    conditions = [frame["age"] > 6, frame["member"] == 1]
+    return frame.assign(a=np.select(conditions, [7, frame["age"] + 1], default=-1))
+
+
+def written_sum(frame: Any) -> Any:
+    sums = frame[["age", "member"]].sum()
+    sums["age"] = sums["member"]
+    return sums
+
+
 def with_array(frame: Any) -> Any:
     frame["half"] = np.minimum(frame["age"].to_numpy(), 4)
     return frame
@@ -76,6 +93,12 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "query of a name of the program": local_limit,
     "query of a constant": lambda f: len(f.query("age > @LIMIT")),
     "new column": lambda f: with_column(f)["age"].sum(),
+    "written to rows": lambda f: written_to_rows(f)["age"].sum(),
+    "selected": lambda f: chosen(f)["a"].sum(),
+    "a sum written": lambda f: written_sum(f)["age"],
+    "named dummies": lambda f: (
+        pd.get_dummies(f["region"]).reindex(columns=REGIONS, fill_value=0).sum()["south"]
+    ),
     "new truth": lambda f: with_column(f)["old"].sum(),
     "group by a new column": lambda f: with_column(f).groupby("old").size().get(True, 0),
     "new array": lambda f: with_array(f)["half"].sum(),

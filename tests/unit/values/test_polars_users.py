@@ -74,6 +74,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
         f.lazy().group_by("user").agg(SPEND.sum().clip(0, 3)).select(SPEND.sum()).collect().item()
     ),
     "any rows": lambda f: f.unique("user").height,
+    "rows of a frame of users": lambda f: len(totals(f).filter(TOTAL > 0)),
     "first rows in any order": lambda f: f.unique("user", keep="first")["spend"].sum(),
     "heads in any order": lambda f: f.group_by("user").head(2).select(SPEND.sum()).item(),
 }

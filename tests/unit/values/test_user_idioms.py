@@ -1,0 +1,127 @@
+"""What practitioners write with the rows of users, against pandas: frames of one row for each.
+
+The oracle is pandas on all lists of up to two rows of two users, as in ``test_user_frames``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import liptest as lt
+from tests.shares import mostly_slow
+from tests.unit.values.frame_prices import aligned
+
+SPENDS, REGIONS, ROWS = (-3, 0, 3), ("n", "s"), 2
+COLUMNS: dict[str, Any] = {
+    "user": lt.Key(),
+    "spend": lt.Integer(-3, 3, step=3),
+    "region": lt.Category(list(REGIONS)),
+}
+NAMES = list(COLUMNS)
+BOTH = ["user", "region"]
+RELATIONS = ("replace", "add_remove")
+
+
+def written(frame: Any) -> Any:
+    totals = frame.groupby("user").agg({"spend": "sum", "region": "nunique"})
+    totals["spend"] = totals["spend"].clip(0, 3)
+    return totals
+
+
+def reset(frame: Any) -> Any:
+    return frame.groupby("user")["spend"].sum().reset_index(name="t")
+
+
+def early(frame: Any, most: int) -> Any:
+    return frame[frame.groupby("user").cumcount() < most]
+
+
+# Each is a number of a frame.
+EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "written": lambda f: written(f)["spend"].sum(),
+    "as a frame": lambda f: f.groupby("user", as_index=False)["spend"].sum().spend.clip(0, 3).sum(),
+    "by region": lambda f: f.groupby(BOTH)["spend"].sum().clip(0, 3).sum(),
+    "first rows": lambda f: early(f, 1)["spend"].sum(),
+    "agg by a dict": lambda f: written(f)["region"].clip(0, 1).sum(),
+    "reset": lambda f: reset(f)["t"].clip(-3, 3).sum(),
+    "reset and selected": lambda f: len(reset(f)[reset(f)["t"] > 0]),
+    "sizes reset": lambda f: f.groupby("user").size().reset_index(name="n")["n"].clip(0, 1).sum(),
+    "sizes as a frame": lambda f: (f.groupby("user", as_index=False).size()["size"] > 1).sum(),
+    "rows of a frame": lambda f: len(f.groupby("user", as_index=False)["spend"].max()),
+    "up to two rows": lambda f: f[f.groupby("user").cumcount() <= 1]["spend"].clip(0, 3).sum(),
+    "region first": lambda f: f.groupby(["region", "user"])["spend"].max().sum(),
+    "sizes by region": lambda f: f.groupby(BOTH).size().clip(upper=1).sum(),
+    "pairs of users and regions": lambda f: len(f.groupby(BOTH)["spend"].sum()),
+}
+#: Whose numbers by region are proved each at its own worst.
+BY_REGION = {"by region": 6, "region first": 12}
+
+
+@cache
+def answers(name: str) -> dict[Any, float]:
+    pairs = list(product(range(2), SPENDS, REGIONS))
+    found = {}
+    for rows in (one for size in range(ROWS + 1) for one in product(pairs, repeat=size)):
+        columns = zip(*rows, strict=True) if rows else ([], [], [])
+        frame = pd.DataFrame(dict(zip(NAMES, map(list, columns), strict=True)))
+        kinds = {"user": "int64", "spend": "int64", "region": "str"}
+        found[rows] = float(EXPRESSIONS[name](frame.astype(kinds)))
+    return found
+
+
+def largest_change(name: str, relation: str) -> float:
+    known, alike = answers(name), {}
+    for rows in known:
+        for user in range(2):
+            rest = tuple(one for one in rows if one[0] != user)
+            alike.setdefault((user, rest), set()).add(known[rows])
+    if relation == "replace":
+        return max(max(own) - min(own) for own in alike.values())
+    return max(abs(one - known[rest]) for (_, rest), own in alike.items() for one in own)
+
+
+def table_of(relation: str) -> Any:
+    return lt.Table(COLUMNS, rows=ROWS, unit="user", relation=relation)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 7))
+def test_the_price_is_what_a_user_changes(name: str, relation: str) -> None:
+    found = aligned(EXPRESSIONS[name], table_of(relation))
+    assert found.price is not None, found.reason
+    true = largest_change(name, relation)
+    assert true - 1e-12 <= found.epsilon
+    most = max(true, BY_REGION.get(name, true))
+    assert math.isclose(found.epsilon, true) or (name in BY_REGION and found.epsilon <= most)
+
+
+REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "users of a frame": (lambda f: reset(f)["user"].sum(), "an index"),
+    "later rows": (lambda f: len(f[f.groupby("user").cumcount() > 0]), "an operator"),
+    "places added up": (lambda f: f.groupby("user").cumcount().sum(), r"\.sum"),
+    "other rows": (
+        lambda f: len(f[f["spend"] > 0][f.groupby("user").cumcount() < 1]),
+        "an index",
+    ),
+    "not clipped": (lambda f: written(f).assign(a=1), r"\.assign"),
+    "sums by region": (lambda f: f.groupby(BOTH)["spend"].sum().sum(), "not clipped"),
+    "a number without a name": (lambda f: len(f.groupby("user").size().reset_index()), "no name"),
+    "several of one column": (lambda f: f.groupby("user").agg({"spend": ["sum"]}), r"\.agg"),
+}
+
+
+@pytest.mark.parametrize("name", mostly_slow(REFUSED, 3))
+def test_all_else_is_refused_with_the_line(name: str) -> None:
+    expression, words = REFUSED[name]
+    found = aligned(expression, table_of("replace"))
+    assert found.price is None
+    assert re.search(words, found.reason), found.reason
+    assert "test_user_idioms.py" in found.reason
