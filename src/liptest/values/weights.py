@@ -12,19 +12,26 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.forms import Form
+from liptest.symbolic.forms import Form, Terms
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
 from liptest.values.functions_of_answers import largest_form, result_kind
 from liptest.values.noise_run import NoisyNumber
-from liptest.values.protocol import Operation, calculate, compare, is_symbolic
+from liptest.values.protocol import (
+    ARITHMETIC,
+    Operation,
+    calculate,
+    compare,
+    is_symbolic,
+)
 
 # Of an argument of exp, from where on a float may become infinite, or the sum of weights 0.
 _LARGEST = 600
@@ -44,29 +51,63 @@ _ADVICE = (
 
 
 @dataclass(frozen=True)
-class Largest:
-    """The largest of some scores."""
+class _Unknown:
+    """Base of what is not known of a weight: equal for equal parts, which are hashed once."""
 
-    forms: tuple[Form, ...]
+    parts: Any
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self).__name__, self.parts))
 
 
-@dataclass(frozen=True)
-class Constant:
+class Largest(_Unknown):
+    """The largest of some scores, which are its parts."""
+
+    parts: tuple[Form, ...]
+
+    @cached_property
+    def _by_terms(self) -> dict[Fraction, dict[Terms, list[Form]]]:
+        return {}
+
+    def with_terms(self, terms: Terms, factor: Fraction) -> list[Form]:
+        """The scores that have these terms, once they are multiplied by a factor."""
+        found = self._by_terms.get(factor)
+        if found is None:
+            found = self._by_terms[factor] = {}
+            for score in self.parts:
+                found.setdefault((score * factor).terms, []).append(score)
+        return found.get(terms, [])
+
+
+class Constant(_Unknown):
     """A factor of all weights."""
 
-    number: Fraction
+    parts: Fraction
 
 
-#: What is not known, by what it is (the largest of scores, weights that are added up, a constant
-#: factor), with a factor of each.
-Unknowns = tuple[tuple[Any, Fraction], ...]
+class Total(_Unknown):
+    """A sum of weights: the form and the unknowns of each."""
+
+    parts: tuple[tuple[Form, Unknowns], ...]
+
+
+#: What is not known, by what it is, with a factor of each.
+Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
 
 
 def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
     sums = dict(left)
     for unknown, by in right:
         sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
-    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=repr))
+    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=_order))
+
+
+def _order(entry: tuple[_Unknown, Fraction]) -> int:
+    return hash(entry[0])
 
 
 class _OfScores(NoisyNumber):
@@ -142,7 +183,7 @@ class Score(_Terms):
         for unknown, by in self.unknowns:
             if type(unknown) is not Largest:
                 self.refuse("a sum with another number")
-            form = form + largest_form(self.run, unknown.forms) * by
+            form = form + largest_form(self.run, unknown.parts) * by
         return AlignedValue(self.run, form, self.kind)
 
     def concretise(self, use: str) -> Any:
@@ -164,7 +205,7 @@ class Score(_Terms):
         """Whether it is a whole number, as the scores are that the largest one is of."""
         whole = self.run.is_whole(self.form)
         return whole and all(
-            by.denominator == 1 and all(map(self.run.is_whole, unknown.forms))
+            by.denominator == 1 and all(map(self.run.is_whole, unknown.parts))
             for unknown, by in self.unknowns
         )
 
@@ -217,6 +258,8 @@ class Score(_Terms):
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc is np.exp:
             return exp_of_score(self, np.float64)
+        if ufunc in ARITHMETIC:
+            return NotImplemented  # by the operator, as a score still
         answer = self.as_answer()
         return answer.apply(ufunc, tuple(answer if other is self else other for other in inputs))
 
@@ -257,12 +300,13 @@ class Weight(_Positive, _Terms):
 class SumOfWeights(_Positive):
     """A sum of weights, which all of them may be divided by."""
 
-    __slots__ = ("weights",)
+    __slots__ = ("_key", "weights")
 
     described = "a sum of weights of a choice"
     described_in_arrays = "an array of sums of weights"
 
     def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
+        self._key: Total | None = None
         self.run = run
         self.weights = weights
         self.kind = kind
@@ -271,9 +315,11 @@ class SumOfWeights(_Positive):
         return SumOfWeights(self.run, self.weights, kind)
 
     @property
-    def key(self) -> tuple[tuple[Form, Unknowns], ...]:
+    def key(self) -> Total:
         """The same for the same number."""
-        return tuple(weight.key for weight in self.weights)
+        if self._key is None:
+            self._key = Total(tuple(weight.key for weight in self.weights))
+        return self._key
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if operation is operator.add:
@@ -289,7 +335,7 @@ def _exact(number: Any) -> Fraction:
 
 def _digits_of_constants(unknowns: Unknowns) -> float:
     """How many binary digits constant factors make weights longer or shorter."""
-    constants = ((constant.number, by) for constant, by in unknowns if type(constant) is Constant)
+    constants = ((constant.parts, by) for constant, by in unknowns if type(constant) is Constant)
     return sum(abs(float(by) * math.log2(number)) for number, by in constants)
 
 
@@ -320,11 +366,13 @@ def exp_of_score(score: Any, kind: Any) -> Any:
 
 def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
     """Whether it is a score less the largest one, times a factor above 0, plus a small constant."""
-    if len(unknowns) != 1 or type(unknowns[0][0]) is not Largest or unknowns[0][1] >= 0:
+    if len(unknowns) != 1:
         return False
     largest, factor = unknowns[0]
-    gaps = (form + other * factor for other in largest.forms)
-    return any(not gap.terms and abs(gap.constant) <= _LARGEST for gap in gaps)
+    if type(largest) is not Largest or factor >= 0:
+        return False
+    alike = largest.with_terms(form.terms, -factor)
+    return any(abs(form.constant + other.constant * factor) <= _LARGEST for other in alike)
 
 
 def are_scores(numbers: list[Any]) -> bool:
@@ -403,10 +451,10 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = {unknown for unknown, by in first.unknowns if type(unknown) is tuple and by == -1}
+    totals = {unknown for unknown, by in first.unknowns if type(unknown) is Total and by == -1}
     for total in totals:
         before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
-        if before == total and _has_its_largest(before):
+        if before == total.parts and _has_its_largest(before):
             return _select(first.run, tuple(weight.form for weight in weights))
     return first.refuse("a choice of which it is not seen that the probabilities add up to 1")
 
@@ -423,7 +471,7 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     first = listed[0]
     if len(listed) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is tuple]
+    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is Total]
     if totals:
         return place_by_weights(np.array(count), listed)
     if not _has_its_largest(tuple(weight.key for weight in listed)):
@@ -440,11 +488,8 @@ def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
     if len(largest) != 1:
         return not largest
     ((maximum, factor),) = largest
-    gaps = [form + other * factor for form, _ in weights for other in maximum.forms]
-    reached = {
-        other for other in maximum.forms for form, _ in weights if not (form + other * factor).terms
-    }
-    return bool(gaps) and reached == set(maximum.forms)
+    reached = {other for form, _ in weights for other in maximum.with_terms(form.terms, -factor)}
+    return reached == set(maximum.parts)
 
 
 def _listed(p: Any) -> list[Weight] | None:

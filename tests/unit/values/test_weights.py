@@ -20,6 +20,8 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.enumerate.finite_draws import cdf_weights
 from liptest.privacy.prices import align
+from liptest.symbolic.forms import Form
+from liptest.values.weights import Largest, _has_its_largest, _is_at_most_its_largest
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)
@@ -313,3 +315,54 @@ def test_what_python_draws_is_within_the_stated_bound(scores: list[float]) -> No
         for one, (before, after) in zip(weights, pairwise(cuts), strict=True)
     )
     assert sum(gaps) / 2 <= Fraction(len(weights) + 2048, 1 << 50)
+
+
+def median_of(count: int) -> Any:
+    """Twice the distance of ranks from the middle is halved; the largest one drops out before."""
+
+    def median(data: Any, rng: Any) -> int:
+        candidates = np.arange(count)
+        utility = np.array([-abs((data < c).sum() - (data > c).sum()) / 2 for c in candidates])
+        utility = utility - utility.max()
+        weights = np.exp(utility / 2)
+        return int(rng.choice(candidates, p=weights / weights.sum()))
+
+    return median
+
+
+@pytest.mark.parametrize("count", [5, pytest.param(101, marks=pytest.mark.slow)])
+def test_scores_that_are_divided_without_their_largest_stay_scores(count: int) -> None:
+    domain = lt.RecordGrid([count] * 5000)
+    verdict = lt.check_privacy(lt.mechanism(median_of(count)), domain, epsilon=1, delta=1e-9)
+    assert verdict.decision == "YES"
+    assert "for every number of records: price 1.000000" in str(verdict)
+
+
+def test_the_largest_of_scores_is_compared_with_few_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sums = 0
+
+    def counting(operation: Any) -> Any:
+        def counted(one: Form, other: Any) -> Form:
+            nonlocal sums
+            sums += 1
+            return operation(one, other)
+
+        return counted
+
+    def of(count: int) -> int:
+        nonlocal sums
+        sums = 0
+        scores = [Form(place, ((place, 1),)) for place in range(count)]
+        largest = Largest(tuple(scores))
+        weights = tuple((score, ((largest, Fraction(-1)),)) for score in scores)
+        assert _has_its_largest(weights)
+        assert all(_is_at_most_its_largest(*weight) for weight in weights)
+        assert not _has_its_largest(weights[1:])
+        assert not _is_at_most_its_largest(scores[0] * 2, weights[0][1])
+        return sums
+
+    for name in ("__add__", "__mul__"):
+        monkeypatch.setattr(Form, name, counting(getattr(Form, name)))
+    assert 0 < of(20) <= 2.5 * of(10)
