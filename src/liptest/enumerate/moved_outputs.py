@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import RealPlace, noisy_in, replaced
+from liptest.enumerate.post_processing import place_of_cut
 from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
-from liptest.values.aligned import AlignedRun
+from liptest.values.aligned import AlignedRun, ReleasedValue
+from liptest.values.decisions import Alternative
+from liptest.values.free_functions import to_whole
+from liptest.values.noise import KINDS
 from liptest.values.weights import Selection
 
+_ROUNDINGS = ("rint", "floor", "ceil")
 #: For each number of an output the answers that it is a sum of, with their factors.
 Sums = tuple[tuple[tuple[int, Fraction], ...], ...]
+
+
+@dataclass(frozen=True)
+class RoundedPlace:
+    """In the place of a number that is rounded where an output is described."""
+
+    how: str
 
 
 def moved_by(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
@@ -29,20 +43,50 @@ def moved_by(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
     None where data do more than that.
     """
     run: AlignedRun = tree.noise
-    if run.released or run.contests or run.missing or run.rounding or run.coins or run.orders:
+    if place_of_cut(output) is not None:  # what is made of it is not moved
         return None
-    if any(type(branches) is Selection for branches, _ in tree.path):
+    if run.contests or run.missing or run.rounding or run.coins or run.orders:
+        return None
+    decided = Alternative if run.released else Selection
+    if any(issubclass(type(branches), decided) for branches, _ in tree.path):
         return None
     asked = {variable for condition in run.conditions() for variable, _ in condition.terms}
     if any(isinstance(run.noises[variable], Answer) for variable in asked):
         return None
-    sums = []
-    for number in noisy_in(tree, output):
-        if not isinstance(number.form, Form):
-            return None
-        sums.append(_answers_in(run, number.form))
-    skeleton = replaced(output, lambda _: RealPlace())
-    return skeleton, tuple(sums)
+    described = [_described(run, number.form) for number in noisy_in(tree, output)]
+    forms = [form for form, _ in described if form is not None]
+    told = {run.terms_of(form) for form in forms}
+    if len(forms) < len(described) or not told.issuperset(run.released):
+        return None
+    words = iter([word for _, word in described])
+    skeleton = replaced(output, lambda _: next(words))
+    return skeleton, tuple(_answers_in(run, form) for form in forms)
+
+
+def _described(run: AlignedRun, number: Any) -> tuple[Form | None, Any]:
+    """A number of an output as a form, and how it is rounded; no form for other functions of one.
+
+    A whole number goes in and out of a rounding, but for ties, which continuous noise never hits.
+    """
+    if isinstance(number, Form):
+        return number, RealPlace()
+    value = number.value
+    while type(value) is ReleasedValue and value.function in KINDS:
+        (value,) = value.arguments
+    function = value.function if type(value) is ReleasedValue else None
+    if type(function) is not partial or function.func is not to_whole:
+        return None, None
+    (inner,) = value.arguments
+    if type(inner) is not ReleasedValue or inner.function is not None:
+        return None, None
+    form, how = inner.arguments[0].form, function.args[0]
+    answers = [term for term in form.terms if isinstance(run.noises[term[0]], Answer)]
+    is_followed = (
+        how in _ROUNDINGS
+        and run.has_continuous_noise(form)
+        and run.is_whole(Form(0, tuple(answers)))
+    )
+    return (form if is_followed else None), RoundedPlace(how)
 
 
 def _answers_in(run: AlignedRun, form: Form) -> tuple[tuple[int, Fraction], ...]:

@@ -39,6 +39,7 @@ from liptest.values.free_functions import (
     FREE_FUNCTIONS,
     TOTAL,
     SharedCall,
+    to_whole,
 )
 from liptest.values.functions_of_answers import (
     UNKNOWN,
@@ -58,7 +59,7 @@ from liptest.values.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import COMPARISONS, Operation, Symbolic, SymbolicValue, is_symbolic
 
-_ZERO = Fraction(0)
+_ZERO, _EXP = Fraction(0), math.exp
 _LINEAR = (operator.add, operator.sub)
 _PLAIN = frozenset({int, float, np.int64, np.float64})
 _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
@@ -66,7 +67,6 @@ _OF_CELLS = {np.add: operator.add, np.subtract: operator.sub}
 _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 _NUMBERS, _ROUNDING = (int, float, np.generic), (np.floor, np.ceil, np.rint, np.trunc)
-_EXP = math.exp
 _LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
 
 
@@ -649,7 +649,7 @@ class ReleasedValue(NoisyData):
     def rounded(self, how: str, kind: Any) -> Any:
         if not self._finite and not issubclass(kind, float):
             self.refuse(f"{how} of what may be NaN or infinite")
-        function = lambda value: kind(getattr(np, how)(value))  # noqa: E731
+        function = partial(to_whole, how, kind)
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:

@@ -22,6 +22,11 @@ FREE_FUNCTIONS = ALWAYS_RELEASED | {
 FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}
 
 
+def to_whole(how: str, kind: Any, value: Any) -> Any:
+    """A known number, rounded as the function of NumPy of this name does."""
+    return kind(getattr(np, how)(value))
+
+
 class SharedCall:
     """A function of NumPy of an array of known numbers, with all its entries."""
 
