@@ -89,7 +89,7 @@ class Constant(_Unknown):
     parts: Fraction
 
 
-class Total(_Unknown):
+class WeightTotal(_Unknown):
     """A sum of weights: the form and the unknowns of each."""
 
     parts: tuple[tuple[Form, Unknowns], ...]
@@ -306,7 +306,7 @@ class SumOfWeights(_Positive):
     described_in_arrays = "an array of sums of weights"
 
     def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
-        self._key: Total | None = None
+        self._key: WeightTotal | None = None
         self.run = run
         self.weights = weights
         self.kind = kind
@@ -315,10 +315,10 @@ class SumOfWeights(_Positive):
         return SumOfWeights(self.run, self.weights, kind)
 
     @property
-    def key(self) -> Total:
+    def key(self) -> WeightTotal:
         """The same for the same number."""
         if self._key is None:
-            self._key = Total(tuple(weight.key for weight in self.weights))
+            self._key = WeightTotal(tuple(weight.key for weight in self.weights))
         return self._key
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
@@ -451,7 +451,9 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = {unknown for unknown, by in first.unknowns if type(unknown) is Total and by == -1}
+    totals = {
+        unknown for unknown, by in first.unknowns if type(unknown) is WeightTotal and by == -1
+    }
     for total in totals:
         before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
         if before == total.parts and _has_its_largest(before):
@@ -471,7 +473,7 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     first = listed[0]
     if len(listed) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is Total]
+    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is WeightTotal]
     if totals:
         return place_by_weights(np.array(count), listed)
     if not _has_its_largest(tuple(weight.key for weight in listed)):
