@@ -131,6 +131,26 @@ KINDS: dict[str, Kind] = {
         ("rng.random()", "rng.laplace()", "rng.integers(0, 3)", "rng.random() < 0.5", "0.5"),
         leaves=500,
     ),
+    # Exponential mechanism, permute and flip, report noisy max, and draws by cumulated weights.
+    "selections": Kind(
+        (
+            *("rng.choice(3, 3, p=np.exp(data) / np.exp(data).sum())", "rng.permutation(data)"),
+            *("rng.choice([0.5, 2.0], 3, p=[0.25, 0.75])", "rng.permutation(3)"),
+            *("data + rng.gumbel(size=3) > 0.5", "rng.choice(3, 3, replace=False)"),
+        ),
+        (
+            "rng.choice(3, p=np.exp(data / 2) / np.exp(data / 2).sum())",
+            "next(k for k in rng.permutation(3) if rng.random() < math.exp(data[k] - 1))",
+            "max(range(3), key=lambda k: data[k] + rng.gumbel())",
+            "np.argmax(data + rng.exponential(1.0, 3))",
+            "np.searchsorted(np.cumsum([0.2, 0.3, 0.5]), rng.random())",
+            "int(rng.random() < math.exp(-0.5 * data.sum()))",
+            "next((k for k in range(20) if rng.random() < 0.6), 20)",
+            "np.argmin(rng.exponential(1 / (1 + data)))",
+            "rng.multinomial(3, [0.5, 0.5])[0]",
+        ),
+        leaves=500,
+    ),
 }
 
 # {a} and {b} are arrays, {x} and {y} numbers, {c} a constant, {n} a new name.
