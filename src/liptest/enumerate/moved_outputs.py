@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import RealPlace, noisy_in, replaced
 from liptest.enumerate.post_processing import place_of_cut
@@ -71,6 +73,8 @@ def _described(run: AlignedRun, number: Any) -> tuple[Form | None, Any]:
     if isinstance(number, Form):
         return number, RealPlace()
     value = number.value
+    if not issubclass(value.kind, (int, np.integer)):
+        return None, None  # of floats -0.0 is not always 0.0
     while type(value) is ReleasedValue and value.function in KINDS:
         (value,) = value.arguments
     function = value.function if type(value) is ReleasedValue else None

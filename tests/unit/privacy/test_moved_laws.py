@@ -112,6 +112,10 @@ def rounded_to_twos(data: Any, rng: Any) -> int:
     return 2 * round((int(data.sum()) + rng.laplace(0, 2.0)) / 2)
 
 
+def rounded_to_a_float(data: Any, rng: Any) -> float:
+    return float(np.round(int(data.sum()) + rng.laplace(0, 2.0)))
+
+
 def rounded_and_compared(data: Any, rng: Any) -> int:
     noisy = int(data.sum()) + rng.laplace(0, 2.0)
     return round(noisy) if noisy > 10 else 5 + round(noisy)
@@ -134,6 +138,7 @@ def looked_at_afterwards(data: Any, rng: Any) -> bool:
         looked_at_afterwards,
         rounded_to_twos,
         rounded_and_compared,
+        rounded_to_a_float,
         read,
         noisy_read,
         other_factor,
