@@ -16,6 +16,7 @@ import functools
 import math
 import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -30,6 +31,7 @@ from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, 
 from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
+from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
     LOOKING,
     OWN_NAMES,
@@ -121,6 +123,8 @@ class _Rewriter:
             return MethodType(self.rewritten(function.__func__), function.__self__)
         if type(function) is partial:
             return partial(self.rewritten(function.func), *function.args, **function.keywords)
+        if type(function) is ByName:
+            return replace(function, function=self.rewritten(function.function))
         if type(function) is not FunctionType:
             return function
         folds = self._folds

@@ -39,7 +39,7 @@ from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
-from liptest.enumerate.signatures import check_called_alone, takes_generator
+from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.summed_up import enumerate_with_loops
 from liptest.enumerate.symbolic_data import (
@@ -151,10 +151,11 @@ class PythonFunction(Mechanism):
             raise InputError(
                 f"function={self.function.name} is a mechanism already", name="function"
             )
+        object.__setattr__(self, "function", as_called(self.function))
         object.__setattr__(self, "_takes_generator", takes_generator(self.function))
         if self.statistic is not None:
             check_is_statistic(self.statistic)
-        words = self.name or getattr(self.function, "__name__", type(self.function).__name__)
+        words = self.name or name_of(self.function)
         object.__setattr__(self, "name", words)
         by_type = "enumerated by type" if self.typed_outputs else "enumerated"
         object.__setattr__(self, "source", by_type)

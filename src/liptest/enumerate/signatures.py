@@ -3,10 +3,64 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 from liptest.errors import InputError, shown
+
+_CACHE = type(lru_cache(abs))
+
+
+@dataclass(frozen=True)
+class ByName:
+    """A functools.partial that takes its generator by name only, as a function (data, rng)."""
+
+    function: partial[Any]
+    dataset: str | None
+    generator: str
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        if self.dataset is None:
+            return self.function(data, **{self.generator: rng})
+        return self.function(**{self.dataset: data, self.generator: rng})
+
+
+def name_of(function: Any) -> str:
+    """Its own name; of a functools.partial that of the function in it."""
+    if type(function) is ByName:
+        function = function.function
+    while type(function) is partial:
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def as_called(function: Any) -> Any:
+    """The function, or a functools.partial as it is called with data and a generator.
+
+    What stands behind a name that is bound can be passed by its own name only. That is done where
+    the dataset, or nothing, comes first, and one generator and nothing else is left to be passed.
+    """
+    if type(function) is not partial or type(function.func) is _CACHE:
+        return function
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        return function
+    needed = [one for one in parameters if one.default is one.empty and not _is_variable(one)]
+    generators = [
+        one.name for one in needed if one.kind is one.KEYWORD_ONLY and _is_generator(one)
+    ]
+    rest = [one for one in needed if one.name not in generators]
+    if len(generators) != 1 or len(rest) != 1:
+        return function
+    if rest[0].kind is rest[0].KEYWORD_ONLY:
+        return ByName(function, rest[0].name, generators[0])
+    return ByName(function, None, generators[0]) if parameters[0] is rest[0] else function
+
+
+def _is_variable(one: inspect.Parameter) -> bool:
+    return one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
 
 
 def takes_generator(function: Any) -> bool:
@@ -17,10 +71,17 @@ def takes_generator(function: Any) -> bool:
 
     Raises InputError when it takes neither, or yields instead of returning.
     """
-    name = getattr(function, "__name__", type(function).__name__)
+    name = name_of(function)
     if not callable(function) or isinstance(function, type):
         raise InputError(
             f"function={shown(function)} must be a function (data, rng) -> output", name="function"
+        )
+    if type(function.func if type(function) is partial else function) is _CACHE:
+        raise InputError(
+            f"function={name} is kept by functools.lru_cache or cache: the second time it gives the "
+            f"answer of the first, without new noise; test the function without it, "
+            f"{name}.__wrapped__",
+            name="function",
         )
     if inspect.isgeneratorfunction(function):
         raise InputError(f"function={name} must return its output, not yield it", name="function")
@@ -68,7 +129,7 @@ def check_called_alone(function: Any) -> None:
     except ValueError:
         return
     if not _binds(signature, None):
-        name = getattr(function, "__name__", type(function).__name__)
+        name = name_of(function)
         raise InputError(
             f"rng: {name} needs a generator; call it as {name}(data, numpy.random.default_rng())",
             name="rng",
@@ -126,9 +187,9 @@ def _calling(function: Any, signature: inspect.Signature) -> str:
     if type(function) is partial:
         inner, bound = function.func, function.keywords
         handed = [shown(argument) for argument in function.args]
-    name = getattr(inner, "__name__", type(inner).__name__)
+    name = name_of(inner)
     for place, one in enumerate(signature.parameters.values()):
-        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+        if _is_variable(one):
             continue
         if "rng" in one.name.lower() or _is_generator(one):
             value = "rng"

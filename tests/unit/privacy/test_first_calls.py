@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
+from liptest.runs.fingerprints import fingerprint
 from liptest.verdicts import Decision
 
 
@@ -19,6 +21,11 @@ def count(data: Any, rng: Any) -> float:
 
 def scaled(data: Any, epsilon: float, rng: Any) -> float:
     return float(data.sum() + rng.laplace(0, 1 / epsilon))
+
+
+@functools.lru_cache
+def cached(data: Any, rng: Any, scale: float = 1.0) -> float:
+    return float(data.sum() + rng.laplace(0, scale))
 
 
 class Counter:
@@ -61,9 +68,14 @@ CALLS: dict[str, tuple[Any, str]] = {
         lambda check: check(scaled, CUBE, epsilon=1),
         "lambda data, rng: scaled(data=data, epsilon=.., rng=rng)",
     ),
-    "rng behind what is bound": (
-        lambda check: check(functools.partial(scaled, epsilon=1.0), CUBE, epsilon=1),
-        "rng is passed by its name alone",
+    "a cache": (
+        lambda check: check(cached, CUBE, epsilon=1),
+        "the second time it gives the answer of the first, without new noise; test the function "
+        "without it, cached.__wrapped__",
+    ),
+    "a partial of a cache": (
+        lambda check: check(functools.partial(cached, scale=2.0), CUBE, epsilon=1),
+        "test the function without it, cached.__wrapped__",
     ),
     "too many": (lambda check: check(count, lt.Hypercube(10**13), epsilon=1), "more than 100,000"),
     "too many rows": (
@@ -145,10 +157,66 @@ def test_a_missing_argument_is_answered_with_a_whole_call(make: Any, words: str)
         make()
 
 
-def test_what_to_write_of_a_partial_is_a_call_that_works() -> None:
-    bound = functools.partial(scaled, epsilon=2.0)
-    advice = r"lambda data, rng: scaled\(data=data, epsilon=2\.0, rng=rng\);"
-    with pytest.raises(lt.errors.InputError, match=advice):
-        lt.check_privacy(bound, CUBE, epsilon=2)
-    written = lambda data, rng: scaled(data=data, epsilon=2.0, rng=rng)  # noqa: E731
-    assert lt.check_privacy(written, CUBE, epsilon=2).decision is Decision.YES
+class Noisy:
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+
+    def __call__(self, data: Any, factor: float, rng: Any) -> float:
+        return float(data.sum() + rng.laplace(0, factor / self.epsilon))
+
+    def release(self, data: Any, factor: float, rng: Any) -> float:
+        return self(data, factor, rng)
+
+    halved = functools.partialmethod(release, factor=0.5)
+
+
+def looped(epsilon: float, data: Any, rng: Any) -> float:
+    total = 0
+    for value in data:
+        if value > 0:
+            total += value
+    return total + rng.laplace(0, 1 / epsilon)
+
+
+def passed_on(function: Any) -> Any:
+    @functools.wraps(function)
+    def inner(*arguments: Any, **named: Any) -> Any:
+        return function(*arguments, **named)
+
+    return inner
+
+
+BOUND: dict[str, Any] = {
+    "a function": functools.partial(scaled, epsilon=0.5),
+    "a lambda": functools.partial(
+        lambda data, scale, rng: float(data.sum() + rng.laplace(0, scale)), scale=2.0
+    ),
+    "bound again": functools.partial(functools.partial(scaled, epsilon=7.0), epsilon=0.5),
+    "a bound method": functools.partial(Noisy(0.5).release, factor=1.0),
+    "an object that is called": functools.partial(Noisy(0.5), factor=1.0),
+    "partialmethod": Noisy(0.25).halved,
+    "decorated": functools.partial(passed_on(scaled), epsilon=0.5),
+    "a loop, bound by place": functools.partial(looped, 0.5),
+    "a loop, bound by name": functools.partial(looped, epsilon=0.5),
+}
+
+
+@pytest.mark.parametrize("function", BOUND.values(), ids=BOUND)
+def test_a_partial_is_tested_with_what_is_bound(function: Any) -> None:
+    large = lt.Hypercube(10_000)
+    kept = lt.check_privacy(function, large, epsilon=0.5, floats="ideal")
+    assert kept.decision is Decision.YES and kept.guarantee.kind == "proof"
+    assert lt.check_privacy(function, large, epsilon=0.49, floats="ideal").decision is Decision.NO
+
+
+def test_a_partial_says_the_name_of_its_function_and_is_sent_to_workers() -> None:
+    mechanism = lt.mechanism(functools.partial(scaled, epsilon=0.5))
+    assert mechanism.name == "scaled"
+    data, rng = np.array([1, 0, 1]), np.random.default_rng(3)
+    sent = pickle.loads(pickle.dumps(mechanism))
+    assert sent(data, rng) == scaled(data, 0.5, np.random.default_rng(3))
+
+
+def test_what_is_bound_is_part_of_the_code_that_was_tested() -> None:
+    one, other = (fingerprint(lt.mechanism(functools.partial(scaled, epsilon=e))) for e in (1, 2))
+    assert one.code != other.code
