@@ -248,6 +248,16 @@ def with_example(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return decorated
 
 
+def built_as(example: str) -> Callable[[type[T]], type[T]]:
+    """A class whose constructor ends its TypeErrors with a complete call."""
+
+    def decorated(kind: type[T]) -> type[T]:
+        setattr(kind, "__init__", with_example(example)(kind.__init__))  # noqa: B010
+        return kind
+
+    return decorated
+
+
 def _starting(word: str, signature: inspect.Signature) -> list[str]:
     """Parameters that begin as a word does, or are spelled much like it."""
     names = list(signature.parameters)

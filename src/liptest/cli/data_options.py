@@ -244,7 +244,7 @@ class DomainOptions:
                 )
             if self.dimension is None:
                 return None
-            return Hypercube(check_count("records or dimension", self.dimension, most=MOST_RECORDS))
+            return Hypercube(check_count("records", self.dimension, most=MOST_RECORDS))
         if kind == "answers" and self.sizes is None and self.dimension is not None:
             return Answers(self.dimension, relation=str(self.relation))
         if self.sizes is None:

@@ -43,11 +43,16 @@ def load_object(where: str) -> tuple[Any, str]:
         loaded = _attribute(getattr(module, first), first, inner)
         return loaded, label_of(where)
     if not hasattr(module, name):
-        names = sorted(n for n in vars(module) if not n.startswith("_"))
+        names = sorted(
+            n
+            for n, value in vars(module).items()
+            if not n.startswith("_") and not isinstance(value, ModuleType)
+        )
         near = get_close_matches(name, names, 1)
         meant = f"did you mean {near[0]!r}? " if near else ""
+        there = f"it has: {', '.join(names[:12])}" if names else "it defines nothing"
         raise InputError(
-            f"{source} has no object {name!r}; {meant}it has: {', '.join(names[:12])}",
+            f"{source} has no object {name!r}; {meant}{there}",
             name="mechanism",
         )
     return getattr(module, name), label_of(where)
@@ -56,6 +61,11 @@ def load_object(where: str) -> tuple[Any, str]:
 def check_names_object(where: str) -> None:
     """Raise InputError where a text does not name an object, or a file that is not here."""
     source, colon, name = where.rpartition(":")
+    if source.endswith(":"):
+        written = f"{source.rstrip(':')}:{name}"
+        raise InputError(
+            f"{shown(where)} has one colon too many; write {written}", name="mechanism"
+        )
     if not colon or not source or not name:
         raise InputError(
             f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import MovesTogether
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, check_count, shown, with_example
 
 # Answers that are shown are whole and below this.
 _MOST = 2**31
@@ -49,6 +49,7 @@ class Answers(MovesTogether):
     #: The listed moves, exactly; () otherwise.
     moves: tuple[Move, ...]
 
+    @with_example("lt.Answers(20)")
     def __init__(
         self,
         m: int,

@@ -326,6 +326,7 @@ class Hypergrid(Domain):
     noun = "count"
     relation = "add or remove one record"
 
+    @with_example("lt.Hypergrid([3, 3, 2])")
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__(tuple(sizes) if isinstance(sizes, Sequence) else sizes)
 
@@ -364,6 +365,7 @@ class RecordGrid(Domain):
     neighbour_words = "replacing one record"
     relation = "replace one record"
 
+    @with_example("lt.RecordGrid([8] * 5000)")
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__(tuple(sizes) if isinstance(sizes, Sequence) else sizes)
 
@@ -476,6 +478,7 @@ class AnswerGrid(Domain):
             )
         return object.__new__(kind)
 
+    @with_example('lt.AnswerGrid([3, 3, 2], relation="all")')
     def __init__(self, sizes: Sequence[int], *, relation: str | None = None) -> None:
         super().__init__(tuple(sizes) if isinstance(sizes, Sequence) else sizes)
 

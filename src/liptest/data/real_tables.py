@@ -30,7 +30,7 @@ from liptest.data.tables import (
     numbered,
     places_in,
 )
-from liptest.errors import DatasetError, InputError, shown
+from liptest.errors import DatasetError, InputError, built_as, shown
 
 _LARGEST = float(np.finfo(np.float64).max)
 # Rows that are written out.
@@ -43,6 +43,7 @@ _MOST_SUMMED = 4
 _QUANTILES = (0.5, 0.95, 0.99, 0.05, 0.9, 0.01, 0.75, 0.25, 0.1)
 
 
+@built_as("lt.Real(0, 120)")
 @dataclass(frozen=True)
 class Real(ColumnKind):
     """Real numbers from ``lower`` to ``upper``, both included: all floats between them.

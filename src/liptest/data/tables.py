@@ -30,6 +30,7 @@ from liptest.errors import (
     MOST_RECORDS,
     DatasetError,
     InputError,
+    built_as,
     check_count,
     shown,
     with_example,
@@ -60,6 +61,7 @@ class ColumnKind:
     is_real = False
 
 
+@built_as("lt.Integer(0, 120)")
 @dataclass(frozen=True)
 class Integer(ColumnKind):
     """Whole numbers from ``low`` to ``high``, both included, ``step`` apart."""
@@ -83,11 +85,13 @@ class Integer(ColumnKind):
         return np.arange(self.low, self.high + 1, self.step, dtype=np.int64)
 
 
+@with_example("lt.Bit()")
 def Bit() -> Integer:
     """0 or 1."""
     return Integer(0, 1)
 
 
+@built_as('lt.Category(["north", "south"])')
 @dataclass(frozen=True)
 class Category(ColumnKind):
     """One of some names, strings."""
@@ -112,6 +116,7 @@ class Category(ColumnKind):
         return np.array(self.names, dtype=object)
 
 
+@built_as("lt.Key()")
 @dataclass(frozen=True)
 class Key(ColumnKind):
     """Whose row it is: the column that ``unit`` names. The mechanism sees whole numbers.
@@ -638,15 +643,17 @@ def numbered(frame: Any, name: str) -> NDArray[np.int64]:
 def _checked(columns: Any) -> dict[str, ColumnKind]:
     if not isinstance(columns, Mapping) or not columns:
         raise InputError(
-            f"columns={shown(columns)} must be a dict, as {{'age': lt.Integer(0, 120)}}",
+            f"columns=<{type(columns).__name__}> must be a dict of names and kinds, as "
+            f"{{'age': lt.Integer(0, 120)}}; data themselves are not given",
             name="columns",
         )
     for name, kind in columns.items():
         if not isinstance(name, str):
             raise InputError(f"columns: the name {shown(name)} must be a string", name="columns")
         if not isinstance(kind, ColumnKind):
+            what = getattr(kind, "__name__", shown(kind))
             raise InputError(
-                f"columns: {name}={shown(kind)} must be lt.Integer(low, high), "
+                f"columns: {name}={what} must be lt.Integer(low, high), "
                 f"lt.Category([..]), lt.Bit(), lt.Real(lower, upper) or lt.Key()",
                 name="columns",
             )

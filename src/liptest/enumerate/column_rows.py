@@ -24,7 +24,7 @@ from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
-from liptest.values.record_series import RecordSeries
+from liptest.values.record_series import ByKey, RecordSeries
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
@@ -72,6 +72,8 @@ def length_of(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
+    if type(value) is ByKey:
+        value.refuse("len()")
     is_counted = isinstance(value, OfPandas) and value.counts_rows
     return value.count_rows() if is_counted else len(value)
 

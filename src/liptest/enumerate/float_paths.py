@@ -64,7 +64,7 @@ class _FloatTree(ChoiceTree):
     __slots__ = ()
 
     def unsupported(self, what: str, advice: str) -> Any:
-        self.fail(UnsupportedRandomnessError(what))
+        self.fail(UnsupportedRandomnessError(what.rstrip(",")))
 
 
 class _GridGenerator(ChoiceGenerator):

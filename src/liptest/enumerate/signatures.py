@@ -48,9 +48,7 @@ def as_called(function: Any) -> Any:
     except ValueError:
         return function
     needed = [one for one in parameters if one.default is one.empty and not _is_variable(one)]
-    generators = [
-        one.name for one in needed if one.kind is one.KEYWORD_ONLY and _is_generator(one)
-    ]
+    generators = [one.name for one in needed if one.kind is one.KEYWORD_ONLY and _is_generator(one)]
     rest = [one for one in needed if one.name not in generators]
     if len(generators) != 1 or len(rest) != 1:
         return function
@@ -78,8 +76,8 @@ def takes_generator(function: Any) -> bool:
         )
     if type(function.func if type(function) is partial else function) is _CACHE:
         raise InputError(
-            f"function={name} is kept by functools.lru_cache or cache: the second time it gives the "
-            f"answer of the first, without new noise; test the function without it, "
+            f"function={name} is kept by functools.lru_cache or cache: the second time it gives "
+            f"the answer of the first, without new noise; test the function without it, "
             f"{name}.__wrapped__",
             name="function",
         )

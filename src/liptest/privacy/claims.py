@@ -5,6 +5,7 @@ Other forms of claim have a base here and are in ``liptest.privacy.notions``.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -191,7 +192,9 @@ def parse_epsilon(value: float | str | ExactLog) -> float | ExactLog:
     try:
         return float(text)
     except ValueError:
+        inner = re.fullmatch(r"(?:ln|log)[ (]*([0-9./]+)[ )]*", text)
+        meant = f"; write log({inner[1]})" if inner else meant_number(text)
         raise InputError(
-            f"epsilon={shown(value)} must be a number such as 1.0, or log(3){meant_number(text)}",
+            f"epsilon={shown(value)} must be a number such as 1.0, or log(3){meant}",
             name="epsilon",
         ) from None

@@ -37,6 +37,8 @@ from liptest.verdicts import Decision
 #: A finite loss beyond a pure claim that needs no more delta is one of single grid points.
 GRID_DELTA = Fraction(1, 1 << 40)
 _CHECKED = 8
+# Rationals around e^epsilon are written out.
+_MOST_EPSILON = 10_000
 Dataset = NDArray[Any]
 Pair = tuple[Dataset, Dataset]
 
@@ -64,6 +66,8 @@ def count_floats(
     counter = _Laws(mechanism, 2000 if datasets > 100 else 200)
     factor = None
     if isinstance(claim, Claim):
+        if float(claim.epsilon) > _MOST_EPSILON:
+            raise NotCounted(f"the claim has an epsilon above {_MOST_EPSILON:,}")
         # A smaller factor needs more delta.
         factor = bounds_of_exp(replace(claim, tolerance=0.0).ball())[0]
     counted = Counted(arb(0), None if factor is None else Fraction(0), 0, is_all)

@@ -101,6 +101,7 @@ STUMBLES = {
     "check a.py:older --epsilon 2 --records 3": "a data frame is given where its columns are said",
     "check a.py --epsilon 2 --records 3": "write a.py:flips; it has: flips, swapped",
     "check a.py flips --epsilon 2": "'flips' is too much",
+    "check a.py::flips --epsilon 2 --records 3": "has one colon too many; write a.py:flips",
     "a.py:flips --epsilon 2 --records 3": "Example: liptest check a.py:flips --epsilon 1",
     "check a.py flips --epsilon 2 --records 3": "write a.py:flips",
     "check a.flips --epsilon 2 --records 3": "write a.py:flips",

@@ -86,6 +86,16 @@ CALLS: dict[str, tuple[Any, str]] = {
         lambda check: check(count, lt.Hypercube(1e4), epsilon=1),
         "at least 1; write 10000",
     ),  # type: ignore[arg-type]
+    "a frame for columns": (
+        lambda check: lt.Table(pd.DataFrame({"age": [41]}), rows=1),  # type: ignore[arg-type]
+        "columns=<DataFrame> must be a dict of names and kinds, as {'age': lt.Integer(0, 120)}; "
+        "data themselves are not given",
+    ),
+    "a kind that is not made": (
+        lambda check: lt.Table({"a": lt.Bit}, rows=1),  # type: ignore[dict-item]
+        "columns: a=Bit must be lt.Integer(low, high), ",
+    ),
+    "ln 3": (lambda check: check(count, CUBE, epsilon="ln 3"), "or log(3); write log(3)"),
     "a call": (lambda check: lt.mechanism(count)(np.zeros(3)), "count(data, numpy.random.default"),
     "a name nearby": (lambda check: getattr(lt, "check"), "did you mean check_lipschitz or "),  # noqa: B009
 }
@@ -143,6 +153,27 @@ CONSTRUCTED: dict[str, tuple[Any, str]] = {
     "a cube of n": (
         lambda: lt.Hypercube(n=5),  # type: ignore[call-arg]
         r"^Hypercube\(\) .* For example: lt\.Hypercube\(5000\)$",
+    ),
+    "whole numbers without ends": (
+        lambda: lt.Integer(),  # type: ignore[call-arg]
+        r"^Integer\(\) missing .*'low'. For example: lt\.Integer\(0, 120\)$",
+    ),
+    "no names": (
+        lambda: lt.Category(),  # type: ignore[call-arg]
+        r"""^Category\(\) missing .*'names'. For example: lt\.Category\(\["north", "south"\]\)$""",
+    ),
+    "names one by one": (
+        lambda: lt.Category("north", "south"),  # type: ignore[call-arg, arg-type]
+        r"^Category\(\) too many .* For example: lt\.Category\(",
+    ),
+    "a bit of 3": (lambda: lt.Bit(3), r"^Bit\(\) too many .* lt\.Bit\(\)$"),  # type: ignore[call-arg]
+    "records and values": (
+        lambda: lt.RecordGrid(10, 8),  # type: ignore[call-arg, arg-type]
+        r"^RecordGrid\(\) too many .* lt\.RecordGrid\(\[8\] \* 5000\)$",
+    ),
+    "no answers": (
+        lambda: lt.Answers(),  # type: ignore[call-arg]
+        r"^Answers\(\) missing .*'m'. For example: lt\.Answers\(20\)$",
     ),
     "a law of nothing": (
         lambda: lt.output_law(count),  # type: ignore[call-arg]
@@ -205,7 +236,8 @@ BOUND: dict[str, Any] = {
 def test_a_partial_is_tested_with_what_is_bound(function: Any) -> None:
     large = lt.Hypercube(10_000)
     kept = lt.check_privacy(function, large, epsilon=0.5, floats="ideal")
-    assert kept.decision is Decision.YES and kept.guarantee.kind == "proof"
+    assert kept.decision is Decision.YES
+    assert kept.guarantee.kind == "proof"
     assert lt.check_privacy(function, large, epsilon=0.49, floats="ideal").decision is Decision.NO
 
 
@@ -220,3 +252,22 @@ def test_a_partial_says_the_name_of_its_function_and_is_sent_to_workers() -> Non
 def test_what_is_bound_is_part_of_the_code_that_was_tested() -> None:
     one, other = (fingerprint(lt.mechanism(functools.partial(scaled, epsilon=e))) for e in (1, 2))
     assert one.code != other.code
+
+
+@pytest.mark.parametrize("epsilon", [1e5, 1e18, 1e300])
+def test_no_epsilon_is_too_large_for_an_answer(epsilon: float) -> None:
+    verdict = lt.check_privacy(count, CUBE, epsilon=epsilon)
+    assert verdict.decision is Decision.YES
+    assert "not analysed" in str(verdict) or "As implemented: NO" in str(verdict)
+
+
+def test_how_many_groups_occur_is_refused_with_what_to_write() -> None:
+    def groups(frame: Any, rng: Any) -> Any:
+        counts = frame["region"].value_counts()
+        return (counts + rng.laplace(scale=2, size=len(counts))).to_dict()
+
+    table = lt.Table({"region": lt.Category(["n", "s"])}, rows=500)
+    verdict = lt.check_privacy(groups, table, epsilon=1, delta=1e-5, method="alignment")
+    assert verdict.decision is Decision.INCONCLUSIVE
+    assert "liptest itself" not in str(verdict)
+    assert "name the groups: .reindex(KEYS, fill_value=0)" in " ".join(str(verdict).split())
