@@ -29,6 +29,7 @@ def libraries(session: nox.Session, environment: str) -> None:
         "pytest",
         "tests/golden/test_real_libraries.py",
         "tests/golden/test_adapters_diffprivlib.py",
+        "tests/golden/test_first_hour.py",
         "tests/unit/adapters/test_adapters_page.py",
         *("-m", ""),
         # A dependency of ldp-toolbox brings a plugin that newer versions of pytest warn of.
