@@ -20,6 +20,7 @@ import numpy as np
 from cyclopts import Group, Parameter, Token, convert
 from pydantic import BeforeValidator
 
+from liptest.cli import typed
 from liptest.cli.frame_columns import (
     PARQUET,
     check_inside,
@@ -161,6 +162,13 @@ Kind = Literal["hypercube", "hypergrid", "recordgrid", "answergrid", "answers", 
 _ANSWERS = ("answergrid", "answers")
 
 
+def _name_of_records() -> str:
+    """What the number of records was called: by its option, or in a file."""
+    options = {word.partition("=")[0] for word in typed}
+    said = [name for name in ("records", "dimension") if f"--{name}" in options]
+    return " or ".join(said or ("records", "dimension"))
+
+
 @dataclass(frozen=True)
 class DomainOptions:
     """Where the datasets live."""
@@ -244,7 +252,7 @@ class DomainOptions:
                 )
             if self.dimension is None:
                 return None
-            return Hypercube(check_count("records", self.dimension, most=MOST_RECORDS))
+            return Hypercube(check_count(_name_of_records(), self.dimension, most=MOST_RECORDS))
         if kind == "answers" and self.sizes is None and self.dimension is not None:
             return Answers(self.dimension, relation=str(self.relation))
         if self.sizes is None:

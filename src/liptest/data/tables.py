@@ -642,8 +642,10 @@ def numbered(frame: Any, name: str) -> NDArray[np.int64]:
 
 def _checked(columns: Any) -> dict[str, ColumnKind]:
     if not isinstance(columns, Mapping) or not columns:
+        # Data themselves are not shown: they may be private.
+        what = "{}" if isinstance(columns, Mapping) else f"<{type(columns).__name__}>"
         raise InputError(
-            f"columns=<{type(columns).__name__}> must be a dict of names and kinds, as "
+            f"columns={what} must be a dict of names and kinds, as "
             f"{{'age': lt.Integer(0, 120)}}; data themselves are not given",
             name="columns",
         )

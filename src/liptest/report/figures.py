@@ -162,18 +162,18 @@ def density_figure(name: str, curves: DensityCurves, witness: PrivacyWitness) ->
     points = zip(middles, curves.first, curves.second, strict=True)
     rows: Rows = [[number(value, 4) for value in point] for point in [*points][step // 2 :: step]]
     caption = (
-        "How likely each output is; the outputs that decide have a marked ground, and the areas "
+        "How likely each output is; the outputs that decide have a grey background, and the areas "
         "under the curves there are their probabilities."
     )
     if curves.numbers > 1:
         caption = (
             "How likely each value of one number of the output is; where the outputs that decide "
-            "have it, the ground is marked."
+            "have it, the background is grey."
         )
     elif curves.is_rare:
         caption = (
             "How likely each output is, on a logarithmic scale, since the outputs that decide are "
-            "rare; they have a marked ground."
+            "rare; they have a grey background."
         )
     return Figure(picture, caption, ("output", "on the first", "on the second"), rows)
 

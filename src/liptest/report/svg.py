@@ -239,7 +239,7 @@ def law_bars(
     *,
     title: str = "Output laws of the first and of the second dataset",
 ) -> Drawing:
-    """Two laws, one above the other at each output; those that decide have a marked ground.
+    """Two laws, one above the other at each output; those that decide have a grey background.
 
     The scale is logarithmic where a row that decides would not be seen on a plain one.
     """

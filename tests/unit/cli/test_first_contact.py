@@ -296,7 +296,7 @@ def test_any_text_can_be_quoted(text):
         (["vendor.py:plain", "--epsilon", "much"], "epsilon='much'"),
         (["vendor.py:plain", "--epsilon", "1", "--delta", "1"], "delta=1.0"),
         (["vendor.py:plain", "--delta", "1"], "delta=1.0"),
-        (["vendor.py:plain", "--dimension", "0"], "records=0"),
+        (["vendor.py:plain", "--dimension", "0"], "dimension=0"),
         (["vendor.py:plain", "--records", "0"], ": records=0 must be a whole number of at least 1"),
         (["vendor.py:plain", "--probabilities", "x"], "must be numbers"),
         (["vendor.py:plain", "--probabilities", "1.5", "--dimension", "2"], "1.5"),
