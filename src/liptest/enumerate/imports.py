@@ -21,6 +21,7 @@ from liptest.enumerate.analysis_session import Session, active, pop, push
 from liptest.enumerate.replaceable_names import attribute_of, is_of_packages, is_others
 from liptest.enumerate.side_effects import RandomnessWatch, unnoticed
 from liptest.errors import LiptestError
+from liptest.values.faults import raises_as_numpy
 
 Load = Callable[[str, Any], ModuleType]
 # Where the interpreter looks for what imports a module that is not loaded.
@@ -58,9 +59,9 @@ class Imports:
 
         def load(name: str, import_: Any) -> ModuleType:
             if active() is not self._session or self._is_busy:
-                return original(name, import_)
+                return _import(original, name, import_)
             if not _is_there(name) or (self._is_own and not is_installed(name)):
-                return original(name, import_)
+                return _import(original, name, import_)
             return self._loaded(original, name, import_, _is_computed(sys._getframe(1)))
 
         _BOOTSTRAP._find_and_load = load
@@ -81,7 +82,7 @@ class Imports:
             else:
                 pop(session)
                 stack.enter_context(unnoticed())
-            module = original(name, import_)
+            module = _import(original, name, import_)
             if is_computed and not is_others(name):
                 session.imported.append(module)
             return module
@@ -102,6 +103,12 @@ class Imports:
             session.tree.fail(error)
         finally:
             self._is_busy = False
+
+
+@raises_as_numpy
+def _import(original: Load, name: str, import_: Any) -> ModuleType:
+    """What this raises Python would raise too, as for a module that is not there."""
+    return original(name, import_)
 
 
 def is_installed(name: str) -> bool:

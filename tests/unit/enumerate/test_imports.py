@@ -16,6 +16,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.imports import is_installed
 from liptest.errors import NonDeterministicError
+from liptest.mechanisms.laws import Raised
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(1))
 DATA = np.array([1])
@@ -186,6 +187,17 @@ def test_what_is_not_there_may_be_asked_for_in_each_run() -> None:
         return 2
 
     assert dict(lt.mechanism(tries).law(DATA)) == {0: 0.25, 1: 0.75}
+
+
+def test_a_module_that_is_not_there_is_a_fault_of_the_program() -> None:
+    @lt.mechanism
+    def needs(data: Any, rng: Any) -> int:
+        if rng.random() < 0.25:
+            import a_module_that_is_not_there  # noqa: F401
+
+        return int(data[0])
+
+    assert dict(needs.law(DATA)) == {1: 0.75, Raised("ModuleNotFoundError"): 0.25}
 
 
 def test_a_package_that_cannot_be_imported(packages: Path) -> None:
