@@ -267,7 +267,7 @@ class UniformValue(SymbolicValue):
         other, swapped = (inputs[0], True) if inputs[1] is self else (inputs[1], False)
         if ufunc not in BINARY or issubclass(type(other), SymbolicValue):
             return NotImplemented
-        step = binary(ufunc, other, swapped=swapped, rounded=self.line.discrete)
+        step = binary(ufunc, other, swapped=swapped, rounded=self.is_discrete)
         return NotImplemented if step is None else self.after(step)
 
     def __neg__(self) -> Any:
