@@ -23,7 +23,12 @@ from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import text_above
 from liptest.privacy.plain_pairs import is_large, plain_pairs
 from liptest.privacy.prices import Alignment, rounded_above
-from liptest.privacy.refutation import Refutation, run_refutation, search_refutation
+from liptest.privacy.refutation import (
+    TOO_DEAR,
+    Refutation,
+    run_refutation,
+    search_refutation,
+)
 from liptest.privacy.request import Task, never_answered, nothing, verdict_of
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
@@ -166,6 +171,8 @@ def _undecided(task: Task, early: Early) -> PrivacyVerdict:
         else f"not proved: {alignment.reason}"
     )
     refutation = early.refutation
+    if refutation is not None and refutation.is_too_dear:
+        reason += f"; {TOO_DEAR}"
     laws, pairs, largest = (
         (0, 0, 0.0)
         if refutation is None

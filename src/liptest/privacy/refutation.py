@@ -32,10 +32,11 @@ from liptest.privacy.plain_pairs import (
     small_domains,
 )
 from liptest.privacy.prices import Alignment
-from liptest.privacy.proof import largest_over
+from liptest.privacy.proof import ExactEpsilon, largest_over
 from liptest.privacy.request import Task, nothing, refuted, verdict_of, with_paper_cost
 from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict, counted
 from liptest.runs.driver import Finding, Judgement, RunOutcome
+from liptest.symbolic.work import TooDearError, limited_work
 
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, of tables of real numbers, small instances, and pairs that are padded.
@@ -45,8 +46,15 @@ _DEAREST = 4
 # Runs for one law of a small instance, and of the requested size, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 _FEW_RUNS = 64
+#: What is said where laws were given up.
+TOO_DEAR = (
+    "the search for a refutation was given up where an output distribution asks for too much work; "
+    "compare fewer noisy numbers with each other, or fewer records, answers or categories"
+)
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.
 _REFUSED = 3
+# Work that the laws of one pair, or of one small instance, may ask for: a few seconds.
+_WORK = 600_000
 
 
 @dataclass
@@ -60,6 +68,8 @@ class Refutation:
     seconds: float = 0.0
     law_source: str = ""
     refusals: list[str] = field(default_factory=list)
+    #: Whether laws were given up because they ask for more work than a search is given.
+    is_too_dear: bool = False
 
     def verdict(self, task: Task) -> PrivacyVerdict:
         """The NO; only where there is a finding."""
@@ -129,6 +139,8 @@ def run_refutation(task: Task, known: Alignment | None = None) -> PrivacyVerdict
     )
     outcome = RunOutcome(total, "complete", refutation.seconds)
     reason = f"none of {counted(refutation.pairs, 'pair')} of plain datasets breaks the claim"
+    if refutation.is_too_dear:
+        reason += f"; {TOO_DEAR}"
     guarantee = nothing("nothing is promised: a search proves only what it finds.", _SOURCE)
     return verdict_of(task, plan, outcome, guarantee, reason)
 
@@ -161,9 +173,11 @@ class _Search:
             self.found.pairs += 1
             self.found.laws += 2
             try:
-                answer, finding = judge.certify(left, right, keep_doubt=False)
+                with limited_work(_WORK):
+                    answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
+                self.found.is_too_dear |= isinstance(error, TooDearError)
                 self.found.refusals.append(str(error))
                 answer, finding = Answer.DOUBT, None
             if answer is Answer.VIOLATED:
@@ -182,9 +196,7 @@ class _Search:
                 size = exhaustive_size(self.mechanism, small)
                 if not size.possible or size.laws > DATASETS:
                     continue
-                # A program may look at how many records there are: its own law of each size.
-                with closing(pair_blocks(self.mechanism.afresh(), small)) as blocks:  # type: ignore[type-var]
-                    worst = largest_over(self.mechanism, blocks)
+                worst = self._worst_of(small)
                 self.found.laws += worst.laws
                 self.found.largest = max(self.found.largest, worst.lower)
                 if worst.witness is not None and worst.upper > claim.threshold:
@@ -194,6 +206,16 @@ class _Search:
         for _, pairs in sorted(padded, key=lambda entry: entry[0]):
             if self.try_pairs(iter(pairs)):
                 return
+
+    def _worst_of(self, small: Domain) -> ExactEpsilon:
+        # A program may look at how many records there are: its own law of each size.
+        blocks = pair_blocks(self.mechanism.afresh(), small)
+        try:
+            with limited_work(_WORK), closing(blocks):  # type: ignore[type-var]
+                return largest_over(self.mechanism, blocks)
+        except TooDearError:
+            self.found.is_too_dear = True
+            raise
 
 
 def _pass_on(error: LiptestError) -> None:

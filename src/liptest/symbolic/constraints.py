@@ -21,6 +21,7 @@ from liptest.symbolic.elimination import (
 )
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.work import spend
 
 # Linear inequalities with rational factors: whether they can hold, what follows, and a point.
 #
@@ -64,6 +65,8 @@ def eliminated(rows: Rows, whole: bool) -> list[Stage] | None:
         inside = {key: bound for key, bound in rows.items() if _factor(key, variable) != 0}
         rows = {key: bound for key, bound in rows.items() if key not in inside}
         stages.append(Stage(variable, inside))
+        below = sum(_factor(key, variable) < 0 for key in inside)
+        spend(len(rows) + len(inside) + below * (len(inside) - below))
         if not _combined(rows, inside, variable, whole):
             return None
         if len(rows) > MOST:
@@ -374,6 +377,7 @@ def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> li
     """The independent parts of constraints; None where they are impossible."""
     ranges: dict[Key, Range] = {}
     for constraint in constraints:
+        spend(1)
         whole = all(noises[variable].is_discrete for variable, _ in constraint.terms)
         form, low, high = prepared_range(constraint, whole)
         earlier = ranges.get(form)
@@ -432,6 +436,7 @@ def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Rang
     steps = plan_elimination(frozenset(ranges), whole, smooth=smooth)
     if steps is None:
         return _in_cycles(noises, whole, ranges, variables)
+    spend(len(steps))
     left = _propagated(noises, whole, dict(ranges), steps)
     return None if left is None else [Tree(whole, ranges, steps, left)]
 

@@ -27,6 +27,7 @@ from liptest.symbolic.exponential_polynomials import (
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.paired_noise import PairedNoise, pair_noise
+from liptest.symbolic.work import spend
 
 _ZERO = fmpq(0)
 _FEW = 12
@@ -157,6 +158,8 @@ _PRECISIONS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 _ACCURACY = 56
 #: Variables that are taken out of cycles one after the other.
 _MOST_SPLITS = 4
+# What an integral counts as work, beside pairs of inequalities.
+_INTEGRAL = 5
 
 
 class System:
@@ -253,6 +256,7 @@ def _evaluated(parts: Sum) -> arb:
     total = arb(0)
     for sign, factors in parts:
         product = arb(sign)
+        spend(_INTEGRAL * len(factors))
         for factor in factors:
             product *= _evaluated(factor) if isinstance(factor, list) else integral_of(factor)
         total += product

@@ -15,7 +15,7 @@ from liptest.data.answers import Answers
 from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
-from liptest.privacy import at_any_size, proof
+from liptest.privacy import at_any_size, proof, refutation
 from liptest.privacy.alignment import align, dearer_words
 from liptest.privacy.claims import Claim
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
@@ -477,3 +477,23 @@ def test_code_that_may_ask_for_types_otherwise_is_not_proved() -> None:
     assert verdict.decision == "INCONCLUSIVE"
     assert "what kind of object its data are" in str(verdict)
     assert lt.check_privacy(lt.mechanism(harmless), domain, epsilon=1.0).decision == "YES"
+
+
+def top_two(data: Any, rng: Any) -> Any:
+    counts = np.bincount(data, minlength=4)
+    best = np.argsort(counts + rng.laplace(0, 2, size=4))[::-1][:2]
+    return [(int(place), int(counts[place])) for place in best]
+
+
+@pytest.mark.slow
+def test_a_search_that_grows_too_dear_is_given_up_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refutation, "_WORK", 100)
+    for method in ("auto", "refutation"):
+        verdict = lt.check_privacy(
+            lt.mechanism(top_two), lt.RecordGrid([4] * 5000), epsilon=1, method=method, seed=1
+        )
+        assert verdict.decision == "INCONCLUSIVE"
+        assert refutation.TOO_DEAR in verdict.reason
+        assert verdict.cost.pairs <= 3
