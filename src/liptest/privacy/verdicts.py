@@ -16,7 +16,7 @@ from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, tex
 from liptest.privacy.explanation import check_level, one_line, theorem_lines
 from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
 from liptest.privacy.notions import StatedClaim
-from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.witnesses import PrivacyWitness, loss_text
 from liptest.verdicts import (
     BelowOne,
     Cost,
@@ -685,7 +685,7 @@ def _loss_words(witness: PrivacyWitness) -> str:
             f"loss {witness.loss_lower:.9g}, and without bound further out: more than "
             f"{limit:.9g} (claim {claim})."
         )
-    return f"loss {witness.loss_lower:.9g}, more than {limit:.9g} (claim {claim})."
+    return f"{loss_text(witness, 9)}, more than {limit:.9g} (claim {claim})."
 
 
 def coordinate_noun(relation: str) -> str:

@@ -442,3 +442,18 @@ def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Outp
             if total > limit:
                 return tuple(chosen)
     return ()
+
+
+def loss_text(witness: PrivacyWitness, digits: int) -> str:
+    """The largest loss of a pair, and that of what is printed beside it where it is another one.
+
+    Densities of several numbers are furthest apart at points, which have no probability.
+    """
+    loss, pair = witness.loss_lower, (witness.probability, witness.neighbour_probability)
+    if math.isinf(loss) or min(pair) < 1e-300:  # too few digits are left of it
+        return f"loss {'infinite' if math.isinf(loss) else f'{loss:.{digits}g}'}"
+    shown = abs(math.log(pair[0]) - math.log(pair[1]))
+    if shown > loss - 1e-6:
+        return f"loss {loss:.{digits}g}"
+    what = "this output" if len(witness.event) == 1 else "these outputs"
+    return f"largest loss {loss:.{digits}g} ({what}: {shown:.6g})"

@@ -36,7 +36,7 @@ from liptest.privacy.verdicts import (
     remedy_lines,
     tested,
 )
-from liptest.privacy.witnesses import PrivacyWitness, fraction_text
+from liptest.privacy.witnesses import PrivacyWitness, fraction_text, loss_text
 from liptest.runs.driver import Progress as ProgressCallback
 from liptest.runs.progress import Pace
 from liptest.verdicts import Decision
@@ -180,8 +180,7 @@ def _loss(witness: PrivacyWitness) -> str:
             f"{claim.delta:g}"
         )
     limit = claim.threshold * witness.distance
-    loss = "infinite" if math.isinf(witness.loss_lower) else f"{witness.loss_lower:.12g}"
-    return f"loss {loss}, claim at most {limit:.12g} ({claim})"
+    return f"{loss_text(witness, 12)}, claim at most {limit:.12g} ({claim})"
 
 
 def columns_text(

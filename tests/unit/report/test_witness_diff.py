@@ -110,3 +110,16 @@ def test_the_expressions_give_the_probabilities_of_the_witness():
     lines = finding_lines(verdict)
     assert lines[:2] == ["claim: epsilon 1", "NO refuted with a witness"]
     assert max(map(len, lines)) <= 92
+
+
+def test_the_loss_of_what_is_printed_is_told_where_it_is_not_the_largest() -> None:
+    @lt.mechanism
+    def twice(data, rng):
+        return [int(data[0]) + rng.laplace(), int(data[0]) + rng.laplace()]
+
+    found = lt.check_privacy(twice, lt.Hypercube(1), epsilon=0.5)
+    shown = found.witness
+    own = abs(np.log(shown.probability / shown.neighbour_probability))
+    assert 0.5 < own < 1.99
+    words = f"largest loss 2 (this output: {own:.6g}), more than 0.500000002 (claim epsilon 0.5)."
+    assert words in str(found)
