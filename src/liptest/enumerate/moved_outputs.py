@@ -73,7 +73,8 @@ def _described(run: AlignedRun, number: Any) -> tuple[Form | None, Any]:
     if isinstance(number, Form):
         return number, RealPlace()
     value = number.value
-    if not issubclass(value.kind, (int, np.integer)):
+    # Others have a type that depends on numbers, and to ask for it is a question to the path.
+    if type(value) is not ReleasedValue or not issubclass(value.kind, (int, np.integer)):
         return None, None  # of floats -0.0 is not always 0.0
     while type(value) is ReleasedValue and value.function in KINDS:
         (value,) = value.arguments
