@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+# A finalizer that does not end is interrupted after so many times.
+_MOST_PUT_OFF = 3
 _count = 0
 
 
@@ -60,19 +64,32 @@ def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
 def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Count every Ctrl-C in the block, beside raising it; within another such block: nothing.
 
-    While ``is_ours()`` interrupts do not end the process, however many come.
+    While ``is_ours()`` interrupts do not end the process, however many come; and one that comes
+    where Python would only print it, in a finalizer, waits for the next one.
     """
     first = _count
 
     def note(number: int, frame: Any) -> None:
         global _count
         _count += 1
-        if _count > first + 1 and not is_ours():
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if not is_ours():
+            if _count > first + 1:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+        elif _count <= first + _MOST_PUT_OFF and _is_in_finalizer(frame):
+            return
         raise KeyboardInterrupt
 
     with _handled_by(note):
         yield
+
+
+def _is_in_finalizer(frame: FrameType | None) -> bool:
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or code.co_filename == weakref.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

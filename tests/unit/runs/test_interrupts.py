@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.runs.interrupts import interruptions
+from liptest.runs.interrupts import counted_interrupts, interruptions
 from liptest.runs.interrupts import until_interrupted as uninterrupted
 
 ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5 --method neighbourhoods"
@@ -192,3 +193,31 @@ def test_ctrl_c_before_the_first_greeting_too():
     code = EARLY.format(name="liptest.cli.first_contact", arguments=[])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (130, 1)
+
+
+@pytest.mark.parametrize("is_weak", [False, True])
+def test_an_interrupt_of_ours_waits_for_the_end_of_a_finalizer(is_weak, monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.exc_type))
+
+    class Left:
+        def __del__(self):
+            if not is_weak:
+                signal.raise_signal(signal.SIGINT)
+
+    def interrupts():
+        left = Left()
+        if is_weak:
+            weakref.finalize(left, signal.raise_signal, signal.SIGINT)
+        del left
+
+    before = interruptions()
+    with counted_interrupts(is_ours=lambda: True):
+        interrupts()  # raised there it would be printed, and lost
+        assert (interruptions(), lost) == (before + 1, [])
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        interrupts()
+        assert lost == []
+        interrupts()  # a finalizer that goes on is interrupted in the end
+    assert lost == [KeyboardInterrupt]
