@@ -23,6 +23,9 @@ _OURS = (
     ),
     *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )
+# Of Python itself, which the program calls, as in statistics.NormalDist().inv_cdf(rng.random()).
+_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
@@ -34,9 +37,21 @@ def asked_at(frame: FrameType | None) -> str:
 
 def place_of(frame: FrameType | None) -> tuple[str, int]:
     """File and line of the program's own code that called a frame; "" and 0 for none."""
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame = None if frame.f_code.co_filename == _CALLER else frame.f_back
-    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    within = ("", 0)
+    while frame is not None and frame.f_code.co_filename != _CALLER:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OURS):
+            if not _is_of_python(file):
+                return file, frame.f_lineno
+            within = within if within[0] else (file, frame.f_lineno)
+        frame = frame.f_back
+    return within
+
+
+def _is_of_python(file: str) -> bool:
+    if not file.startswith((_PYTHON, "<frozen ")):
+        return False
+    return not any(folder in file for folder in _INSTALLED)
 
 
 def line_in_words(name: str, line: int) -> str:
