@@ -67,6 +67,12 @@ def check_distribution(
         # Data themselves are not shown: they may be private.
         is_plain = isinstance(distribution, (str, int, float, type))
         what = shown(distribution) if is_plain else f"<{type(distribution).__name__}>"
+        if callable(distribution) and not isinstance(distribution, type):
+            raise InputError(
+                f"distribution={what} can be called, as a mechanism is: the mechanism comes first, "
+                f"then the data, as in lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)",
+                name="distribution",
+            )
         raise InputError(
             f"distribution={what} must be a ProductDistribution or a SampledDistribution, or in a "
             f"check a domain alone, as lt.Hypercube(5000), lt.RecordGrid([8] * 5000) or "

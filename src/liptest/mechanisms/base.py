@@ -412,6 +412,11 @@ def _instead_of(value: object) -> str:
             "give a function (data, rng) itself, count, not what it answers, count(data, rng); or "
             "subclass lt.Mechanism"
         )
+    if isinstance(value, Domain):
+        return (
+            "it says what the data are, and comes after the mechanism, as in "
+            "lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)"
+        )
     kind = type(value)
     methods = [name for name, one in vars(kind).items() if isinstance(one, FunctionType)]
     public = [name for name in methods if not name.startswith("_")]

@@ -95,6 +95,14 @@ CALLS: dict[str, tuple[Any, str]] = {
         lambda check: lt.Table({"a": lt.Bit}, rows=1),  # type: ignore[dict-item]
         "columns: a=Bit must be lt.Integer(low, high), ",
     ),
+    "the other way round": (
+        lambda check: check(CUBE, count, epsilon=1),
+        "comes first, then the data, as in lt.check_privacy(count, ",
+    ),
+    "the domain first": (
+        lambda check: lt.exact_epsilon(CUBE, CUBE),  # type: ignore[arg-type]
+        "mechanism=Hypercube(100) is not a mechanism; it says what the data are, and comes after",
+    ),
     "ln 3": (lambda check: check(count, CUBE, epsilon="ln 3"), "or log(3); write log(3)"),
     "a call": (lambda check: lt.mechanism(count)(np.zeros(3)), "count(data, numpy.random.default"),
     "a name nearby": (lambda check: getattr(lt, "check"), "did you mean check_lipschitz or "),  # noqa: B009
