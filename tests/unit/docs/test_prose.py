@@ -38,7 +38,6 @@ def told() -> tuple[tuple[str, str], ...]:
     return tuple((where, one) for where, text in prose.told() for one in prose.sentences(text))
 
 
-@pytest.mark.slow
 def test_sentences_are_short() -> None:
     assert len(told()) > 5000
     long = [item for item in told() if len(item[1].split()) > prose.LONGEST_SENTENCE]
