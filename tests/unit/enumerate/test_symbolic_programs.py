@@ -44,7 +44,7 @@ class RandomProgram:
         told: list[Any] = []
         for _ in range(int(made.integers(1, 4))):
             told.append(self.tell(made, numbers))
-            if told[-1] is True and made.random() < 0.4:
+            if type(told[-1]) is bool and told[-1] and made.random() < 0.4:
                 break
         return tuple(told)
 
@@ -57,12 +57,13 @@ class RandomProgram:
 
     def tell(self, made: Any, numbers: list[Any]) -> Any:
         """Something of the numbers."""
-        one, other = (numbers[int(made.integers(len(numbers)))] for _ in range(2))
+        first, second = (int(made.integers(len(numbers))) for _ in range(2))
+        one, other = numbers[first], numbers[second]
         kind = int(made.integers(5))
         if kind == 0:
             return bool(one > int(made.integers(-1, 3)))
         if kind == 1:
-            return bool(one >= other) if one is not other else bool(one <= 1)
+            return bool(one >= other) if first != second else bool(one <= 1)
         if kind == 2 and len(numbers) > 1:
             return int(np.argmax(np.array(numbers)))
         if kind == 3:
