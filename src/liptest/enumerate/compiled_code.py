@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import gc
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
@@ -31,7 +33,7 @@ from types import (
 )
 from typing import Any
 
-from liptest.enumerate.replaceable_names import attribute_of, imported_by
+from liptest.enumerate.replaceable_names import attribute_of, imported_by, is_of_packages
 from liptest.errors import InputError, UnsupportedRandomnessError, shown
 from liptest.values.lines import line_in_words
 
@@ -264,6 +266,8 @@ class CompiledCode:
         return package not in KNOWN
 
     def _note(self, package: str, frame: FrameType | None) -> None:
+        if _frees_garbage(frame):
+            return
         if package.startswith(_NAMELESS) and frame is not None:
             package = package_of(frame.f_globals.get("__name__")) or package
         if package in self._trusted:
@@ -281,6 +285,34 @@ class CompiledCode:
         if frame is not None:
             package = package_of(frame.f_globals.get("__name__"))
             self._note(package or _NAMELESS, frame)
+
+
+class _Collections(threading.local):
+    """Whether Python collects garbage now, by thread."""
+
+    def __init__(self) -> None:
+        self.is_under_way = False
+
+    def heard(self, phase: str, info: dict[str, int]) -> None:
+        self.is_under_way = phase == "start"
+
+
+_COLLECTIONS = _Collections()
+gc.callbacks.append(_COLLECTIONS.heard)
+
+
+def _frees_garbage(frame: FrameType | None) -> bool:
+    """Whether an installed package frees what Python found to be garbage, while code runs.
+
+    Python does so at any time, with what tests or other programs left.
+    """
+    while _COLLECTIONS.is_under_way and frame is not None:
+        if frame.f_code.co_name == "__del__":
+            module = sys.modules.get(frame.f_globals.get("__name__", ""))
+            is_its_own = attribute_of(module, "__dict__") is frame.f_globals
+            return is_its_own and is_of_packages(frame.f_code.co_filename)
+        frame = frame.f_back
+    return False
 
 
 def library_classes() -> Iterator[type]:

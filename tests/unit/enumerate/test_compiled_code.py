@@ -8,11 +8,13 @@ import datetime
 import decimal
 import enum
 import functools
+import gc
 import json
 import math
 import re
 import statistics
 import sys
+import weakref
 import zlib
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,28 @@ def known_code(data: Any, rng: Any) -> Any:
 
 def test_innocent_code_is_not_accused(tmp_path: Path) -> None:
     assert len(lt.mechanism(known_code).law(DATA)) == 2
+
+
+def test_garbage_that_others_left_is_not_the_programs() -> None:
+    dp = pytest.importorskip("opendp.prelude")
+    dp.enable_features("contrib")
+    left: list[Any] = [dp.m.make_randomized_response_bool(0.75)]
+    left.append(left)
+    freed = weakref.ref(left[0])
+
+    def collects(data: Any, rng: Any) -> int:
+        gc.collect()
+        return int(rng.random() < 0.25)
+
+    gc.disable()
+    try:
+        del left
+        assert freed() is not None
+        # Tests fail of what is raised in a finalizer.
+        assert dict(lt.mechanism(collects).law(DATA)) == {0: 0.75, 1: 0.25}
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.slow
