@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-import gc
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import (
@@ -50,6 +48,8 @@ KNOWN = frozenset(
 )
 #: Packages that draw nothing where the package beside them calls: pandas keeps strings so.
 _PARTS = {"pyarrow": "pandas"}
+#: Packages whose finalizers give memory back in compiled code, and do nothing else.
+_FREEING = frozenset({"opendp"})
 #: What code may call of it is looked at call by call (``polars_calls``).
 POLARS = "polars"
 _IMPORTING = "importlib._bootstrap"
@@ -266,7 +266,7 @@ class CompiledCode:
         return package not in KNOWN
 
     def _note(self, package: str, frame: FrameType | None) -> None:
-        if _frees_garbage(frame):
+        if _only_frees(frame):
             return
         if package.startswith(_NAMELESS) and frame is not None:
             package = package_of(frame.f_globals.get("__name__")) or package
@@ -287,28 +287,14 @@ class CompiledCode:
             self._note(package or _NAMELESS, frame)
 
 
-class _Collections(threading.local):
-    """Whether Python collects garbage now, by thread."""
-
-    def __init__(self) -> None:
-        self.is_under_way = False
-
-    def heard(self, phase: str, info: dict[str, int]) -> None:
-        self.is_under_way = phase == "start"
-
-
-_COLLECTIONS = _Collections()
-gc.callbacks.append(_COLLECTIONS.heard)
-
-
-def _frees_garbage(frame: FrameType | None) -> bool:
-    """Whether an installed package frees what Python found to be garbage, while code runs.
+def _only_frees(frame: FrameType | None) -> bool:
+    """Whether an object is freed by a finalizer that does nothing else.
 
     Python does so at any time, with what tests or other programs left.
     """
-    while _COLLECTIONS.is_under_way and frame is not None:
-        if frame.f_code.co_name == "__del__":
-            module = sys.modules.get(frame.f_globals.get("__name__", ""))
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" and _package_at(frame) in _FREEING:
+            module = sys.modules.get(frame.f_globals["__name__"])
             is_its_own = attribute_of(module, "__dict__") is frame.f_globals
             return is_its_own and is_of_packages(frame.f_code.co_filename)
         frame = frame.f_back
