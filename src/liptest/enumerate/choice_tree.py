@@ -37,6 +37,7 @@ from liptest.errors import (
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.laws import Output
+from liptest.runs.interrupts import is_in_finalizer
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
 
 
@@ -252,12 +253,15 @@ def watched_for_progress(
     if timer is None:
         yield
         return
-    reached = [progress()]
+    reached, put_off = [progress()], [0]
 
     def look(number: int, frame: FrameType | None) -> None:
         last, reached[0] = reached[0], progress()
         if reached[0] == last and runs(inside, frame):
             timer.start(_AGAIN, _AGAIN)
+            if put_off[0] < _MOST_PUT_OFF and is_in_finalizer(frame):
+                put_off[0] += 1
+                return
             raise_soon(give_up, frame, inside)
             give_up()
 
@@ -281,6 +285,8 @@ def hurry() -> None:
 
 
 _SOON, _AGAIN = 1.0, 0.005
+# Times that it waits for the end of a finalizer, where what is raised is printed only.
+_MOST_PUT_OFF = 200
 _watches: list[tuple[_Timer, Any]] = []
 
 

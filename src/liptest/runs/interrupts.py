@@ -75,7 +75,7 @@ def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[
         if not is_ours():
             if _count > first + 1:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
-        elif _count <= first + _MOST_PUT_OFF and _is_in_finalizer(frame):
+        elif _count <= first + _MOST_PUT_OFF and is_in_finalizer(frame):
             return
         raise KeyboardInterrupt
 
@@ -83,7 +83,8 @@ def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[
         yield
 
 
-def _is_in_finalizer(frame: FrameType | None) -> bool:
+def is_in_finalizer(frame: FrameType | None) -> bool:
+    """Whether Python would print what is raised in a frame, and go on."""
     while frame is not None:
         code = frame.f_code
         if code.co_name == "__del__" or code.co_filename == weakref.__file__:
