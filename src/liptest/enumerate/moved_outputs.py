@@ -1,7 +1,7 @@
 """Programs whose answers the data only move: each number is a sum of answers plus noise.
 
 The answers are the same on all paths, and no path asks anything of them. So the law under any data
-is one law, moved by what the answers are there (docs/theory/size.md, S14).
+is one law, moved by what the answers are there (docs/theory/size.md, S16).
 """
 
 from __future__ import annotations

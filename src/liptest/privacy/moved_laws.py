@@ -2,7 +2,7 @@
 
 Under all data the law is one law, moved by a sum of answers. So what two neighbours differ by
 tells all that their laws differ by, and one pair of datasets for each such difference is compared
-(docs/theory/size.md, S14).
+(docs/theory/size.md, S16).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     if not pairs:
         return known
     with suppress(LiptestError):
-        if _are_clear(mechanism.within(_RUNS), task, pairs):
+        if _are_clear(mechanism.within(_RUNS), domain, claim, pairs):
             price = Price(Fraction(claim.threshold), delta=Fraction(claim.delta))
             return Alignment(
                 price,
@@ -55,9 +55,7 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     return known
 
 
-def _are_clear(mechanism: Mechanism, task: Task, pairs: list[Pair]) -> bool:
-    domain, claim = task.distribution.domain, task.claim
-
+def _are_clear(mechanism: Mechanism, domain: Domain, claim: Claim, pairs: list[Pair]) -> bool:
     def compare(seen: Mechanism) -> bool:
         judge = LossJudge(seen, domain, claim)
         answers = (judge.certify(*pair, keep_doubt=False)[0] for pair in pairs)
