@@ -24,11 +24,10 @@ import numpy as np
 
 from liptest.enumerate.analysis_session import Session, active
 from liptest.enumerate.compiled_code import package_of
-from liptest.enumerate.replaceable_names import is_of_packages
 from liptest.enumerate.side_effects import is_random_device, notice_held_file
 from liptest.enumerate.surroundings import HAND_IN, caller_of, depends, imported_now, is_programs
 from liptest.runs.surroundings import StandIn
-from liptest.values.lines import line_in_words
+from liptest.values.lines import is_of_packages, line_in_words
 
 # Functions that tell something else at another place or time; whoever calls them for the program.
 _OF_SYSTEM = (

@@ -31,9 +31,9 @@ from types import (
 )
 from typing import Any
 
-from liptest.enumerate.replaceable_names import attribute_of, imported_by, is_of_packages
+from liptest.enumerate.replaceable_names import attribute_of, imported_by
 from liptest.errors import InputError, UnsupportedRandomnessError, shown
-from liptest.values.lines import line_in_words
+from liptest.values.lines import is_of_packages, line_in_words
 
 # Of the standard library: SQLite has a random() of its own, and others tell of the machine.
 _DRAWING_OR_TELLING = {"sqlite3", "_sqlite3", "dbm", "_dbm", "_gdbm", "mmap", "pwd", "grp"}

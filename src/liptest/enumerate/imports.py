@@ -18,10 +18,11 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from liptest.enumerate.analysis_session import Session, active, pop, push
-from liptest.enumerate.replaceable_names import attribute_of, is_of_packages, is_others
+from liptest.enumerate.replaceable_names import attribute_of, is_others
 from liptest.enumerate.side_effects import RandomnessWatch, unnoticed
 from liptest.errors import LiptestError
 from liptest.values.faults import raises_as_numpy
+from liptest.values.lines import is_of_packages
 
 Load = Callable[[str, Any], ModuleType]
 # Where the interpreter looks for what imports a module that is not loaded.

@@ -15,9 +15,9 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any
 
-from liptest.enumerate.replaceable_names import is_foreign, is_of_packages
+from liptest.enumerate.replaceable_names import is_foreign
 from liptest.errors import NonDeterministicError
-from liptest.values.lines import line_in_words
+from liptest.values.lines import is_of_packages, line_in_words
 
 #: Audit events of Python, with what code does that raises them.
 STARTS = {

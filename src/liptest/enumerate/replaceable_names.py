@@ -467,11 +467,6 @@ def is_others(module: Any) -> bool:
     return is_foreign(module) or (isinstance(module, str) and module.partition(".")[0] == "liptest")
 
 
-def is_of_packages(file: str) -> bool:
-    """Whether a file is in a folder that installed packages are in."""
-    return "site-packages" in file or "dist-packages" in file
-
-
 #: Of databases that a program may get a connection to (``databases``).
 _CONNECTING = ("duckdb", "_duckdb", "sqlalchemy")
 _OWN = ("liptest.values", "liptest.enumerate")

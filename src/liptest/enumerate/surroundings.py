@@ -42,7 +42,6 @@ from liptest.enumerate.replaceable_names import (
     attribute_of,
     imported_by,
     is_foreign,
-    is_of_packages,
     is_others,
     names_in,
 )
@@ -61,7 +60,7 @@ from liptest.enumerate.set_orders import (
 from liptest.enumerate.unfilled_memory import may_leave_unfilled, unfilled_calls
 from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
-from liptest.values.lines import line_in_words
+from liptest.values.lines import is_of_packages, line_in_words
 
 _CLOCKS = frozenset({"time", "monotonic", "perf_counter", "process_time", "thread_time"})
 #: Functions of ``time`` that ask for the time zone of the machine, though they are given a time.

@@ -22,6 +22,7 @@ import flint
 import numpy as np
 
 from liptest import errors
+from liptest.values.lines import is_of_python
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,8 +31,6 @@ _ROOT = os.path.dirname(os.path.abspath(errors.__file__))
 _OURS = tuple(
     os.path.join(_ROOT, room) + os.sep for room in ("values", "enumerate", "symbolic", "floats")
 )
-_PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
-_INSTALLED = ("site-packages", "dist-packages")
 # NumPy's compiled code has frames with paths of its sources.
 _LIBRARIES = (
     *(os.path.dirname(inspect.getfile(module)) + os.sep for module in (np, flint)),
@@ -172,4 +171,4 @@ def _is_library(code: CodeType) -> bool:
         return False
     if file.startswith(_LIBRARIES):
         return True
-    return file.startswith(_PYTHON) and not any(folder in file for folder in _INSTALLED)
+    return is_of_python(file)

@@ -24,8 +24,7 @@ _OURS = (
     *(os.path.abspath(inspect.getfile(module)) for module in (random, secrets)),
 )
 # Of Python itself, which the program calls, as in statistics.NormalDist().inv_cdf(rng.random()).
-_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_INSTALLED = ("site-packages", "dist-packages")
+_PYTHON = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
@@ -41,17 +40,21 @@ def place_of(frame: FrameType | None) -> tuple[str, int]:
     while frame is not None and frame.f_code.co_filename != _CALLER:
         file = frame.f_code.co_filename
         if not file.startswith(_OURS):
-            if not _is_of_python(file):
+            if not is_of_python(file):
                 return file, frame.f_lineno
             within = within if within[0] else (file, frame.f_lineno)
         frame = frame.f_back
     return within
 
 
-def _is_of_python(file: str) -> bool:
-    if not file.startswith((_PYTHON, "<frozen ")):
-        return False
-    return not any(folder in file for folder in _INSTALLED)
+def is_of_python(file: str) -> bool:
+    """Whether a file is of Python's own modules."""
+    return file.startswith(_PYTHON) and not is_of_packages(file)
+
+
+def is_of_packages(file: str) -> bool:
+    """Whether a file is in a folder that installed packages are in."""
+    return "site-packages" in file or "dist-packages" in file
 
 
 def line_in_words(name: str, line: int) -> str:
