@@ -19,7 +19,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
@@ -74,8 +74,7 @@ def length_of(value: Any) -> Any:
         return value.how_many()
     if type(value) is ByKey:
         value.refuse("len()")
-    is_counted = isinstance(value, OfPandas) and value.counts_rows
-    return value.count_rows() if is_counted else len(value)
+    return value.count_rows() if isinstance(value, CountsRows) else len(value)
 
 
 def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:

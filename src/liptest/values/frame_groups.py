@@ -12,7 +12,7 @@ from typing import Any
 from liptest.values.branching import Branching
 from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import CountsRows, OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.user_totals import UserTotals
 
@@ -109,12 +109,10 @@ class OfUsers(OfPandas):
         return self._frame.bounded(1).drop(columns=[self._by.name])
 
 
-class FrameOfUsers(OfPandas):
+class FrameOfUsers(CountsRows):
     """Several numbers of each user, by name."""
 
     __slots__ = ("_totals",)
-
-    counts_rows = True
 
     kind = object
     described = UserTotals.described
@@ -151,9 +149,6 @@ class FrameOfUsers(OfPandas):
     def count_rows(self) -> Any:
         """How many users there are."""
         return next(iter(self._totals.values())).count_rows()
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self._totals:
@@ -196,7 +191,37 @@ class PlaceAmongRows(OfPandas):
         return self.refuse("an index")
 
 
-class ColumnOfUsers(OfPandas):
+class MadeOfRows(OfPandas):
+    """Rows of users, of which numbers are made that have a name."""
+
+    __slots__ = ()
+
+    def agg(self, func: Any = None) -> Any:
+        """What a name says."""
+        return self.refuse(".agg")
+
+    def sum(self) -> Any:
+        """The sum of each."""
+        return self.agg("sum")
+
+    def mean(self) -> Any:
+        """The mean of each."""
+        return self.agg("mean")
+
+    def count(self) -> Any:
+        """As ``size``: nothing is missing."""
+        return self.agg("count")
+
+    def max(self) -> Any:
+        """The largest of each."""
+        return self.agg("max")
+
+    def min(self) -> Any:
+        """The smallest of each."""
+        return self.agg("min")
+
+
+class ColumnOfUsers(MadeOfRows):
     """One column by users: one number is made of the rows of each."""
 
     __slots__ = ("_as_index", "_by", "_series")
@@ -229,14 +254,6 @@ class ColumnOfUsers(OfPandas):
             return self.refuse(".agg", 'name what is made of the rows: .agg("sum")')
         return UserTotals.of(self._series, func, self.refuse)
 
-    def sum(self) -> Any:
-        """The sum of each user."""
-        return self.agg("sum")
-
-    def mean(self) -> Any:
-        """The mean of each user."""
-        return self.agg("mean")
-
     def median(self) -> Any:
         """The median of each user."""
         return self.agg("median")
@@ -244,18 +261,6 @@ class ColumnOfUsers(OfPandas):
     def size(self) -> Any:
         """How many rows each user has."""
         return self.agg("size")
-
-    def count(self) -> Any:
-        """As ``size``: nothing is missing."""
-        return self.agg("count")
-
-    def max(self) -> Any:
-        """The largest of each user."""
-        return self.agg("max")
-
-    def min(self) -> Any:
-        """The smallest of each user."""
-        return self.agg("min")
 
     def first(self) -> Any:
         """Of the first row of each user."""
@@ -270,7 +275,7 @@ class ColumnOfUsers(OfPandas):
         return self.agg("nunique")
 
 
-class OfUsersAndGroups(OfPandas):
+class OfUsersAndGroups(MadeOfRows):
     """A frame by users and the entries of other columns: each user has a number for each entry."""
 
     __slots__ = ("_by", "_column", "_frame", "_others")
@@ -316,33 +321,11 @@ class OfUsersAndGroups(OfPandas):
             cells.append(UserTotals.of(chosen, how, self.refuse))
         return CellsOfUsers(cells)
 
-    def sum(self) -> Any:
-        """The sum of each user in each group."""
-        return self.agg("sum")
 
-    def count(self) -> Any:
-        """As ``size``: nothing is missing."""
-        return self.agg("count")
-
-    def max(self) -> Any:
-        """The largest of each user in each group."""
-        return self.agg("max")
-
-    def min(self) -> Any:
-        """The smallest of each user in each group."""
-        return self.agg("min")
-
-    def mean(self) -> Any:
-        """The mean of each user in each group."""
-        return self.agg("mean")
-
-
-class CellsOfUsers(OfPandas):
+class CellsOfUsers(CountsRows):
     """A number of each user in each group: those of one group after the other."""
 
     __slots__ = ("_cells",)
-
-    counts_rows = True
 
     described = UserTotals.described
     advice = OfUsersAndGroups.advice
@@ -368,14 +351,11 @@ class CellsOfUsers(OfPandas):
 
     def sum(self) -> Any:
         """The answer: each user adds a number for each group, or nothing."""
-        return sum(one.sum() for one in self._cells[1:]) + self._cells[0].sum()
+        return sum(one.sum() for one in self._cells)
 
     def count_rows(self) -> Any:
         """How many pairs of users and groups there are."""
         return sum(one.count_rows() for one in self._cells)
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")

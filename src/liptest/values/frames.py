@@ -24,7 +24,7 @@ from liptest.values.frame_groups import (
 from liptest.values.frame_queries import find_rows
 from liptest.values.keyed_frame import Crossed
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import FrameOfPandas, OfPandas, columns_are_copied
+from liptest.values.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_rows import (
@@ -47,12 +47,10 @@ from liptest.values.record_series import (
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
 
 
-class SymbolicFrame(FrameOfPandas):
+class SymbolicFrame(CountsRows, FrameOfPandas):
     """Several columns of the same records, by name."""
 
     __slots__ = ("_series",)
-
-    counts_rows = True
 
     def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
@@ -305,9 +303,6 @@ class SymbolicFrame(FrameOfPandas):
     def dropna(self) -> Any:
         """Itself: nothing is missing in a table of declared columns."""
         return self
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     def count_rows(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""

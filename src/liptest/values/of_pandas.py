@@ -27,8 +27,6 @@ class OfPandas(Symbolic):
 
     #: Whether it is a frame.
     has_columns = False
-    #: Whether ``count_rows`` says how many rows there are, which may be an answer.
-    counts_rows = False
 
     described = "a data frame, of which only sums over all rows are followed,"
     advice = ADVICE
@@ -68,6 +66,19 @@ class OfPandas(Symbolic):
     def refuse(self, use: str, advice: str = "") -> Any:
         """End the analysis."""
         return _Words(self.branching, advice or self.advice, self.described).refuse(use)
+
+
+class CountsRows(OfPandas):
+    """What has rows, of which there may be a private number."""
+
+    __slots__ = ()
+
+    def count_rows(self) -> Any:
+        """How many rows there are, which may be an answer."""
+        return self.refuse("len()")
+
+    def __len__(self) -> int:
+        return self.count_rows()  # type: ignore[no-any-return]
 
 
 class FrameOfPandas(OfPandas):

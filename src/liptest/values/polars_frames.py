@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from liptest.values.branching import Branching
+from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_expressions import (
     Reader,
     add_rows,
@@ -43,12 +44,10 @@ _USERS_ADVICE = (
 )
 
 
-class PolarsFrame(OfPolars):
+class PolarsFrame(CountsRows, OfPolars):
     """Several columns of the same records, by name; ``is_lazy`` until it is collected."""
 
     __slots__ = ("_is_lazy", "_series")
-
-    counts_rows = True
 
     def __init__(self, series: dict[str, Any], *, is_lazy: bool = False) -> None:
         self._series = series
@@ -98,9 +97,6 @@ class PolarsFrame(OfPolars):
         """The same."""
         self._refuse_lazy(".height")
         return self._first.count()
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[Any, int]:
@@ -276,12 +272,10 @@ class PolarsFrame(OfPolars):
         return self.refuse(".to_numpy") if rows is None else rows
 
 
-class PolarsUsers(OfPolars):
+class PolarsUsers(CountsRows, OfPolars):
     """The column that says whose a record is."""
 
     __slots__ = ("_series",)
-
-    counts_rows = True
 
     _stands_for = "Series"
     described = KeySeries.described
@@ -304,9 +298,6 @@ class PolarsUsers(OfPolars):
         return self._series.count()
 
     count_rows = len
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
 
 def _operator(kind: str, *, swapped: bool = False) -> Any:
@@ -335,12 +326,10 @@ def _logical(operation: Any) -> Any:
     return operate
 
 
-class PolarsSeries(OfPolars):
+class PolarsSeries(CountsRows, OfPolars):
     """One column of a frame."""
 
     __slots__ = ("series",)
-
-    counts_rows = True
 
     _stands_for = "Series"
 
@@ -452,9 +441,6 @@ class PolarsSeries(OfPolars):
         return self.series.count()
 
     count_rows = len
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     def to_numpy(self) -> Any:
         """The column as an array."""

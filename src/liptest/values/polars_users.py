@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_nodes import is_plain_number, literal_of, named_expressions
 from liptest.values.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
@@ -289,12 +290,10 @@ _NODES: dict[str, Callable[[UsersReader, Any], Any]] = {
 }
 
 
-class UsersOfPolars(OfPolars):
+class UsersOfPolars(CountsRows, OfPolars):
     """A frame with a row for each user, in no order: numbers of each, by name."""
 
     __slots__ = ("_is_lazy", "_totals")
-
-    counts_rows = True
 
     described = UserTotals.described
     advice = _CLIPPED
@@ -387,21 +386,16 @@ class UsersOfPolars(OfPolars):
             return self.refuse(".height of a lazy frame", "call .collect() before")
         return next(iter(self._totals.values())).count_rows()
 
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
-
     @property
     def height(self) -> Any:
         """How many users there are."""
         return self.count_rows()
 
 
-class AnyRowOfUsers(OfPolars):
+class AnyRowOfUsers(CountsRows, OfPolars):
     """``unique(user)``: a row of each user, which polars chooses, so that they are counted only."""
 
     __slots__ = ("_users",)
-
-    counts_rows = True
 
     described = "a row of each user, of which it is not determined which one,"
     advice = "write frame.unique(key, keep='first', maintain_order=True)"
@@ -417,9 +411,6 @@ class AnyRowOfUsers(OfPolars):
     def count_rows(self) -> Any:
         """How many users there are."""
         return self._users.nunique()
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     @property
     def height(self) -> Any:

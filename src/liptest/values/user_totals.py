@@ -18,7 +18,7 @@ import numpy as np
 from liptest.values.answer_book import AnswerBook
 from liptest.values.branching import Branching
 from liptest.values.column import margin_of
-from liptest.values.of_pandas import SeriesOfPandas
+from liptest.values.of_pandas import CountsRows, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
 from liptest.values.user_numbers import COUNTS, PerUser
@@ -40,7 +40,7 @@ def _calculation(ufunc: Any, *, swapped: bool = False) -> Any:
     return operate
 
 
-class UserTotals(SeriesOfPandas):
+class UserTotals(CountsRows, SeriesOfPandas):
     """See the module.
 
     Parameters
@@ -62,8 +62,6 @@ class UserTotals(SeriesOfPandas):
     """
 
     __slots__ = ("_among", "_column", "_ends", "_is_whole", "_per_user", "_recipe", "name")
-
-    counts_rows = True
 
     described = "what is made of the rows of each user, of which only clipped sums are followed,"
     advice = _CLIPPED
@@ -283,9 +281,6 @@ class UserTotals(SeriesOfPandas):
         if self._among is not None:
             return self._made(UserTotals, (0.0, 1.0), is_whole=True, recipe=self._among).sum()
         return self._column.bounded(1).storage.count()
-
-    def __len__(self) -> int:
-        return self.count_rows()  # type: ignore[no-any-return]
 
     @property
     def size(self) -> Any:
