@@ -376,8 +376,9 @@ def _state(generator: Any) -> Any:
 class _GlobalState:
     """The state of NumPy's global generator, asked for in full only where its words have moved.
 
-    NumPy takes 50 us to tell a state, and an analysis asks 60 times. The words do not tell of a
-    normal number that is kept for the next call; but one that is kept anew has moved them.
+    An analysis asks before and after whatever it does, and NumPy takes long to tell a state. The
+    words do not tell of a normal number that is kept for the next call; but one that is kept anew
+    has moved them.
     """
 
     # The 624 words of a Mersenne Twister and its place in them.
