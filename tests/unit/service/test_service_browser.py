@@ -99,12 +99,12 @@ class Person:
         """Nothing is wider than the screen, axe finds nothing serious, nothing complains."""
         from playwright.sync_api import Error
 
-        for _ in range(20):
+        for left in reversed(range(20)):
             try:
                 width, found = self.measured(what)
                 break
-            except Error as error:  # a page that waits for a state loads itself again
-                if "Execution context was destroyed" not in str(error):
+            except Error:  # a page that waits for a state loads itself again, at any moment
+                if not left:
                     raise
         assert width <= self.width, what
         bad = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
@@ -115,8 +115,9 @@ class Person:
         """How wide the page is, and what axe finds."""
         from axe_playwright_python.sync_playwright import Axe
 
+        self.page.wait_for_load_state()
         self.photograph(what)
-        width = int(self.page.evaluate("document.documentElement.scrollWidth"))
+        width = int(self.page.locator("html").evaluate("html => html.scrollWidth"))
         return width, Axe().run(self.page).response["violations"]
 
     def photograph(self, what: str) -> None:
@@ -132,18 +133,12 @@ class Person:
     def state(self, *wanted: str) -> str:
         """The state of the page, once it is one of these; the page changes by itself."""
         either = ", ".join(f".decision .state:text-is('{one}')" for one in wanted)
-        return str(self.page.wait_for_selector(either).inner_text())
+        return str(self.page.locator(either).inner_text())
 
     def release(self, submission: int) -> str:
         self.go(f"/submissions/{submission}")
         self.page.click("text=Approve a release")
-        for _ in range(300):
-            found = self.page.inner_text(".decision .state")
-            if found in ("released", "refused"):
-                break
-            self.page.wait_for_timeout(300)
-            self.page.reload()
-        return str(found)
+        return self.state("released", "refused")
 
 
 def test_from_code_to_an_output(browser: Any, address: str) -> None:
