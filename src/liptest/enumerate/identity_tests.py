@@ -11,6 +11,7 @@ import dis
 import operator
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -33,15 +34,15 @@ _UNKNOWN: Any = object()
 
 @lru_cache(maxsize=1 << 12)
 def may_test_identity(code: CodeType) -> bool:
-    """Whether code compares objects, with more than None."""
+    """Whether code compares objects, with more than None and classes."""
     if not _NAMES.isdisjoint(code.co_names):
         return True
     if not has_step(code, "IS_OP"):
         return False
-    before = (None, *steps_of(code))
+    joins = _targets_in(code)
     return any(
-        step.name == "IS_OP" and not (last is not None and _is_none(last))
-        for last, step in zip(before, steps_of(code), strict=False)
+        step.name == "IS_OP" and (step.offset in joins or not _is_none_or_class(last))
+        for last, step in pairwise(steps_of(code))
     )
 
 
@@ -65,8 +66,7 @@ class _Operands:
     def __init__(self, code: CodeType, held: Mapping[str, Any], space: Mapping[str, Any]) -> None:
         self.steps = steps_of(code)
         self._held, self._space = held, space
-        steps: Any = code.co_code  # type checkers expect the code itself
-        self._targets = frozenset(dis.findlabels(steps))
+        self._targets = _targets_in(code)
         self._lasting = _lasting_names(code)
         self._written = {step.value for step in self.steps if step.name == "STORE_ATTR"}
 
@@ -144,8 +144,16 @@ class _Operands:
         return inside.get(name, _UNKNOWN), first
 
 
-def _is_none(step: CodeStep) -> bool:
-    return step.name == "LOAD_CONST" and step.value is None
+def _targets_in(code: CodeType) -> frozenset[int]:
+    """Offsets of steps that code jumps to."""
+    steps: Any = code.co_code  # type checkers expect the code itself
+    return frozenset(dis.findlabels(steps))
+
+
+def _is_none_or_class(step: CodeStep) -> bool:
+    if step.name == "LOAD_CONST":
+        return step.value is None
+    return step.name in _ATTRIBUTES and step.value == "__class__"
 
 
 @lru_cache(maxsize=1 << 12)

@@ -486,10 +486,17 @@ def _is_text(value: Any) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_tell(code: CodeType) -> bool:
-    if not _TELLING_NAMES.isdisjoint(code.co_names):
+    telling = _TELLING_NAMES.intersection(code.co_names)
+    if telling and not (telling == {"hash"} and _hashes_for_lookup(code)):
         return True
     if may_ask(code):
         return True
     if may_test_identity(code):
         return True
     return walks_constant_sets(code) or makes_sets(code) or may_leave_unfilled(code)
+
+
+def _hashes_for_lookup(code: CodeType) -> bool:
+    """Whether code is a ``__hash__``, as dataclasses have one, that calls hash and no more."""
+    uses = [step for step in steps_of(code) if step.value == "hash"]
+    return code.co_name == "__hash__" and all(step.is_called for step in uses)

@@ -62,8 +62,13 @@ def one_of_two(data: Any, rng: Any) -> Any:
     return (v if data[0] else None) is YES
 
 
+def one_of_two_on_the_right(data: Any, rng: Any) -> Any:
+    """It was taken for a test of None alone, and its law was {0: 1}."""
+    return int((rng.laplace(size=2) > 30)[0] is (YES if data[0] else None))
+
+
 REFUSED = [constant, of_a_module, one_number, of_data, two_numbers, noise, pattern]
-REFUSED += [operator_function, one_of_two]
+REFUSED += [operator_function, one_of_two, one_of_two_on_the_right]
 
 
 @pytest.mark.parametrize("program", REFUSED, ids=lambda program: program.__name__)

@@ -296,6 +296,30 @@ class Cell:
     row: int
 
 
+class HandsOn(Cell):
+    def __hash__(self) -> int:
+        return sum(map(hash, str(self.row)))
+
+
+def test_a_hash_of_a_dataclass_needs_no_look_at_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_up(data: Any, rng: Any, cells: tuple[Cell, Cell] = (Cell(0), Cell(1))) -> int:
+        return {cells[0]: 3, cells[1]: 4}[cells[int(data[0])]] + int(rng.integers(2))
+
+    judged: list[bool] = []
+    judge = surroundings.Surroundings.is_harmless
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(
+            surroundings.Surroundings,
+            "is_harmless",
+            lambda self, executed: judged.append(judge(self, executed)) or judged[-1],
+        )
+        assert law(looked_up) == {4: 0.5, 5: 0.5}
+    assert judged == [True]
+    others = HandsOn(0), HandsOn(1)
+    with pytest.raises(NonDeterministicError, match="hands on hash"):
+        law(lambda data, rng: looked_up(data, rng, others))
+
+
 def quiet(data: Any) -> int:
     values = set(data.tolist())
     words = {str(one) for one in data}
