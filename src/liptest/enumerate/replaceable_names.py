@@ -70,8 +70,10 @@ FOREIGN = frozenset(
     | {"numpy", "scipy", "pandas", "polars", "sklearn", "matplotlib"}
     | {"pytest", "_pytest", "hypothesis"}
 )
-# Objects of these are not part of a program that they run: their files are their own.
+# Objects of these are not part of a program that they run: their files are their own,
 _RUNNERS = frozenset({"pytest", "_pytest", "pluggy", "xdist", "execnet"})
+# nor is what liptest has found out of a mechanism that the program names.
+_NOTES = frozenset({"liptest.enumerate.enumeration", "liptest.enumerate.access_tracking"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,13 +252,19 @@ def _parts(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], None] | None]
             yield "", item, None
     elif isinstance(value, type):
         yield from _of_class(value)
-    elif str(type(value).__module__).partition(".")[0] in _RUNNERS:
+    elif _is_apart(type(value)):
         return
     elif is_frame(value):
         yield from _of_frame(value)
         return
     if type(value) not in _WALKED and not isinstance(value, type):
         yield from _of_object(value)
+
+
+def _is_apart(kind: type) -> bool:
+    """Whether objects of a class are part of no program, though one may hold them."""
+    module = str(kind.__module__)
+    return module.partition(".")[0] in _RUNNERS or module in _NOTES
 
 
 def is_frame(value: Any) -> bool:

@@ -21,6 +21,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.asked_of_machine import LiveArguments
+from liptest.enumerate.python_function import PythonFunction
 from liptest.enumerate.replaceable_names import reachable
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 
@@ -226,3 +227,21 @@ def test_frames_of_texts_hold_no_code() -> None:
     """Not even where another package keeps the texts."""
     held = pd.DataFrame({"region": ["north", "south"], "weight": [1.0, 2.0]})
     assert not reachable(held, lambda one: isinstance(one, FunctionType))
+
+
+@lt.mechanism
+def poisson(data: Any, rng: Any) -> int:
+    return int(data[0]) + int(rng.poisson(5.0))
+
+
+def test_what_is_known_of_a_mechanism_is_no_part_of_programs_that_name_it() -> None:
+    """Its own name is that of a method of rng. Each analysis took longer, and was watched whole."""
+    assert isinstance(poisson, PythonFunction)
+    seen: list[list[type]] = []
+    for epsilon in (0.5, 0.6):
+        kinds: list[type] = []
+        reachable(poisson.function, lambda value, kinds=kinds: kinds.append(type(value)))
+        seen.append(kinds)
+        assert lt.check_privacy(poisson, lt.Hypercube(1), epsilon=epsilon).decision == "NO"
+    assert seen[0] == seen[1]
+    assert type(poisson) in seen[0]
