@@ -71,6 +71,8 @@ class SealedSums(Sealed):
     sums: tuple[NoisySum, ...]
     shape: str
     name: str = ""
+    #: Whether the sums are all of the code's own output, and not what it is calculated from.
+    is_output: bool = False
 
     def __post_init__(self) -> None:
         # So that whatever is drawn is inside the range of floats: a draw that fails would tell.
@@ -92,6 +94,14 @@ class SealedSums(Sealed):
     def grid_step(self) -> Fraction:
         return self.step
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all sums are multiples of the step before they are rounded."""
+        numbers = (by for one in self.sums for by in (one.offset, *(more for _, more in one.added)))
+        factors = (by for one in self.sums for _, by in one.noises)
+        is_discrete = all(noise.is_discrete for noise in self.noises)
+        return is_discrete and all((by / self.step).denominator == 1 for by in (*numbers, *factors))
+
     @cached_property
     def mechanism(self) -> SumsMechanism:
         return SumsMechanism(self, self.name or "sealed sums")
@@ -99,10 +109,12 @@ class SealedSums(Sealed):
     @property
     def words(self) -> str:
         count = "a noisy sum" if len(self.sums) == 1 else f"{len(self.sums):,} noisy sums"
+        drawn = f"{count} of the data, which this package computes, with exact noise of the code's"
+        if self.is_whole:
+            return f"{drawn} law"
         return (
-            f"{count} of the data, which this package computes, with exact noise of the code's "
-            f"law, each rounded to a multiple of {self.step}: within half of that of the ideal "
-            f"answer"
+            f"{drawn} law, each rounded to a multiple of {self.step}: within half of that of the "
+            f"ideal answer"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +230,10 @@ def seal_sums(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -
     forms = sorted(path.places, key=lambda form: _order(form, numbers))
     sums = tuple(_sum_of(form, path, numbers, followed) for form in forms)
     places = {_key_of(form): k for k, form in enumerate(forms)}
-    return SealedSums(domain, step, noises, sums, _shape_of(followed, places), name)
+    shape = _own_shape(followed, places)
+    every = tuple(map(SumPlace, range(len(places))))
+    told = shape or text_of(every[0] if len(every) == 1 else every)
+    return SealedSums(domain, step, noises, sums, told, name, is_output=shape is not None)
 
 
 def _renumbered(path: AlignedPath) -> tuple[dict[int, int], tuple[Noise, ...]]:
@@ -258,8 +273,8 @@ def _key_of(form: Any) -> Any:
     return (form.constant, form.terms) if isinstance(form, Form) else None
 
 
-def _shape_of(followed: SymbolicPaths, places: dict[Any, int]) -> str:
-    """The code's own output where it consists of the sums, else all sums in the order of noise."""
+def _own_shape(followed: SymbolicPaths, places: dict[Any, int]) -> str | None:
+    """The code's own output where it consists of the sums, all of them."""
     seen: set[int] = set()
 
     def place(one: Any) -> SumPlace:
@@ -272,8 +287,7 @@ def _shape_of(followed: SymbolicPaths, places: dict[Any, int]) -> str:
             shape = text_of(followed.output(place))
             if len(seen) == len(places):
                 return shape
-    every = tuple(map(SumPlace, range(len(places))))
-    return text_of(every[0] if len(every) == 1 else every)
+    return None
 
 
 def read_sums(document: dict[str, Any], name: str) -> SealedSums:

@@ -22,7 +22,7 @@ from liptest.gate.sealed import (
     has_few_edges,
     values_of,
 )
-from liptest.gate.sealed_sums import seal_sums
+from liptest.gate.sealed_sums import SealedSums, seal_sums
 from liptest.mechanisms.additive import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -110,9 +110,12 @@ def require_sealable(mechanism: Mechanism, domain: Domain, *, trust_code: bool) 
 
 
 def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
-    """A formula of this package alone, made anew from numbers; None where there are laws to ask."""
+    """What this package computes, made anew from numbers; None where there are laws to ask for.
+
+    It is noise on a statistic of this package, or whole sums of the data with noise without an end.
+    """
     if plan_seal(mechanism, domain).way != "noise":
-        return None
+        return _whole_sums(mechanism, domain)
     return seal(mechanism, domain)
 
 
@@ -171,9 +174,9 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
     """
     name = _name_of(mechanism)
     try:
-        narrow = _narrowed(mechanism, domain)
-        if narrow is not None:
-            return narrow
+        sealed = _whole_sums(mechanism, domain) or _narrowed(mechanism, domain)
+        if sealed is not None:
+            return sealed
         plan = plan_seal(mechanism, domain)
         if plan.way == "none":
             raise GateError(plan.reason)
@@ -202,7 +205,24 @@ def can_be_sealed(mechanism: Mechanism, domain: Domain) -> str:
     plan = plan_seal(mechanism, domain)
     if plan.way != "none" or type(domain) not in DOMAINS:
         return plan.reason
-    return plan.reason if _seen_narrowly(mechanism, domain) is None else ""
+    if _seen_narrowly(mechanism, domain) is None and _whole_sums(mechanism, domain) is None:
+        return plan.reason
+    return ""
+
+
+def is_left_open(mechanism: Mechanism, domain: Domain) -> bool:
+    """Whether outputs of a law are not explored, on the dataset of zeros: no law can be sealed."""
+    with suppress(LiptestError):
+        return bool(mechanism.law(np.zeros(domain.dimension, dtype=domain.dtype)).unexplored)
+    return False
+
+
+def _whole_sums(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
+    """The output itself where it is made of whole sums with whole noise: 1 is no coarser a grid."""
+    with suppress(GateError), surroundings_kept():
+        sums = seal_sums(mechanism, domain, Fraction(1), _name_of(mechanism))
+        return sums if sums.noises and sums.is_whole and sums.is_output else None
+    return None
 
 
 def _narrowed(mechanism: Mechanism, domain: Domain) -> SealedTable | None:

@@ -12,8 +12,10 @@ import liptest as lt
 from liptest.cli import main
 from liptest.errors import GateError, InputError
 from liptest.gate.gate import Refused, Released
+from liptest.gate.sealed import SealedTable
 from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import seal
 from liptest.symbolic.exact_draws import ExactDraw, draw_cell
 from liptest.symbolic.noise import Noise
 from tests.statistical.binomial import fits
@@ -109,6 +111,60 @@ class TestGate:
     def test_a_method_that_looks_at_laws_is_refused(self):
         with pytest.raises(InputError, match="price of their noise"):
             gate(mean, method="exhaustive")
+
+
+def whole(data, rng):
+    """Counts with geometric noise on both sides, which has no end."""
+    return [int((data == k).sum() + rng.geometric(0.4) - rng.geometric(0.4)) for k in (3, 70)]
+
+
+def whole_low(data, rng):
+    return [int((data == k).sum() + rng.geometric(0.8) - rng.geometric(0.8)) for k in (3, 70)]
+
+
+def halved(data, rng):
+    return int(data.sum()) + (int(rng.geometric(0.4)) - int(rng.geometric(0.4))) // 2 * 2
+
+
+class TestWholeSums:
+    """Whole sums with whole noise need no grid: what is told is the output itself."""
+
+    @pytest.mark.slow
+    def test_they_are_released_as_they_are(self):
+        told = gate(whole, epsilon=1.1, grid_step=None)
+        verdict = told.certificate.verdict
+        assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")
+        assert "multiple" not in told.certificate.release_source
+        output = told.release(PEOPLE).output
+        assert all(type(one) is int for one in output)
+        assert np.abs(np.array(output) - [9, 8]).max() < 80
+        assert gate(whole_low, epsilon=1.1, grid_step=None).certificate.decision == "NO"
+
+    def test_what_is_sealed_is_read_again_and_has_the_law_of_the_code(self):
+        domain = lt.Hypercube(2)
+        program = lt.mechanism(lambda data, rng: int(data.sum() + rng.geometric(0.6)) - 1)
+        sealed = seal(program, domain)
+        assert isinstance(sealed, SealedSums)
+        assert sealed.is_whole
+        again = read_sealed(json.loads(json.dumps(sealed.to_dict())), "x")
+        assert again.digest == sealed.digest
+        below = random.Random(7).randrange
+        drawn = [int(again.draw(np.array([1, 0]), below)) for _ in range(2000)]
+        counts = [drawn.count(k) for k in (1, 2, 3)]
+        masses = [F(3, 5) * F(2, 5) ** k for k in range(3)]
+        assert fits([*counts, 2000 - sum(counts)], [*masses, 1 - sum(masses)])
+
+    @pytest.mark.slow
+    def test_other_noise_without_an_end_is_judged_but_not_sealed(self):
+        """Every law of 1,001 counts was computed first, for hours."""
+        bits = lt.ProductDistribution.uniform(lt.Hypercube(N))
+        with pytest.raises(GateError, match="not explored"):
+            seal(lt.mechanism(halved), bits.domain)
+        judged = lt.PrivacyGate(lt.mechanism(halved), bits, epsilon=1.0)
+        assert judged.certificate.decision == "NO"
+
+    def test_without_noise_there_is_a_table(self):
+        assert isinstance(seal(lt.mechanism(lambda data, rng: 1), lt.Hypercube(2)), SealedTable)
 
 
 class TestSealed:
