@@ -95,6 +95,8 @@ class Session:
         self.follow_arrays: Callable[[], None] = lambda: None
         #: Watches calls of shared libraries; set on installing.
         self.trap_libraries: Callable[[], None] = lambda: None
+        #: Whether it is known that no order of rows changes what the program answers.
+        self.takes_any_order = False
         #: Generators without a stand-in; set on installing.
         self.watch = RandomnessWatch(name, [])
         self.surroundings = Surroundings(
@@ -113,7 +115,7 @@ class Session:
         """Ask this tree from now on."""
         self.tree = tree
         tree.keeps_room = self.fills_symbolic
-        self.surroundings.takes_any_order = tree.takes_any_order
+        self.surroundings.takes_any_order = tree.takes_any_order or self.takes_any_order
         self.rng._tree = tree
         for _, state in self._states.values():
             state._tree = tree

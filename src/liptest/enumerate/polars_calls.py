@@ -17,6 +17,7 @@ from typing import Any
 
 from liptest.enumerate.compiled_code import POLARS, package_of
 from liptest.enumerate.replaceable_names import attribute_of
+from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 
 #: Modules whose functions only hand on a call.
 _HANDING_ON = (
@@ -132,6 +133,10 @@ _DRAWING = frozenset({"sample", "shuffle"})
 _ADVICE = "write it with the methods of docs/tables.md, or in NumPy after .to_numpy()"
 
 
+class UnorderedRowsError(NonDeterministicError):
+    """Polars gives rows in an order that is not determined, on which an output may depend."""
+
+
 def is_made_before(value: Any) -> bool:
     """Whether it is an object, as a lazy frame, that may hold what is not determined."""
     kind = type(value)
@@ -145,11 +150,11 @@ def _is_data_type(kind: type) -> bool:
 
 def refused_call(
     frame: FrameType, *, has_lazy_frames: bool = False, takes_any_order: bool = False
-) -> tuple[FrameType, str, str, bool] | None:
+) -> tuple[FrameType, str, str, type[MechanismError]] | None:
     """The program's frame, what it does and what to write, where a call may not be; else None.
 
-    ``frame`` has just been entered, and its code is polars'. The last is whether the call is known
-    not to be determined. ``takes_any_order``: what its result is used for depends on no order.
+    ``frame`` has just been entered, and its code is polars'. The last is the kind of the refusal.
+    ``takes_any_order``: what its result is used for depends on no order.
     """
     caller = _caller_of(frame)
     if caller is None or frame.f_globals.get("__name__", "").startswith(_HANDING_ON):
@@ -159,15 +164,17 @@ def refused_call(
         return None
     if has_lazy_frames:
         what = "may use a lazy frame or groups of polars made before it was called"
-        return caller, what, "make them inside", False
+        return caller, what, "make them inside", UnsupportedRandomnessError
     method = name.rpartition(".")[2]
     if name not in ALLOWED:
-        return caller, f"calls polars' {name}, which is not followed", _ADVICE, method in _DRAWING
+        kind = NonDeterministicError if method in _DRAWING else UnsupportedRandomnessError
+        return caller, f"calls polars' {name}, which is not followed", _ADVICE, kind
     words = None if takes_any_order else _refused_options(method, frame.f_locals)
     if words is not None:
-        return caller, *words, True
+        return caller, *words, UnorderedRowsError
     if not all(map(_is_known, _expressions_in(_arguments(frame)))):
-        return caller, "hands over an expression of polars that is not followed", _ADVICE, False
+        what = "hands over an expression of polars that is not followed"
+        return caller, what, _ADVICE, UnsupportedRandomnessError
     return None
 
 

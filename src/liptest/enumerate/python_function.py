@@ -35,6 +35,7 @@ from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail
+from liptest.enumerate.row_orders import RowOrders
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
@@ -139,6 +140,7 @@ class PythonFunction(Mechanism):
     frame: str = field(default="", repr=False)
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _orders: RowOrders = field(default_factory=RowOrders, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
     _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
@@ -478,7 +480,10 @@ class PythonFunction(Mechanism):
         return _on_table(self, domain)
 
     def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
-        laws = self._known.laws(list(arguments), self._session, self._enumerate)
+        laws = self._orders.in_any(
+            lambda: self._known.laws(list(arguments), self._session, self._enumerate),
+            self.aligned_paths,
+        )
         return list(map(self._with_probabilities, laws))
 
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
@@ -512,6 +517,7 @@ class PythonFunction(Mechanism):
         ) as session:
             if self._table is not None and self.frame == "polars":
                 session.surroundings.sees_all = True
+                session.takes_any_order = self._orders.is_free
             yield session
         self._known.conditions |= session.conditions
 
@@ -525,6 +531,9 @@ class PythonFunction(Mechanism):
         return np.asarray(self.statistic.values(np.asarray(dataset)[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
+        return self._orders.in_any(lambda: self._law_alone(argument), self.aligned_paths)
+
+    def _law_alone(self, argument: NDArray[Any]) -> OutputLaw:
         with self._session() as session:
             return self._enumerate(argument, session).law
 
@@ -643,7 +652,8 @@ def _with_densities(function: PythonFunction) -> PythonFunction:
 
 def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
     source = "; ".join((function.source, *condition_of(function.frame)))
-    return copied(function, source=source, _table=table, _known=KnownLaws(function.name, True))
+    own = {"_known": KnownLaws(function.name, True), "_orders": RowOrders(table)}
+    return copied(function, source=source, _table=table, **own)
 
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:

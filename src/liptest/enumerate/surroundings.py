@@ -227,11 +227,11 @@ class Surroundings:
         )
         if refused is None:
             return
-        caller, what, advice, is_random = refused
-        if is_random:
-            self._end(caller, what, advice)
+        caller, what, advice, kind = refused
         words = line_in_words(caller.f_code.co_filename, caller.f_lineno)
-        self._refuse(UnsupportedRandomnessError(f"{self._name}: it {what} ({words}): {advice}"))
+        if issubclass(kind, NonDeterministicError):
+            self._refuse(depends(self._name, f"{what} ({words})", advice, kind))
+        self._refuse(kind(f"{self._name}: it {what} ({words}): {advice}"))
 
     def _called(self, frame: FrameType, function: BuiltinFunctionType) -> None:
         # What a stand-in of a clock calls was not called by the program.
@@ -367,9 +367,14 @@ _IS_ADVICE = "write bool(v), not v, or v == 1"
 _HASH_ADVICE = "use zlib.crc32 or hashlib"
 
 
-def depends(name: str, what: str, advice: str) -> NonDeterministicError:
+def depends(
+    name: str,
+    what: str,
+    advice: str,
+    kind: type[NonDeterministicError] = NonDeterministicError,
+) -> NonDeterministicError:
     """The error of code that looks at what is another one at another time or in another process."""
-    return NonDeterministicError(
+    return kind(
         f"{name}: non-deterministic: it {what}; what it answers at another time or in another "
         f"process cannot be followed: {advice}"
     )

@@ -232,7 +232,7 @@ def _filled_column(node: Any) -> Any:
     return inputs[0]["Column"] if is_column and type(value) is int and value == 0 else None
 
 
-def _of_nothing(use: str) -> None:
+def _of_nothing(use: str, advice: str = "") -> None:
     """What a constant of another type is: none."""
 
 

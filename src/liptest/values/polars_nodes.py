@@ -95,6 +95,8 @@ def _put(node: Any, column: Any) -> Any:
 def literal_of(refuse: Callable[..., Any], said: Any) -> PlainEntry:
     """A constant of Python, of a type that a column may have."""
     value = _plain_literal(said)
+    if value is None and _holds_no_number(said):
+        refuse("a constant that is NaN or infinite", "write a finite one")
     if value is None:
         refuse("a constant of another type than int, float, str or bool")
     return PlainEntry(value)
@@ -105,6 +107,16 @@ def is_plain_number(value: Any) -> bool:
     if type(value) is int:
         return abs(value) < _LARGEST
     return type(value) is float and math.isfinite(value)
+
+
+def _holds_no_number(said: Any) -> bool:
+    """Whether it is a float that JSON does not have."""
+    while isinstance(said, dict) and said:
+        kind, inner = list(said.items())[-1]
+        if kind in ("Float", "Float64", "Float32"):
+            return inner is None
+        said = inner
+    return False
 
 
 def _plain_literal(said: Any) -> Any:

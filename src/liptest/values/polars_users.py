@@ -64,8 +64,10 @@ class TotalsOfPolars(UserTotals):
     def clip(self, lower_bound: Any = None, upper_bound: Any = None) -> Any:
         """Each number within two constants."""
         bounds = [bound for bound in (lower_bound, upper_bound) if bound is not None]
-        if not bounds or not all(map(is_plain_number, bounds)) or bounds[0] > bounds[-1]:
-            return self.refuse(".clip with these bounds")
+        if not bounds or not all(map(is_plain_number, bounds)):
+            return self.refuse(".clip with bounds that are not finite constants")
+        if bounds[0] > bounds[-1]:
+            return self.refuse(".clip with a lower bound above the upper one", "exchange them")
         if self.is_whole and any(type(bound) is float for bound in bounds):
             return self.refuse(".clip of whole numbers with floats", "write 100 for 100.0")
         if self.is_unsigned and bounds[0] < 0:

@@ -221,7 +221,73 @@ def test_large_tables_of_users(released: Any, decision: str) -> None:
     assert found.decision == decision, str(found)
 
 
-def test_an_order_that_is_not_determined_stays_refused_where_frames_are_plain() -> None:
-    mechanism = lt.mechanism(clipped).on_domain(table_of("replace", at_most=2))
-    with pytest.raises(NonDeterministicError, match="maintain_order=True"):
-        mechanism.densities().law(np.zeros(ROWS, dtype=np.int64))
+# ---- an order that is not determined, on plain frames
+
+
+def in_order(frame: pl.DataFrame, rng: Any) -> Any:
+    sums = frame.group_by("user", maintain_order=True).agg(SPEND.sum().clip(0, 10))
+    return sums.select(pl.sum("spend")).item() + int(rng.integers(0, 3))
+
+
+def in_any_order(frame: pl.DataFrame, rng: Any) -> Any:
+    sums = frame.group_by("user").agg(SPEND.sum().clip(0, 10))
+    return sums.select(pl.sum("spend")).item() + int(rng.integers(0, 3))
+
+
+def test_an_order_on_which_no_sum_depends_is_not_asked_for() -> None:
+    """Sums of whole numbers: the laws are those of the program that keeps the order."""
+    table = table_of("replace", at_most=2)
+    ordered, free = (lt.mechanism(one).on_domain(table) for one in (in_order, in_any_order))
+    rng = np.random.default_rng(0)
+    points = [table.draw(rng, users) for users in (1, 3)]
+    laws = [[dict(one.law(point)) for point in points] for one in (ordered, free)]
+    assert laws[0] == laws[1]
+    assert len(set(map(str, laws[0]))) > 1
+
+
+def test_too_little_noise_is_refuted_in_any_order() -> None:
+    table = table_of("replace", at_most=2, rows=50_000)
+    found = lt.check_privacy(lt.mechanism(clipped), table, epsilon=0.5)
+    assert found.decision == "NO"
+
+
+OF_ORDER: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
+    "rounded": (
+        lambda f: f.group_by("user").agg(SPEND.mean().clip(0, 3))["spend"].sum(),
+        COLUMNS["spend"],
+        "rounded otherwise",
+    ),
+    "swapped": (
+        lambda f: f.group_by("user").agg(SPEND.sum().clip(3, 0))["spend"].sum(),
+        COLUMNS["spend"],
+        "lower bound above",
+    ),
+    "not a number": (
+        lambda f: f.group_by("user").agg(SPEND.sum().clip(0, math.nan))["spend"].sum(),
+        lt.Real(),
+        "NaN",
+    ),
+    "not clipped": (
+        lambda f: f.group_by("user").agg(SPEND.sum())["spend"].sum(),
+        COLUMNS["spend"],
+        "not clipped",
+    ),
+    "listed": (
+        lambda f: f.group_by("spend").len().rows()[0][1],
+        COLUMNS["spend"],
+        "groups that occur",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ORDER)
+def test_what_is_wrong_is_told_before_an_order_that_is_not_determined(name: str) -> None:
+    expression, spend, words = OF_ORDER[name]
+
+    def released(frame: Any, rng: Any) -> Any:
+        return expression(frame) + rng.laplace()
+
+    table = table_of("add_remove", {"user": lt.Key(), "spend": spend})
+    mechanism = lt.mechanism(released, frame="polars").on_domain(table)
+    with pytest.raises(NonDeterministicError, match=f"{words}.*maintain_order=True"):
+        mechanism.densities().law(table.zeros)
