@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -314,9 +315,9 @@ class UserRowsOfQuery:
         found = [test(self._entries) for test in tests]
         if self._users.having is not None:
             found.append(self._users.having(lambda place: self._made[int(place)]))
-        if len(found) > 1 or not all(isinstance(test, UserTotals) for test in found):
-            raise NotSumsError("several conditions of users, or one that is the same for all")
-        return found[0] if found else None
+        if not all(isinstance(test, UserTotals) for test in found):
+            raise NotSumsError("a condition of users that is the same for all")
+        return reduce(np.logical_and, found) if found else None
 
 
 # ---- on plain rows

@@ -128,8 +128,10 @@ class FrameOfUsers(CountsRows):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, UserTotals):
-            # What else is made of the rows is not known to be of the same users.
-            alike = {name: one for name, one in self._totals.items() if one.is_like(key)}
+            # Those of another frame are of other users.
+            alike = {name: one for name, one in self._totals.items() if one.is_of(key)}
+            if not alike:
+                return self.refuse("an index by numbers of other users")
             return FrameOfUsers({name: one[key] for name, one in alike.items()})
         if not isinstance(key, str) or key not in self._totals:
             return self.refuse("an index", "take one of its columns by name")
@@ -138,6 +140,8 @@ class FrameOfUsers(CountsRows):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str) or not isinstance(value, UserTotals):
             self.refuse("an assignment of what is not a number of each user")
+        if not next(iter(self._totals.values())).is_of(value):
+            self.refuse("an assignment of numbers of other users")
         self._totals = {**self._totals, key: value}
 
     def reset_index(self, *, drop: bool = False) -> Any:

@@ -31,6 +31,10 @@ _COMPARED = {
     **{"Gt": np.greater, "GtEq": np.greater_equal},
 }
 _SWAPPED = {"Lt": "Gt", "Gt": "Lt", "LtEq": "GtEq", "GtEq": "LtEq", "Eq": "Eq", "NotEq": "NotEq"}
+_JOINED = {
+    **{"And": np.logical_and, "LogicalAnd": np.logical_and},
+    **{"Or": np.logical_or, "LogicalOr": np.logical_or},
+}
 _CALCULATED = {
     **{"Plus": np.add, "Minus": np.subtract, "Multiply": np.multiply},
     "TrueDivide": np.divide,
@@ -92,7 +96,8 @@ class TotalsOfPolars(UserTotals):
         return self.count_rows()
 
     def _like(self, recipe: Any, ends: tuple[float, float], *, is_whole: bool) -> Any:
-        kind = TruthsOfUsers if recipe[0] in _COMPARED.values() else type(self)
+        is_truth = recipe[0] in (*_COMPARED.values(), *_JOINED.values())
+        kind = TruthsOfUsers if is_truth else type(self)
         return self._made(kind, ends, is_whole=is_whole, recipe=recipe)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -126,7 +131,9 @@ class TruthsOfUsers(TotalsOfPolars):
     is_unsigned = True
 
     def calculated(self, ufunc: Any, other: Any = None, *, swapped: bool = False) -> Any:
-        """None of truths."""
+        """Both of two truths, or one of them."""
+        if ufunc in _JOINED.values():
+            return super().calculated(ufunc, other)
         return self.refuse("arithmetic of truths", ".cast(pl.Int64)")
 
 
@@ -237,6 +244,9 @@ def _aggregated(reader: UsersReader, inner: Any) -> Any:
 
 def _binary(reader: UsersReader, inner: Any) -> Any:
     left, kind, right = inner["left"], inner["op"], inner["right"]
+    if kind in _JOINED:
+        pair = [reader.totals(side, kind) for side in (left, right)]
+        return pair[0].calculated(_JOINED[kind], pair[1])
     swapped = isinstance(left, dict) and "Literal" in left
     if swapped:
         left, right = right, left
@@ -364,11 +374,8 @@ class UsersOfPolars(CountsRows, OfPolars):
         """The users for whom a comparison holds."""
         made = list(self._calculated(predicates, {}).values())
         if len(made) != 1 or type(made[0]) is not TruthsOfUsers:
-            return self.refuse(".filter of users but by one comparison")
-        # What else is made of the rows is not known to be of the same users.
-        left = {
-            name: total[made[0]] for name, total in self._totals.items() if total.is_like(made[0])
-        }
+            return self.refuse(".filter of users but by one condition, as pl.col('n') > 1")
+        left = {name: total[made[0]] for name, total in self._totals.items()}
         return UsersOfPolars(left, is_lazy=self._is_lazy)
 
     def __getitem__(self, key: Any) -> Any:

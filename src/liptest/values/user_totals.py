@@ -21,9 +21,9 @@ from liptest.values.column import margin_of
 from liptest.values.of_pandas import CountsRows, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
-from liptest.values.user_numbers import COUNTS, PerUser
+from liptest.values.user_numbers import COUNTS, PerUser, number_at
 
-_OWN: Recipe = ("real", "")
+_OWN = number_at(0)
 #: What is made of the rows of a user; of those to the left a number of the rows themselves.
 _OF_ONE_ROW, _OF_ALL_ROWS = ("max", "min", "first", "last"), ("sum", "mean", "median", *COUNTS)
 # Whole numbers that are floats, too, and sums that do not overflow.
@@ -107,7 +107,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
             return refuse(f".{how} of whole numbers that are too large for floats")
         is_whole = how in COUNTS or (kind.kind in "ib" and how not in ("mean", "median"))
         ends = _ends_of(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
-        per_user = PerUser(column.answers.bound, column.kept.tobytes(), how, recipe)
+        per_user = PerUser(column.answers.bound, column.kept.tobytes(), ((how, recipe),))
         name = None if how == "size" else series.name
         return cls(column, per_user, ends, is_whole=is_whole, name=name)
 
@@ -121,6 +121,8 @@ class UserTotals(CountsRows, SeriesOfPandas):
         name = f"numpy.{ufunc.__name__}"
         if self._is_loose and ufunc not in _SELECTING:
             return self.refuse(f"{name} of sums of floats, whose rounding is not known")
+        if ufunc in _LOGICAL:
+            return self._combined(ufunc, other)
         parts: list[tuple[Recipe, float, float]] = [(self._recipe, *self._ends)]
         if ufunc.nin == 2:
             if not _is_constant(other):
@@ -146,16 +148,44 @@ class UserTotals(CountsRows, SeriesOfPandas):
 
     def _made(self, kind: Any, ends: tuple[float, float], **changes: Any) -> Any:
         own: dict[str, Any] = {
+            "per_user": self._per_user,
             "is_whole": self._is_whole,
             "recipe": self._recipe,
             "among": self._among,
         }
         own["name"] = self.name
-        return kind(self._column, self._per_user, ends, **(own | changes))
+        return kind(self._column, ends=ends, **(own | changes))
 
-    def is_like(self, other: UserTotals) -> bool:
-        """Whether both are calculated from the same number of each user."""
-        return self._per_user == other._per_user
+    @property
+    def is_truth(self) -> bool:
+        """Whether it says for each user whether a condition holds."""
+        return self._recipe[0] in (*_COMPARISONS, *_LOGICAL)
+
+    def _combined(self, ufunc: Any, other: Any) -> UserTotals:
+        """Whether two conditions of the same users hold, or one does not."""
+        if ufunc is np.logical_not and other is None and self.is_truth:
+            return self._like((ufunc, self._recipe), (0.0, 1.0), is_whole=True)
+        is_truth = isinstance(other, UserTotals) and other.is_truth and self.is_truth
+        if ufunc is np.logical_not or not is_truth or not self.is_of(other):
+            self.refuse("an operator but of two conditions of the same users")
+        own, its = self._joined(other), other._joined(self)
+        made: UserTotals = own._like((ufunc, own._recipe, its._recipe), (0.0, 1.0), is_whole=True)
+        return made
+
+    def is_of(self, other: UserTotals) -> bool:
+        """Whether both are numbers of the same users."""
+        own, its = self._per_user, other._per_user
+        alike = (own.before, own.kept) == (its.before, its.kept)
+        if not alike or self._column.answers is not other._column.answers:
+            return False
+        return bool(self._joined(other)._among == other._joined(self)._among)
+
+    def _joined(self, other: UserTotals) -> Any:
+        """The same, with what the other one is made of beside it."""
+        both = self._per_user.joined(other._per_user)
+        among = None if self._among is None else self._per_user.renamed(self._among, both)
+        recipe = self._per_user.renamed(self._recipe, both)
+        return self._made(type(self), self._ends, per_user=both, recipe=recipe, among=among)
 
     def as_kind(self, kind: Any) -> Any:
         """The same numbers, of another class."""
@@ -164,7 +194,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
     @property
     def _is_loose(self) -> bool:
         """Whether how a sum is rounded may depend on the rows of other users."""
-        adds = self._per_user.how in ("sum", "mean")
+        adds = self._per_user.adds("sum", "mean")
         return adds and not self.keeps_order and self._column.dtype.kind == "f"
 
     __add__ = __radd__ = _calculation(np.add)
@@ -179,13 +209,23 @@ class UserTotals(CountsRows, SeriesOfPandas):
     __ne__ = ne = _calculation(np.not_equal)
 
     def __getitem__(self, key: Any) -> Any:
-        """The users for whom a comparison of the same numbers holds."""
-        if not isinstance(key, UserTotals) or key._recipe[0] not in _COMPARISONS:
+        """The users for whom a condition holds."""
+        if not isinstance(key, UserTotals) or not key.is_truth:
             return self.refuse("an index")
-        is_filtered = (key._among, self._among) != (None, None)
-        if not self.is_like(key) or is_filtered:
-            return self.refuse("an index by other numbers of users")
-        return self._made(type(self), self._ends, among=key._recipe)
+        if not self.is_of(key):
+            return self.refuse("an index by numbers of other users")
+        own, its = self._joined(key), key._joined(self)
+        among = its._recipe if own._among is None else (np.logical_and, own._among, its._recipe)
+        return own._made(type(self), self._ends, among=among)
+
+    def __and__(self, other: Any) -> Any:
+        return self.calculated(np.logical_and, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self.calculated(np.logical_or, other)
+
+    def __invert__(self) -> Any:
+        return self.calculated(np.logical_not)
 
     def abs(self) -> Any:
         """Of each number."""
@@ -265,7 +305,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         size = max(-low, high)
         if low < 0 < high:
             # What a row has at most, times the rows of a user; of a mean once.
-            largest = size * (most if self._per_user.how == "sum" else 1)
+            largest = size * (most if self._per_user.adds("sum") else 1)
         overflows = not self.may_overflow and not size * most < _MOST_SUM
         if overflows or not largest * records < _MOST_SUM:
             self.refuse(
@@ -289,6 +329,8 @@ class UserTotals(CountsRows, SeriesOfPandas):
 
 
 _COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+#: Of conditions.
+_LOGICAL = (np.logical_and, np.logical_or, np.logical_not)
 #: What gives one of the numbers, but for its sign.
 _SELECTING = (np.maximum, np.minimum, np.absolute)
 _FOLLOWED = (np.maximum, np.minimum, np.add, np.subtract, np.multiply, np.divide, np.absolute)

@@ -40,6 +40,12 @@ EXACT: dict[str, str] = {
     "users of some rows": "SELECT COUNT(*) FROM (SELECT DISTINCT who FROM data WHERE spend > 0)",
     "users with two rows": f"SELECT COUNT(*) FROM {TOTALS} WHERE n >= 2",
     "having": ("SELECT COUNT(*) FROM (SELECT who FROM data GROUP BY who HAVING COUNT(*) >= 2)"),
+    "two conditions": f"SELECT COUNT(*) FROM {TOTALS} WHERE t > 0 AND NOT n < 2",
+    "having two": (
+        "SELECT TOTAL(MAX(0, MIN(t, 3))) FROM (SELECT SUM(spend) AS t FROM data GROUP BY who "
+        "HAVING COUNT(*) >= 2 OR MAX(vip) = 1) WHERE t > 0"
+    ),
+    "another number": f"SELECT TOTAL(MAX(-3, MIN(t, 3))) FROM {TOTALS} WHERE n >= 2",
     "filter": f"SELECT COUNT(*) FILTER (WHERE t > 0), TOTAL(ABS(MAX(MIN(t, 0), -3))) FROM {TOTALS}",
     "largest": "SELECT TOTAL(m) FROM (SELECT MAX(spend) AS m FROM data GROUP BY who)",
     "different": (
@@ -135,7 +141,6 @@ NOT_FOLLOWED = {
     f"SELECT t, COUNT(*) FROM {TOTALS} GROUP BY t": "groups of numbers of users",
     f"SELECT MAX(t) FROM {TOTALS}": "'max'|not a column",
     f"SELECT COUNT(*) FROM {TOTALS} WHERE t > n": "not a constant",
-    f"SELECT COUNT(*) FROM {TOTALS} WHERE t > 0 AND n > 1": "logical_and",
     "SELECT SUM(MIN(t, 1)) FROM (SELECT SUM(spend) AS t FROM data GROUP BY vip)": "not users",
     "SELECT SUM(MIN(t, 1)) FROM (SELECT vip, SUM(spend) AS t FROM data GROUP BY who)": "a column",
     "SELECT SUM(MIN(t, 1)) FROM (SELECT SUM(spend) AS t FROM data GROUP BY who LIMIT 3)": "limit",

@@ -75,6 +75,11 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "any rows": lambda f: f.unique("user").height,
     "rows of a frame of users": lambda f: len(totals(f).filter(TOTAL > 0)),
+    "another column after a filter": lambda f: (
+        totals(f).filter(N > 1).select(TOTAL.clip(0, 3).sum()).item()
+    ),
+    "two conditions": lambda f: totals(f).filter((N >= 2) & (TOTAL > 0)).height,
+    "one of two conditions": lambda f: totals(f).select(((N < 2) | (TOTAL > 3)).sum()).item(),
     "first rows in any order": lambda f: f.unique("user", keep="first")["spend"].sum(),
     "heads in any order": lambda f: f.group_by("user").head(2).select(SPEND.sum()).item(),
 }
@@ -123,10 +128,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a mean over users": (lambda f: totals(f).select(TOTAL.clip(0, 3).mean()).item(), "mean"),
     "entries": (lambda f: f.unique("user")["spend"].sum(), "not determined which one"),
     "counts below 0": (lambda f: totals(f).select((N - 2).sum()).item(), "no sign"),
-    "another column after a filter": (
-        lambda f: totals(f).filter(N > 1).select(TOTAL.clip(0, 3).sum()).item(),
-        "no number of each user",
-    ),
+    "a condition and a number": (lambda f: totals(f).filter((N > 1) & N).height, "."),
     "truths added": (lambda f: totals(f).select(((N > 1) + 1).sum()).item(), "."),
 }
 

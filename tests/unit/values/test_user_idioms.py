@@ -44,6 +44,15 @@ def early(frame: Any, most: int) -> Any:
     return frame[frame.groupby("user").cumcount() < most]
 
 
+def both(frame: Any) -> Any:
+    return frame.groupby("user").agg(n=("spend", "size"), t=("spend", "sum"))
+
+
+def twice(frame: Any) -> Any:
+    some = both(frame)[both(frame)["n"] >= 2]
+    return some[some["t"] > 0]
+
+
 # Each is a number of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "written": lambda f: written(f)["spend"].sum(),
@@ -59,6 +68,10 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "up to two rows": lambda f: f[f.groupby("user").cumcount() <= 1]["spend"].clip(0, 3).sum(),
     "region first": lambda f: f.groupby(["region", "user"])["spend"].max().sum(),
     "sizes by region": lambda f: f.groupby(BOTH).size().clip(upper=1).sum(),
+    "two conditions": lambda f: ((both(f)["n"] >= 2) & (both(f)["t"] > 0)).sum(),
+    "one of two conditions": lambda f: len(both(f)[(both(f)["n"] < 2) | ~(both(f)["t"] < 3)]),
+    "another number": lambda f: both(f)[both(f)["n"] >= 2]["t"].clip(-3, 3).sum(),
+    "filtered twice": lambda f: twice(f)["t"].clip(0, 6).sum(),
     "pairs of users and regions": lambda f: len(f.groupby(BOTH)["spend"].sum()),
 }
 #: Whose numbers by region are proved each at its own worst.
@@ -114,6 +127,11 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "not clipped": (lambda f: written(f).assign(a=1), r"\.assign"),
     "sums by region": (lambda f: f.groupby(BOTH)["spend"].sum().sum(), "not clipped"),
     "a number without a name": (lambda f: len(f.groupby("user").size().reset_index()), "no name"),
+    "other users": (
+        lambda f: both(f)[both(f[f["spend"] > 0])["n"] > 1]["t"].clip(0, 3).sum(),
+        "other users",
+    ),
+    "a condition and a number": (lambda f: (both(f)["n"] & (both(f)["t"] > 0)).sum(), "conditions"),
     "several of one column": (lambda f: f.groupby("user").agg({"spend": ["sum"]}), r"\.agg"),
 }
 
