@@ -23,6 +23,7 @@ from liptest.enumerate.sql_queries import (
     SumQuery,
     entry_of,
 )
+from liptest.enumerate.sql_selections import SelectedRows, SelectionReader
 from liptest.enumerate.sql_statements import tokens_of
 from liptest.values.array import SymbolicArray
 from liptest.values.record_series import KeySeries, RecordSeries
@@ -30,6 +31,8 @@ from liptest.values.user_totals import UserTotals
 
 #: What is made of the rows of each user, as pandas calls it.
 _MADE = {"sum": "sum", "total": "sum", "avg": "mean", "min": "min", "max": "max", "count": "size"}
+# What says that a subquery has fewer rows than the table.
+_ADDING_UP = ("group", "distinct", "sum", "total", "avg", "count")
 _STANDS_FOR = "(rows of users)"
 _ADVICE = (
     "clip what each user adds: SELECT SUM(MIN(t, 100)) FROM (SELECT user, SUM(..) AS t FROM the "
@@ -168,18 +171,26 @@ def read_query(
     """
     outer, inner = _parts(list(_placed(tokens_of(statement))))
     users: UserQuery | None = None
+    selection: SelectedRows | None = None
     numbers: list[float] = []
     taken = 0
     if inner:
-        inside = _InnerReader(inner, table, columns, parameters)
+        is_by_users = {("word", word) for word in _ADDING_UP} & set(inner)
+        kind = _InnerReader if is_by_users else SelectionReader
+        inside = kind(inner, table, columns, parameters)
         try:
-            users = inside.users()
+            if isinstance(inside, SelectionReader):
+                selection = inside.selection()
+                columns = selection.columns
+            else:
+                users = inside.users()
+                columns = dict.fromkeys(users.items, False)
         except NotSumsError as problem:
-            raise NotSumsError(f"another table, or a subquery by users with {problem}") from None
-        numbers, taken = inside.numbers, inside.taken
-        table, columns = _STANDS_FOR, dict.fromkeys(users.items, False)
+            raise NotSumsError(f"another table, or a subquery with {problem}") from None
+        numbers, taken, table = inside.numbers, inside.taken, _STANDS_FOR
     reader = QueryReader(outer, table, columns, parameters)
-    query = replace(reader.query(), users=users)
+    query = reader.query()
+    query = replace(query, users=users) if selection is None else selection.applied_to(query)
     given = parameters if isinstance(parameters, (list, tuple)) else ()
     if reader.taken + taken < len(given):
         raise NotSumsError("parameters that are not used")

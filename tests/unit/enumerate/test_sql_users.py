@@ -40,6 +40,13 @@ EXACT: dict[str, str] = {
     "users of some rows": "SELECT COUNT(*) FROM (SELECT DISTINCT who FROM data WHERE spend > 0)",
     "users with two rows": f"SELECT COUNT(*) FROM {TOTALS} WHERE n >= 2",
     "having": ("SELECT COUNT(*) FROM (SELECT who FROM data GROUP BY who HAVING COUNT(*) >= 2)"),
+    "selected rows": (
+        "WITH some AS (SELECT who, MAX(spend, 0) AS s FROM data WHERE vip = 1) "
+        "SELECT TOTAL(s), COUNT(*) FROM some WHERE s < 5"
+    ),
+    "users of selected rows": (
+        "SELECT COUNT(DISTINCT who) FROM (SELECT * FROM data WHERE spend > 0) AS x WHERE vip = 0"
+    ),
     "two conditions": f"SELECT COUNT(*) FROM {TOTALS} WHERE t > 0 AND NOT n < 2",
     "having two": (
         "SELECT TOTAL(MAX(0, MIN(t, 3))) FROM (SELECT SUM(spend) AS t FROM data GROUP BY who "
@@ -136,6 +143,10 @@ def test_a_sum_over_no_users_is_told_where_it_is_not_replaced() -> None:
 
 
 NOT_FOLLOWED = {
+    "SELECT s, COUNT(*) FROM (SELECT spend + 1 AS s FROM data) GROUP BY s": "of what a subquery",
+    "SELECT COUNT(*) FROM (SELECT spend AS vip FROM data)": "called 'vip'",
+    "SELECT COUNT(*) FROM (SELECT * FROM data LIMIT 1)": "'limit' in a subquery",
+    "SELECT AVG(spend) FROM (SELECT * FROM data WHERE vip = 1)": "number of rows that is private",
     f"SELECT SUM(t) FROM {TOTALS}": "not clipped",
     f"SELECT AVG(MIN(t, 3)) FROM {TOTALS}": "AVG of numbers of users",
     f"SELECT t, COUNT(*) FROM {TOTALS} GROUP BY t": "groups of numbers of users",

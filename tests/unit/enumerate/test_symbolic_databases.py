@@ -245,7 +245,7 @@ NOT_SUMS: dict[str, str] = {
     "SELECT age FROM data": r"not added up",
     "SELECT city, COUNT(*) FROM data GROUP BY city ORDER BY COUNT(*)": r"not a column",
     "SELECT city, COUNT(*) FROM data GROUP BY city LIMIT 1": r"limit",
-    "SELECT COUNT(*) FROM (SELECT * FROM data)": r"another table",
+    "SELECT COUNT(*) FROM (SELECT * FROM data LIMIT 1)": r"another table",
     "SELECT COUNT(*) FROM data WHERE city > 'Oslo'": r"order of names",
     "SELECT COUNT(*) FROM data WHERE age = 'Oslo'": r"a name with a number",
     "SELECT COUNT(*) FROM data WHERE member": r"ends too early",
