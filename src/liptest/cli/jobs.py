@@ -12,6 +12,7 @@ from liptest.cli.config import CheckModel, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import check_names_object, load_mechanism, muted
 from liptest.data.distributions import Distribution
+from liptest.data.domains import AllAnswers, AnswerGrid, Domain, Hypercube, RecordGrid
 from liptest.errors import (
     InputError,
     check_count,
@@ -133,7 +134,35 @@ def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
     where = where_is(model, folder)
     with muted():
         mechanism, label = load_mechanism(where, model.statistic, model.library)
-    return Job(model, where, mechanism, label, distribution_of(model, folder, alone=alone))
+    distribution = distribution_of(model, folder, alone=alone)
+    _check_domain_of_library(mechanism, label, distribution.domain)
+    return Job(model, where, mechanism, label, distribution)
+
+
+def _check_domain_of_library(mechanism: Mechanism, label: str, domain: Domain) -> None:
+    """InputError where an object of another library is about another number of coordinates."""
+    own = vars(mechanism).get("domain")
+    if not isinstance(own, Domain) or own.dimension == domain.dimension:
+        return
+    raise InputError(
+        f"{label} takes datasets of {own}, as its library says, and {domain} was given; give "
+        f"{_in_options(own)}",
+        name="domain",
+        value=domain,
+    )
+
+
+def _in_options(domain: Domain) -> str:
+    """A domain as the command line says it."""
+    sizes = [int(size) for size in domain.sizes]
+    if isinstance(domain, Hypercube):
+        return f"--records {domain.dimension}"
+    if isinstance(domain, RecordGrid) and len(set(sizes)) == 1:
+        return f"--records {domain.dimension} --values {sizes[0]}"
+    kind = type(domain).__name__.lower()
+    if isinstance(domain, AnswerGrid):
+        kind = f"answergrid --relation {'all' if isinstance(domain, AllAnswers) else 'one'}"
+    return f"--domain {kind} --sizes {','.join(map(str, sizes))}"
 
 
 def where_is(model: CheckModel, folder: Path) -> str:

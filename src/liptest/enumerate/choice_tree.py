@@ -39,6 +39,7 @@ from liptest.errors import (
 from liptest.mechanisms.laws import Output
 from liptest.runs.interrupts import is_in_finalizer
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
+from liptest.values.lines import advice_on
 
 
 class Abort(BaseException):
@@ -439,8 +440,8 @@ class ChoiceTree:
         """Abort: the program draws or uses randomness that has no exact finite law here."""
         self.fail(
             UnsupportedRandomnessError(
-                f"{self.name}: {what} cannot be enumerated exactly; {advice}, or declare the law "
-                f"with lt.ClosedForm(outputs, log_pmf)"
+                f"{self.name}: {what} cannot be enumerated exactly; {advice_on(what, advice)}, or "
+                f"declare the law with lt.ClosedForm(outputs, log_pmf)"
             )
         )
 

@@ -17,7 +17,7 @@ import sys
 import warnings
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,6 +44,7 @@ _WORDS = {
 _OPENED = "; the verdict is about its outputs only, and what a file says may change later"
 _TO_READ = " to read"
 _HELD = "had opened "
+_NOT_SHOWN = "; what it prints is not shown, because the analysis runs it many times"
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
 _EVENTS = frozenset({*_WORDS, *STARTS, *ASKS, "ctypes.dlopen"})
@@ -59,7 +60,8 @@ _is_installed = False
 def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
     """Warn afterwards of what the code of mechanism ``name`` did, if not among ``known``.
 
-    ``known`` grows by it. An analysis within an analysis belongs to the outer one.
+    ``known`` grows by it. An analysis within an analysis belongs to the outer one. What the code
+    prints meanwhile is not shown.
     """
     thread = get_ident()
     if thread in _listening:
@@ -69,17 +71,41 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
     seen: dict[str, str] = {}
     _listening[thread] = seen
     try:
-        yield
+        with redirect_stdout(_NotShown(sys.stdout, thread)):
+            yield
     finally:
         del _listening[thread]
     for words, meaning in seen.items():
         if words not in known:
             known.add(words)
-            warnings.warn(
-                f"{name}: while it was analysed its code {words}{meaning}",
-                SideEffectWarning,
-                stacklevel=2,
-            )
+            # That it printed ends nothing, also where warnings are errors.
+            with suppress(*[SideEffectWarning] if meaning == _NOT_SHOWN else []):
+                warnings.warn(
+                    f"{name}: while it was analysed its code {words}{meaning}",
+                    SideEffectWarning,
+                    stacklevel=2,
+                )
+
+
+class _NotShown:
+    """Standard output as it is, but for what one thread prints: that is noticed, and not shown."""
+
+    def __init__(self, stream: Any, thread: int) -> None:
+        self._stream = stream
+        self._thread = thread
+
+    def write(self, text: str) -> int:
+        if get_ident() != self._thread:
+            return int(self._stream.write(text))
+        notice("printed", _NOT_SHOWN)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextmanager

@@ -60,6 +60,7 @@ from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.decisions import Alternative
 from liptest.values.grid import Split
+from liptest.values.lines import advice_on
 from liptest.values.rounding import Near
 from liptest.values.row_cells import MOST_CELLS
 from liptest.values.weights import Selection
@@ -155,7 +156,8 @@ class PathTree(ChoiceTree):
     def unsupported(self, what: str, advice: str) -> Any:
         self.fail(
             UnsupportedRandomnessError(
-                f"{self.name}: {what} is not followed where data are symbolic; {advice}"
+                f"{self.name}: {what} is not followed where data are symbolic; "
+                f"{advice_on(what, advice)}"
             )
         )
 

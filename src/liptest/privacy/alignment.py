@@ -86,14 +86,8 @@ def _align_curve(task: Task, claim: CurveClaim) -> Alignment:
     for point in claim.points:
         alignment = _align_point(task, point)
         if alignment.epsilon > Fraction(point.threshold):
-            why = (
-                dearer_words(alignment, point)
-                if math.isfinite(alignment.epsilon)
-                else alignment.reason
-            )
-            return replace(
-                alignment, reason=f"at delta {point.delta:g}: {why}", enough=None, price=None
-            )
+            why = f"at delta {point.delta:g}: {unproved_words(alignment, point)}"
+            return replace(alignment, reason=why, enough=None, price=None)
         said.append(f"{text_above(alignment.epsilon)} at delta {point.delta:g}")
     return replace(alignment, measured=alignment.epsilon, said=", ".join(said), is_kept=True)
 
@@ -168,11 +162,16 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     outcome = prove_by_alignment(task)
     if isinstance(outcome, PrivacyVerdict):
         return outcome
-    reason = dearer_words(outcome, task.claim) if outcome.has_price else outcome.reason
+    reason = unproved_words(outcome, task.claim)
     guarantee = nothing(
         "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
     )
     return _verdict(task, outcome, guarantee, 0.0, reason)
+
+
+def unproved_words(found: Alignment, claim: object = None) -> str:
+    """Why a claim is not proved: nothing is, or more is than was claimed."""
+    return dearer_words(found, claim) if found.has_price else found.reason
 
 
 def dearer_words(found: Alignment, claim: object = None) -> str:

@@ -18,7 +18,7 @@ from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
 from liptest.data.tables import RowsOfUsers
 from liptest.errors import LiptestError, MechanismError
-from liptest.privacy.alignment import dearer_words, prove_by_alignment, run_alignment
+from liptest.privacy.alignment import prove_by_alignment, run_alignment, unproved_words
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import text_above
 from liptest.privacy.plain_pairs import is_large, plain_pairs
@@ -166,9 +166,7 @@ def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     alignment = early.alignment
     assert alignment is not None
     reason = (
-        dearer_words(alignment, task.claim)
-        if alignment.has_price
-        else f"not proved: {alignment.reason}"
+        f"{'' if alignment.has_price else 'not proved: '}{unproved_words(alignment, task.claim)}"
     )
     refutation = early.refutation
     if refutation is not None and refutation.is_too_dear:

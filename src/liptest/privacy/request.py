@@ -279,6 +279,8 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
     hint = _OF_A_FRAME if first and _WANTS_A_FRAME.search(first) else ""
     if first and "KeyError" in first and isinstance(domain, Table):
         hint = f"Its frame has the columns {', '.join(domain.columns)}. "
+    if first and "'Generator'" in first:
+        hint = _OF_A_GENERATOR
     return MechanismError(
         f"{name}: it raised an exception on every dataset seen{said}; a mechanism that "
         f"never answers is broken, not private. {hint}Test it on one dataset with lt.output_law"
@@ -288,6 +290,10 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
 # What an array of records says to code that wants a data frame.
 _WANTS_A_FRAME = re.compile(
     r"'numpy\.ndarray' object has no attribute|only integers, slices \(`:`\)|no field of name"
+)
+_OF_A_GENERATOR = (
+    "Its second parameter is the random generator, as in (data, rng); give others a default, or "
+    "bind them with functools.partial. "
 )
 _OF_A_FRAME = (
     "It gets an array of records; a data frame is given where its columns are said: --columns "

@@ -18,7 +18,7 @@ from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
 from liptest.data.tables import NearTables, Table
 from liptest.errors import InputError
-from liptest.privacy.alignment import dearer_words, prove_by_alignment
+from liptest.privacy.alignment import prove_by_alignment, unproved_words
 from liptest.privacy.intervals import clean_draws
 from liptest.privacy.prices import Alignment
 from liptest.privacy.refutation import search_refutation
@@ -154,7 +154,7 @@ class ProvedTables:
         near = domain.around(tables)
         outcome = prove_by_alignment(replace(self.task, distribution=DomainAlone(near)))
         if isinstance(outcome, Alignment):
-            return dearer_words(outcome, self.task.claim) if outcome.has_price else outcome.reason
+            return unproved_words(outcome, self.task.claim)
         assert near.near is not None
         if not all(near.near.holds_for(table) for table in tables):
             return "sums of floats are rounded in an unknown order"

@@ -6,6 +6,7 @@ import inspect
 import linecache
 import os
 import random
+import re
 import secrets
 from pathlib import Path
 from types import FrameType
@@ -25,6 +26,8 @@ _OURS = (
 )
 # Of Python itself, which the program calls, as in statistics.NormalDist().inv_cdf(rng.random()).
 _PYTHON = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
+# A refusal of a line that starts so, see ``line_in_words``.
+_PRINTING = re.compile(r":\d+: (print|log|logger|logging|_log|_logger)\b[.(]")
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
@@ -63,3 +66,8 @@ def line_in_words(name: str, line: int) -> str:
         return ""
     text = linecache.getline(name, line).strip()
     return f"{Path(name).name}:{line}: {text}".rstrip(": ")
+
+
+def advice_on(what: str, advice: str) -> str:
+    """What to write instead of what is not followed, given in words that end with its line."""
+    return "leave that line out, which only prints" if _PRINTING.search(what) else advice

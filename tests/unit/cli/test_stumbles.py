@@ -57,10 +57,27 @@ def forgot(data, rng):
 def one_number(people, rng):
     return 1
 
+def scaled(data, scale):
+    return int(data.sum()) / scale
+
 def raises(data, rng):
     raise ValueError("never")
 
 counter = Counter()
+""",
+    "library.py": """
+import liptest
+from liptest.adapters.shared import Terms, attach
+
+def made(domain):
+    statistic = liptest.statistics.WeightedSum([1] * domain.dimension)
+    mechanism = liptest.ShiftMechanism(statistic, liptest.DiscreteLaplace(1))
+    return attach(mechanism, Terms(domain, 1.0))
+
+bits = made(liptest.Hypercube(4))
+digits = made(liptest.RecordGrid([3] * 4))
+counts = made(liptest.Hypergrid([5, 5]))
+scores = made(liptest.AnswerGrid([5, 5], relation="all"))
 """,
     "needs.py": "import numpy\nimport not_here\n",
     "runs.py": "import sys\nname = sys.argv[1000]\n",
@@ -99,6 +116,13 @@ STUMBLES = {
     "check a.py:late --epsilon 2 --records 3": "here rng comes later; write (data, rng)",
     "check a.py:by_name --epsilon 2 --records 3": "here rng is passed by its name alone",
     "check a.py:older --epsilon 2 --records 3": "a data frame is given where its columns are said",
+    "check a.py:scaled --epsilon 2 --records 3": "Its second parameter is the random generator",
+    "check library.py:bits --epsilon 2 --records 3": "give --records 4\n",
+    "check library.py:digits --epsilon 2 --records 3": "give --records 4 --values 3\n",
+    "check library.py:counts --epsilon 2 --records 3": "give --domain hypergrid --sizes 5,5\n",
+    "check library.py:scores --epsilon 2 --records 3": (
+        "give --domain answergrid --relation all --sizes 5,5\n"
+    ),
     "check a.py --epsilon 2 --records 3": "write a.py:flips; it has: flips, swapped",
     "check a.py flips --epsilon 2": "'flips' is too much",
     "check a.py::flips --epsilon 2 --records 3": "has one colon too many; write a.py:flips",

@@ -32,6 +32,49 @@ def test_a_file_that_is_read_is_warned_of_once(tmp_path: Path) -> None:
     mechanism.law(np.array([1, 1]))
 
 
+def test_what_it_prints_is_not_shown_but_said_once(capsys: Any) -> None:
+    def prints(data: Any, rng: Any) -> int:
+        print("the count is", sum(data))
+        sys.stdout.writelines(["a", "b"])
+        sys.stdout.flush()
+        return int(sum(data)) + int(rng.integers(0, 50))
+
+    before = sys.stdout
+    with pytest.warns(SideEffectWarning) as found:
+        verdict = lt.check_privacy(prints, lt.Hypercube(3), epsilon=1.0)
+    assert verdict.decision == "NO"
+    assert {str(one.message) for one in found} == {
+        "prints: while it was analysed its code printed; what it prints is not shown, because the "
+        "analysis runs it many times"
+    }
+    assert (sys.stdout, capsys.readouterr().out) == (before, "")
+    prints(DATA, np.random.default_rng(1))
+    assert capsys.readouterr().out == "the count is 1\nab"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lt.check_privacy(prints, lt.Hypercube(3), epsilon=1.0).decision == "NO"
+
+
+def test_what_another_thread_prints_is_shown(capsys: Any) -> None:
+    def waits(data: Any, rng: Any) -> int:
+        said.set()
+        while not done.is_set():
+            time.sleep(0.001)
+        return 0
+
+    def other() -> None:
+        said.wait()
+        print("here")
+        done.set()
+
+    said, done = threading.Event(), threading.Event()
+    thread = threading.Thread(target=other)
+    thread.start()
+    lt.mechanism(waits).law(DATA)
+    thread.join()
+    assert capsys.readouterr().out == "here\n"
+
+
 def test_imports_and_quiet_code_are_not() -> None:
     def imports(data: Any, rng: Any) -> int:
         import colorsys
