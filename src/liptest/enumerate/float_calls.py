@@ -86,8 +86,10 @@ def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:
     return arguments[0].__class__ if is_single else None
 
 
-#: ``type(x)`` where data are symbolic: code that asks gets the answer that it gets of plain data.
+#: ``type(x)`` of what stands for a number or data: code that asks gets the answer of plain ones.
 TYPE: Any = class_for(type, _kind_of)
+
+STAND_INS = (FLOAT, INT, WHOLE_INT, TYPE)
 
 
 class FloatCalls:

@@ -134,7 +134,7 @@ def intercepted_randomness(
     inside = active()
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
-    kept = [INT, TYPE] if symbolic_data else [WHOLE_INT] if keeps_whole else []
+    kept = [*([INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []), TYPE]
     with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
         session = Session(name, trusted)

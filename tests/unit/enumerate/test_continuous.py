@@ -23,6 +23,8 @@ from liptest.evidence.verify import examine
 from liptest.gate.gate import Released
 from liptest.runs.fingerprints import fingerprint
 
+# A class that is called under no name is seen by repetition only.
+KIND = [type]
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)
 
@@ -376,7 +378,7 @@ def test_code_that_changes_its_answers_is_noticed() -> None:
 
     def peeks(data: Any, rng: Any) -> Any:
         noise = rng.laplace()
-        return data.sum() + noise if type(noise) is float else noise
+        return data.sum() + noise if KIND[0](noise) is float else noise
 
     with pytest.raises(
         lt.errors.LiptestError, match="with real random numbers it answers otherwise"

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate import generator
+from liptest.enumerate import enumeration, generator
 from liptest.enumerate.repeated_leaves import SMALL
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.grid import GRID, Line
@@ -58,12 +59,48 @@ def test_few_leaves_are_all_repeated() -> None:
     assert (law.leaves, law.repeated) == (4, 4)
 
 
+#: A class that is called under no name is seen by repetition only.
+KIND = [type]
+
+
+def by_class(data: Any, rng: Any) -> Any:
+    truth = (rng.random(2) < 0.5)[0]
+    return truth if type(truth) is np.bool_ else 2
+
+
+def by_name(data: Any, rng: Any) -> Any:
+    return rng.random() < 0.5 if type(rng.laplace()).__name__ == "float" else 2
+
+
+def by_one_of_two(data: Any, rng: Any) -> Any:
+    return rng.laplace() > 0 if type(rng.random()) in (int, float) else 2
+
+
+def in_one_leaf(data: Any, rng: Any) -> Any:
+    coins = [int(rng.random() < 0.5) for _ in range(6)]
+    first, number = coins[0], rng.random()
+    return 1 if sum(coins[1:]) == 5 and type(number) is float else first
+
+
+@pytest.mark.parametrize("program", [by_class, by_name, by_one_of_two])
+def test_the_kind_of_a_number_is_that_of_real_ones(program: Any) -> None:
+    """Each answered 2, which only repetition noticed."""
+    assert dict(law_of(program)) == pytest.approx({False: 0.5, True: 0.5})
+
+
+def test_the_kind_of_a_number_is_right_in_a_leaf_that_is_not_repeated() -> None:
+    """One leaf of 64 asks: whether it was repeated was chance."""
+    with mock.patch.object(enumeration, "repeat", return_value=0):
+        found = law_of(in_one_leaf)
+    assert dict(found) == pytest.approx({0: 31 / 64, 1: 33 / 64})
+
+
 @pytest.mark.parametrize(
     "program",
     [
-        lambda data, rng: type(rng.random()) is float,
-        lambda data, rng: type(rng.random(2)).__name__,
-        lambda data: type(random.random()) is float,
+        lambda data, rng: KIND[0](rng.random()) is float,
+        lambda data, rng: KIND[0](rng.random(2)).__name__,
+        lambda data: KIND[0](random.random()) is float,
     ],
 )
 def test_looking_at_the_kind_of_a_number_is_noticed(program: Any) -> None:
@@ -180,44 +217,44 @@ def test_names_of_the_check_are_not_names_of_numbers() -> None:
 
 
 def scale_by_type(data: Any, rng: Any) -> Any:
-    scale = 1.0 if type(rng.random()) is not float else 0.1
+    scale = 1.0 if KIND[0](rng.random()) is not float else 0.1
     return int(np.clip(np.round(data.sum() + rng.laplace(0, scale)), 0, 3))
 
 
 def range_by_type(data: Any, rng: Any) -> Any:
-    low = 0.0 if type(rng.random()) is not float else 0.5
+    low = 0.0 if KIND[0](rng.random()) is not float else 0.5
     return bool(rng.uniform(low, 1.0) < 0.5)
 
 
 def ranges_by_type(data: Any, rng: Any) -> Any:
-    low = 0.0 if type(rng.random()) is not float else 0.5
+    low = 0.0 if KIND[0](rng.random()) is not float else 0.5
     return bool((rng.uniform(low, 1.0, size=3) < 0.5).all())
 
 
 def chances_by_type(data: Any, rng: Any) -> Any:
-    chance = 0.5 if type(rng.random()) is not float else 0.9
+    chance = 0.5 if KIND[0](rng.random()) is not float else 0.9
     return int(rng.binomial(1, chance, size=5).sum())
 
 
 def shape_by_type(data: Any, rng: Any) -> Any:
-    size = 1 if type(rng.random()) is not float else 2
+    size = 1 if KIND[0](rng.random()) is not float else 2
     return bool((rng.random(size) < 0.5).all())
 
 
 def another_draw_by_type(data: Any, rng: Any) -> Any:
-    if type(rng.random()) is float:
+    if KIND[0](rng.random()) is float:
         return bool(rng.laplace() > 0)
     return bool(rng.random() > 0.5)
 
 
 def one_more_by_type(data: Any, rng: Any) -> Any:
-    if type(rng.random()) is float:
+    if KIND[0](rng.random()) is float:
         rng.random()
     return bool(rng.random() > 0.5)
 
 
 def one_less_by_type(data: Any, rng: Any) -> Any:
-    if type(rng.random()) is not float:
+    if KIND[0](rng.random()) is not float:
         rng.random()
     return 1
 
