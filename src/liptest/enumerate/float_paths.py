@@ -187,5 +187,7 @@ def _shaped(output: Any, entries: list[Entry]) -> Any:
     if output is None or kind in (str, bytes, Raised):
         return output
     if kind is NoisyValue:
-        raise UnsupportedRandomnessError("a sum of several continuous draws")
+        is_one = len(output.form.terms) == 1
+        of_one = "a function of one random number that is not followed float by float"
+        raise UnsupportedRandomnessError(of_one if is_one else "a sum of several continuous draws")
     raise UnsupportedRandomnessError(f"an output of type {kind.__name__}")

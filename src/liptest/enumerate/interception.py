@@ -53,6 +53,7 @@ from liptest.enumerate.constant_seeds import (
 from liptest.enumerate.float_calls import INT, TYPE, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.imports import Imports
+from liptest.enumerate.inverse_cdf_calls import inverse_cdf_methods
 from liptest.enumerate.numpy_random import HeldEntropy
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.random_state import ChoiceRandomState
@@ -180,7 +181,7 @@ def _install(
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
     _replace_asking_methods(undo)
-    for owner, name, method in symbolic_arrays.polars_methods():
+    for owner, name, method in (*symbolic_arrays.polars_methods(), *inverse_cdf_methods()):
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
     stand_in = dict(_replaced_names(session))

@@ -20,7 +20,7 @@ from liptest.values.images import Image, Step
 from liptest.values.inverse_cdf import (
     ABSOLUTES,
     Inverted,
-    Logarithm,
+    Quantile,
     half_width,
     is_logarithm,
     linear_in_base,
@@ -149,14 +149,14 @@ class FoldedUniform(DerivedUniform):
         return number if settle is None else _settled(number, settle)
 
     def inversion(self) -> Inverted | None:
-        low, high, logarithm = self._base.low, self._base.high, self._logarithm()
+        low, high, logarithm = self._base.low, self._base.high, self._quantile()
         if logarithm is None:
             return None
         middle, width = Fraction(low + high, 2 * GRID), Fraction(high - low, 2 * GRID)
         slope, _ = self._source_line()
         return Inverted(logarithm.is_rising, True, middle, width if slope > 0 else -width)
 
-    def _logarithm(self) -> Logarithm | None:
+    def _quantile(self) -> Quantile | None:
         size = half_width(self._source.line, self._base.low, self._base.high)
         return None if size is None else self._of_size(size)
 
@@ -165,7 +165,7 @@ class FoldedUniform(DerivedUniform):
         assert line is not None
         return line
 
-    def _of_size(self, size: Fraction) -> Logarithm | None:
+    def _of_size(self, size: Fraction) -> Quantile | None:
         """What it is as sign(u) times a logarithm, and a constant, where |u| is at most size."""
         logarithm = log_of_steps(self._steps[1:], size)
         if self._sign is None or self._found is not None or logarithm is None or logarithm.constant:

@@ -28,7 +28,7 @@ class Line:
     """
 
     #: The points, and what an image of the line asks of it.
-    start, stop, rising, discrete = 0, GRID, True, False
+    start, stop, rising, discrete, is_open = 0, GRID, True, False, False
     kind: Any = float
 
     def __init__(self, low: float, width: float) -> None:

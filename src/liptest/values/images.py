@@ -37,6 +37,18 @@ _SAMPLES = 24
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
+@dataclass(frozen=True)
+class Quantiles:
+    """``factor`` times the inverse cdf of a family, at w or, where it is ``turned``, at 1 - w.
+
+    For "exponential" it is the logarithm, which is minus the inverse cdf at 1 - w.
+    """
+
+    family: str
+    factor: int = 1
+    turned: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """One operation on a float. Objects are compared by identity: make equal ones once.
@@ -53,6 +65,12 @@ class Step:
     rounds: bool = False
     #: (slope, shift) of what it does, without the rounding of floats; None where it is not a line.
     linear: tuple[Fraction, Fraction] | None = None
+    #: c where it makes c / x of x.
+    over: Fraction | None = None
+    #: Of which noise it is the inverse cdf.
+    quantile: Quantiles | None = None
+    #: The operation, and the two lines of one grid that it joins.
+    joins: tuple[str, Any, Any] | None = None
 
     @raises_as_numpy
     def of_number(self, x: Any) -> Any:
@@ -102,9 +120,12 @@ class Image:
     kind: type
     at_least: Callable[[Any], int] = field(init=False)
     above: Callable[[Any], int] = field(init=False)
+    #: Whether it is left to its uses to see if it is monotone: as noise it need not be.
+    is_open: bool = field(init=False)
     _regions: dict[Step, tuple[Region, ...]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self.is_open = self.step.quantile is not None or self.inner.is_open
         self.at_least = lru_cache(maxsize=1024)(self._at_least)
         self.above = lru_cache(maxsize=1024)(self._above)
 
@@ -125,6 +146,8 @@ class Image:
         return self._cut(lambda value: not value > bound)
 
     def _cut(self, holds: Callable[[Any], bool]) -> int:
+        if self.is_open and not self.is_monotone():
+            return UNCERTAIN
         plain = int if self.kind is int else float
         return first_point(self.start, self.stop, lambda point: holds(plain(self.value(point))))
 
@@ -193,7 +216,7 @@ def _region(
     rising = line.rising == (direction > 0)
     kind = type(step.apply(line.value(start)))
     image = Image(line, step, start, stop, rising, line.discrete or step.rounds, kind)
-    if not image.is_monotone():
+    if not image.is_open and not image.is_monotone():
         return Region(start, stop, refused=f"{step.name}: {_NOT_MONOTONE}")
     return Region(start, stop, image)
 
@@ -239,6 +262,8 @@ def pieces(line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
 
     None when there are too many, or the function is not monotone.
     """
+    if line.is_open and isinstance(line, Image) and not line.is_monotone():
+        return None
     with np.errstate(all="ignore"):
         spans = _told_apart(line, low, high, settle)
     if spans is None:

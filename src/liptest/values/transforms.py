@@ -42,7 +42,7 @@ def _unary(name: str, function: Callable[[Any], Any]) -> Step:
     if name == "negative":
         return Step(name, function, _falls, linear=(Fraction(-1), Fraction(0)))
     if name == "reciprocal":
-        return Step(name, function, _falls, splits=True)
+        return Step(name, function, _falls, splits=True, over=Fraction(1))
     if name == "positive":
         return Step(name, function, _grows, linear=(Fraction(1), Fraction(0)))
     return Step(name, function, _grows, rounds=name in _ROUNDING)
@@ -161,20 +161,29 @@ def _binary(
     direction = _DIRECTIONS[name](constant, swapped)
     rounds = name.startswith("floor")
     line = _line(name, constant, swapped)
-    return Step(name, apply, direction, splits=splits, rounds=rounds, linear=line)
+    over = _exact(constant) if swapped and _divides(name) and math.isfinite(constant) else None
+    return Step(name, apply, direction, splits=splits, rounds=rounds, linear=line, over=over)
+
+
+def _divides(name: str) -> bool:
+    return name in ("truediv", "divide")
+
+
+def _exact(constant: Any) -> Fraction:
+    return Fraction(constant.item() if isinstance(constant, np.generic) else constant)
 
 
 def _line(name: str, constant: Any, swapped: bool) -> tuple[Fraction, Fraction] | None:
     if not math.isfinite(constant):
         return None
-    number = Fraction(constant.item() if isinstance(constant, np.generic) else constant)
+    number = _exact(constant)
     if name == "add":
         return Fraction(1), number
     if name in ("sub", "subtract"):
         return (Fraction(-1), number) if swapped else (Fraction(1), -number)
     if name in ("mul", "multiply"):
         return number, Fraction(0)
-    if name in ("truediv", "divide") and number and not swapped:
+    if _divides(name) and number and not swapped:
         return 1 / number, Fraction(0)
     return None
 

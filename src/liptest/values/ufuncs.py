@@ -41,6 +41,7 @@ from liptest.values.protocol import (
     is_symbolic,
     truncate,
 )
+from liptest.values.quantile_steps import of_ufunc
 from liptest.values.transforms import BINARY, UNARY
 
 #: Methods of ufuncs that give something new.
@@ -153,7 +154,7 @@ def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     use = f"numpy.{ufunc.__name__}"
     if ufunc is np.matmul:
         return np.dot(*inputs) if max(map(np.ndim, inputs)) <= 2 else _refuse(inputs, use)
-    if ufunc not in FOLLOWED:
+    if ufunc not in FOLLOWED and of_ufunc(ufunc) is None:
         if ufunc not in CONCRETISED:
             _refuse(inputs, use)
         return ufunc(*concretise_all(inputs, use))
@@ -186,7 +187,7 @@ def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def _of_cells(ufunc: Any) -> Callable[..., Any]:
-    rule = FOLLOWED[ufunc]
+    rule = FOLLOWED[ufunc] if ufunc in FOLLOWED else _concretised(ufunc)
 
     def apply(*cells: Any) -> Any:
         now = tuple(map(current, cells))

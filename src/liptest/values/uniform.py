@@ -32,10 +32,11 @@ from liptest.values.images import UNCERTAIN, Image, Step, one_sided, pieces, reg
 from liptest.values.inverse_cdf import (
     ABSOLUTES,
     Inverted,
-    Logarithm,
+    Quantile,
     half_width,
+    joined_lines,
     linear_in_base,
-    log_in_base,
+    quantile_in_base,
     roundings_from_grid,
 )
 from liptest.values.noise import NoiseValue, value_of
@@ -43,6 +44,7 @@ from liptest.values.noise_run import NoiseRun
 from liptest.values.promotion import as_noise, promote
 from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
 from liptest.values.protocol import compare as compare_any
+from liptest.values.quantile_steps import of_ufunc
 from liptest.values.transforms import (
     ABSOLUTE,
     AS_ENTRY,
@@ -66,6 +68,7 @@ _UNIFORM = Noise("uniform", Fraction(1))
 _NOTHING: tuple[Any, int] = (None, 0)
 # Kept: while a program is analysed the names stand for something else.
 _COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
+_JOINING = frozenset({"add", "sub", "truediv"})
 _OPERATIONS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "pow", "rshift"})
 _TO_WHOLE: dict[str, Callable[[Any], int]] = {
     "floor": math.floor,
@@ -126,7 +129,7 @@ class UniformValue(SymbolicValue):
     @property
     def stays_symbolic(self) -> bool:  # type: ignore[override]
         """Where it is to become noise."""
-        return self.base.noise is None and self._logarithm() is not None
+        return self.base.noise is None and self._quantile() is not None
 
     def current(self) -> Any:
         return self if self.base.noise is None else self._as_noise()
@@ -261,8 +264,9 @@ class UniformValue(SymbolicValue):
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if len(inputs) == 1:
-            if ufunc in UNARY:
-                return self.after(UNARY[ufunc])
+            step = UNARY.get(ufunc) or of_ufunc(ufunc)
+            if step is not None:
+                return self.after(step)
             return FINITE.get(ufunc, NotImplemented)
         other, swapped = (inputs[0], True) if inputs[1] is self else (inputs[1], False)
         if ufunc not in BINARY or issubclass(type(other), SymbolicValue):
@@ -306,7 +310,7 @@ class UniformValue(SymbolicValue):
         if base.noise is not None:
             return self._as_noise().concretise(use)
         if settle is None and not line.discrete:
-            noise = promote(self) if use == "the output" and self._logarithm() else None
+            noise = promote(self) if use == "the output" and self._quantile() else None
             if noise is None:
                 self.refuse(use)
             return noise.concretise(use)
@@ -355,37 +359,48 @@ class UniformValue(SymbolicValue):
         inverted = self.base.inverted
         if inverted is None:
             return linear_in_base(self.line)
-        logarithm = log_in_base(self.line)
-        if logarithm is not None and not inverted.folded:
-            logarithm = logarithm.over(inverted.start, inverted.start + inverted.width)
-            if logarithm is not None and logarithm.is_rising == inverted.rising:
-                return -logarithm.factor, logarithm.constant
+        quantile = quantile_in_base(self.line)
+        if quantile is not None and not inverted.folded and quantile.family == inverted.family:
+            quantile = quantile.over(inverted.start, inverted.start + inverted.width)
+            if quantile is not None and quantile.is_rising == inverted.rising:
+                return quantile.per_noise, quantile.constant
         return None
 
-    def _logarithm(self) -> Logarithm | None:
-        """What it is as a logarithm of a number that is uniform on (0, 1); None for all others."""
-        ends = self._ends_of_logarithm()
-        logarithm = log_in_base(self.line)
-        return None if ends is None or logarithm is None else logarithm.over(*ends)
+    def _quantile(self) -> Quantile | None:
+        """What it is as an inverse cdf of a number that is uniform on (0, 1); None for others."""
+        ends = self._ends_of_quantile()
+        quantile = quantile_in_base(self.line)
+        return None if ends is None or quantile is None else quantile.over(*ends)
 
-    def _ends_of_logarithm(self) -> tuple[Fraction, Fraction] | None:
-        logarithm = log_in_base(self.line)
-        return None if logarithm is None else logarithm.ends_on_grid(self.base.low, self.base.high)
+    def _ends_of_quantile(self) -> tuple[Fraction, Fraction] | None:
+        quantile = quantile_in_base(self.line)
+        return None if quantile is None else quantile.ends_on_grid(self.base.low, self.base.high)
 
     def joined(self, operation: Operation, other: Any) -> Any:
-        if operation is not operator.mul or not _is_uniform(other) or self.base is not other.base:
+        if not _is_uniform(other) or self.base is not other.base:
             return NotImplemented
+        if operation is not operator.mul:
+            return self._joined_lines(operation, other)
         for sign, folded in ((self, other), (other, self)):
             if folded.is_folded and folded.takes(sign):
                 return folded.signed(sign)
         return NotImplemented
 
+    def _joined_lines(self, operation: Operation, other: UniformValue) -> Any:
+        name, base = operation.__name__, self.base
+        is_open = base.noise is None and not self.is_folded and not other.is_folded
+        if not is_open or name not in _JOINING or base.line.discrete:
+            return NotImplemented
+        step = joined_lines(name, self._line_seen(), other._line_seen())
+        return NotImplemented if step is None else base.directly(step)
+
     def inversion(self) -> Inverted | None:
-        """How its base follows from noise in which it is linear; None if it is not a logarithm."""
-        logarithm, ends = self._logarithm(), self._ends_of_logarithm()
-        if logarithm is None or ends is None:
+        """How its base follows from noise in which it is linear; None if there is none."""
+        quantile, ends = self._quantile(), self._ends_of_quantile()
+        if quantile is None or ends is None:
             return None
-        return Inverted(logarithm.is_rising, False, ends[0], ends[1] - ends[0])
+        width = ends[1] - ends[0]
+        return Inverted(quantile.is_rising, False, ends[0], width, quantile.family)
 
 
 class UniformEntry(UniformValue):
@@ -515,13 +530,13 @@ _LT, _LE, _GT, _GE, _EQ, _NE = (
 
 
 def _invert(value: UniformValue) -> bool:
-    """Make the base of a logarithm of it exponential or Laplace noise; whether it is one."""
+    """Make the base of an inverse cdf the noise of that; whether it is one."""
     base = value.base
     inverted = value.inversion()
     if inverted is None:
         return False
     run = NoiseRun.of(base.branching)
-    noise = Noise("laplace" if inverted.folded else "exponential", Fraction(1))
+    noise = Noise("laplace" if inverted.folded else inverted.family, Fraction(1))
     form = run.new(noise)
     run.made_by_hand |= {variable for variable, _ in form.terms}
     base.inverted, base.noise = inverted, value_of(run, form, float)

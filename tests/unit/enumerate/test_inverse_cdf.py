@@ -14,7 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.values.grid import UNIT, Line
-from liptest.values.inverse_cdf import Inverted, Logarithm, half_width, linear_in_base
+from liptest.values.inverse_cdf import Inverted, Quantile, half_width, linear_in_base
 
 N = 30
 
@@ -234,15 +234,15 @@ def test_lines_and_what_they_are() -> None:
     assert linear_in_base(UNIT) == (1, 0)
     assert half_width(Line(-0.5, 1.0), 0, 1 << 53) == Fraction(1, 2)
     assert half_width(Line(-0.25, 1.0), 0, 1 << 53) is None
-    one = Logarithm(Fraction(1), Fraction(0), Fraction(-1), Fraction(1))
+    one = Quantile(Fraction(1), Fraction(0), Fraction(-1), Fraction(1))
     assert one.over(Fraction(0), Fraction(1)) == one
     assert one.over(Fraction(0), Fraction(1, 2)) is None
 
 
 def test_a_part_of_the_grid_may_miss_one_point_at_a_cut() -> None:
     grid, half = 1 << 53, 1 << 52
-    upper = Logarithm(Fraction(1), Fraction(0), Fraction(-2), Fraction(2))  # 2 - 2 t
-    lower = Logarithm(Fraction(1), Fraction(0), Fraction(2), Fraction(0))
+    upper = Quantile(Fraction(1), Fraction(0), Fraction(-2), Fraction(2))  # 2 - 2 t
+    lower = Quantile(Fraction(1), Fraction(0), Fraction(2), Fraction(0))
     assert upper.ends_on_grid(half, grid) == (Fraction(1, 2), 1)
     assert upper.ends_on_grid(half + 1, grid) == (Fraction(1, 2), 1)
     assert lower.ends_on_grid(1, half + 1) == (0, Fraction(1, 2))
@@ -250,7 +250,7 @@ def test_a_part_of_the_grid_may_miss_one_point_at_a_cut() -> None:
         assert upper.ends_on_grid(low, high) is None
     for low, high in [(2, half), (0, half - 1), (0, half + 2), (0, grid)]:
         assert lower.ends_on_grid(low, high) is None
-    beyond = Logarithm(Fraction(1), Fraction(0), Fraction(1), Fraction(1, grid))
+    beyond = Quantile(Fraction(1), Fraction(0), Fraction(1), Fraction(1, grid))
     assert beyond.ends_on_grid(0, grid) is None  # log(u + 2**-53) is bounded
 
 
