@@ -50,7 +50,7 @@ from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import ExactLog
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
-from liptest.privacy.verdicts import BY_RECORDS, PrivacyVerdict
+from liptest.privacy.verdicts import BY_ALIGNMENT, BY_RECORDS, PrivacyVerdict
 from liptest.runs.driver import Progress
 from liptest.runs.fingerprints import Fingerprint, fingerprint
 from liptest.verdicts import Decision
@@ -356,7 +356,10 @@ class PrivacyGate(Gate):
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
         if grid_step is None:
-            own_seal = Seal(seal_formula(checked, domain), trusts_code=trust_code)
+            formula = seal_formula(checked, domain)
+            if isinstance(formula, SealedSums) and method not in ("auto", BY_ALIGNMENT):
+                formula = None  # sums are compared by the price of their noise alone
+            own_seal = Seal(formula, trusts_code=trust_code)
         else:
             own_seal = Seal(seal_on_grid(checked, domain, grid_step))
         tested = checked if own_seal.sealed is None else own_seal.sealed.mechanism
@@ -461,7 +464,9 @@ def _sealed(
         executor=None,
         progress=None,
     )
-    if verdict.guarantee.kind == "proof":
+    if isinstance(sealed, SealedSums):
+        run = replace(run, method=BY_ALIGNMENT, budget=None, max_seconds=None)
+    elif verdict.guarantee.kind == "proof":
         run = replace(run, method="exhaustive", budget=None, max_seconds=None)
     elif isinstance(settings.method, str):
         run = replace(run, method=verdict.method)

@@ -217,8 +217,8 @@ def check_with_settings(
     is_by_paths = for_release and asked.mechanism.is_drawn_as_followed
     if is_by_paths and settings.method not in ("auto", BY_ALIGNMENT):
         raise InputError(
-            f"method={shown(settings.method)}: noisy sums on a grid are compared by the price of "
-            f"their noise; leave the method out",
+            f"method={shown(settings.method)}: noisy sums are compared by the price of their "
+            f"noise; leave the method out",
             name="method",
         )
     draws_from_laws = for_release and not is_by_paths

@@ -140,6 +140,17 @@ class TestWholeSums:
         assert np.abs(np.array(output) - [9, 8]).max() < 80
         assert gate(whole_low, epsilon=1.1, grid_step=None).certificate.decision == "NO"
 
+    def test_a_method_by_laws_is_used_before_they_are_sealed(self):
+        one = lt.ProductDistribution.uniform(lt.Hypercube(3))
+        program = lt.mechanism(
+            lambda data, rng: int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+        )
+        told = lt.PrivacyGate(program, one, epsilon=1.0, method="exhaustive")
+        assert told.certificate.decision == "YES"
+        assert told.release([1, 0, 1]).is_released
+        with pytest.raises(InputError, match="leave the method out"):
+            lt.PrivacyGate(program, one, epsilon=1.0, method="exhaustive", grid_step=1)
+
     def test_what_is_sealed_is_read_again_and_has_the_law_of_the_code(self):
         domain = lt.Hypercube(2)
         program = lt.mechanism(lambda data, rng: int(data.sum() + rng.geometric(0.6)) - 1)
