@@ -31,6 +31,7 @@ def libraries(session: nox.Session, environment: str) -> None:
         "tests/golden/test_adapters_diffprivlib.py",
         "tests/golden/test_first_hour.py",
         "tests/unit/adapters/test_adapters_page.py",
+        "tests/unit/enumerate/test_quantiles.py",
         *("-m", ""),
         # A dependency of ldp-toolbox brings a plugin that newer versions of pytest warn of.
         *("-p", "no:dash"),
