@@ -71,7 +71,7 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
     seen: dict[str, str] = {}
     _listening[thread] = seen
     try:
-        with redirect_stdout(_NotShown(sys.stdout, thread)):
+        with redirect_stdout(_NotShown(sys.stdout)):
             yield
     finally:
         del _listening[thread]
@@ -88,14 +88,16 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
 
 
 class _NotShown:
-    """Standard output as it is, but for what one thread prints: that is noticed, and not shown."""
+    """Standard output as it is, but for what is printed in an analysis: noticed, and not shown.
 
-    def __init__(self, stream: Any, thread: int) -> None:
+    Where analyses of several threads overlap, one of these may stay when all have ended.
+    """
+
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self._thread = thread
 
     def write(self, text: str) -> int:
-        if get_ident() != self._thread:
+        if get_ident() not in _listening:
             return int(self._stream.write(text))
         notice("printed", _NOT_SHOWN)
         return len(text)

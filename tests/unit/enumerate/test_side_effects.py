@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.side_effects import SideEffectWarning
+from liptest.enumerate.side_effects import SideEffectWarning, side_effects_noticed
 
 DATA = np.array([1, 0])
 
@@ -53,6 +53,28 @@ def test_what_it_prints_is_not_shown_but_said_once(capsys: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert lt.check_privacy(prints, lt.Hypercube(3), epsilon=1.0).decision == "NO"
+
+
+def test_analyses_that_overlap_swallow_nothing_that_is_printed_later(
+    capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that began first ended first: its stand-in for standard output stayed for good."""
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    began, ended = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with side_effects_noticed("other", set()):
+            began.set()
+            ended.wait(30)
+
+    thread = threading.Thread(target=other)
+    with side_effects_noticed("first", set()):
+        thread.start()
+        assert began.wait(30)
+    ended.set()
+    thread.join()
+    print("later")
+    assert capsys.readouterr().out == "later\n"
 
 
 def test_what_another_thread_prints_is_shown(capsys: Any) -> None:
