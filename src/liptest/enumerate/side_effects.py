@@ -71,7 +71,7 @@ def side_effects_noticed(name: str, known: set[str]) -> Iterator[None]:
     seen: dict[str, str] = {}
     _listening[thread] = seen
     try:
-        with redirect_stdout(_NotShown(sys.stdout)):
+        with redirect_stdout(_NotShown.of(sys.stdout)):
             yield
     finally:
         del _listening[thread]
@@ -95,6 +95,11 @@ class _NotShown:
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+
+    @classmethod
+    def of(cls, stream: Any) -> _NotShown:
+        """Of a stream, which may be one already."""
+        return stream if isinstance(stream, cls) else cls(stream)
 
     def write(self, text: str) -> int:
         if get_ident() not in _listening:
