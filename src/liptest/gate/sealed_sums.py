@@ -71,8 +71,6 @@ class SealedSums(Sealed):
     sums: tuple[NoisySum, ...]
     shape: str
     name: str = ""
-    #: Whether the sums are all of the code's own output, and not what it is calculated from.
-    is_output: bool = False
 
     def __post_init__(self) -> None:
         # So that whatever is drawn is inside the range of floats: a draw that fails would tell.
@@ -97,10 +95,10 @@ class SealedSums(Sealed):
     @property
     def is_whole(self) -> bool:
         """Whether all sums are multiples of the step before they are rounded."""
-        numbers = (by for one in self.sums for by in (one.offset, *(more for _, more in one.added)))
-        factors = (by for one in self.sums for _, by in one.noises)
+        numbers = [by for one in self.sums for _, by in (*one.added, *one.noises)]
+        numbers += [one.offset for one in self.sums]
         is_discrete = all(noise.is_discrete for noise in self.noises)
-        return is_discrete and all((by / self.step).denominator == 1 for by in (*numbers, *factors))
+        return is_discrete and all((by / self.step).denominator == 1 for by in numbers)
 
     @cached_property
     def mechanism(self) -> SumsMechanism:
@@ -211,8 +209,13 @@ class SumsMechanism(Mechanism):
         raise GateError(f"{self.name}: of sealed sums no laws are computed")
 
 
-def seal_sums(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -> SealedSums:
-    """The noisy sums of which a program makes its output; GateError where it is not such."""
+def seal_sums(
+    mechanism: Mechanism, domain: Domain, step: Fraction, name: str, *, as_output: bool = False
+) -> SealedSums:
+    """The noisy sums of which a program makes its output; GateError where it is not such.
+
+    ``as_output``: only where they are its output, and not what that is calculated from.
+    """
     if type(domain) not in DOMAINS:
         raise GateError(f"datasets of {domain} are not sums of whole numbers")
     followed = mechanism.aligned_paths(domain, way="released")
@@ -231,9 +234,12 @@ def seal_sums(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -
     sums = tuple(_sum_of(form, path, numbers, followed) for form in forms)
     places = {_key_of(form): k for k, form in enumerate(forms)}
     shape = _own_shape(followed, places)
-    every = tuple(map(SumPlace, range(len(places))))
-    told = shape or text_of(every[0] if len(every) == 1 else every)
-    return SealedSums(domain, step, noises, sums, told, name, is_output=shape is not None)
+    if shape is None:
+        if as_output:
+            raise GateError("its output is calculated from noisy sums")
+        every = tuple(map(SumPlace, range(len(places))))
+        shape = text_of(every[0] if len(every) == 1 else every)
+    return SealedSums(domain, step, noises, sums, shape, name)
 
 
 def _renumbered(path: AlignedPath) -> tuple[dict[int, int], tuple[Noise, ...]]:

@@ -220,8 +220,8 @@ def is_left_open(mechanism: Mechanism, domain: Domain) -> bool:
 def _whole_sums(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
     """The output itself where it is made of whole sums with whole noise: 1 is no coarser a grid."""
     with suppress(GateError), surroundings_kept():
-        sums = seal_sums(mechanism, domain, Fraction(1), _name_of(mechanism))
-        return sums if sums.noises and sums.is_whole and sums.is_output else None
+        sums = seal_sums(mechanism, domain, Fraction(1), _name_of(mechanism), as_output=True)
+        return sums if sums.noises and sums.is_whole else None
     return None
 
 
