@@ -165,9 +165,9 @@ def _require_answers(task: Task) -> None:
 def _undecided(task: Task, early: Early) -> PrivacyVerdict:
     alignment = early.alignment
     assert alignment is not None
-    reason = (
-        f"{'' if alignment.has_price else 'not proved: '}{unproved_words(alignment, task.claim)}"
-    )
+    reason = unproved_words(alignment, task.claim)
+    if not alignment.has_price:
+        reason = f"not proved: {reason}"
     refutation = early.refutation
     if refutation is not None and refutation.is_too_dear:
         reason += f"; {TOO_DEAR}"
