@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.user_rows import Pairs
+from liptest.enumerate.symbolic_paths import Pairs
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Branching

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.data_protocol import Data
-from liptest.enumerate.user_rows import Pairs
+from liptest.enumerate.symbolic_paths import Pairs
 from liptest.symbolic.answer_functions import AnswerFunction, AnswerSum, answer_value
 from liptest.symbolic.answers import Answer, Move
 

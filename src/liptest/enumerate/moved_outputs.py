@@ -18,6 +18,7 @@ import numpy as np
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import RealPlace, noisy_in, replaced
 from liptest.enumerate.post_processing import place_of_cut
+from liptest.enumerate.symbolic_paths import Sums
 from liptest.mechanisms.laws import Output, Raised
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
@@ -28,8 +29,6 @@ from liptest.values.noise import KINDS
 from liptest.values.weights import Selection
 
 _ROUNDINGS = ("rint", "floor", "ceil")
-#: For each number of an output the answers that it is a sum of, with their factors.
-Sums = tuple[tuple[tuple[int, Fraction], ...], ...]
 
 
 @dataclass(frozen=True)

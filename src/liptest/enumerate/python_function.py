@@ -46,13 +46,12 @@ from liptest.enumerate.summed_up import enumerate_with_loops
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
-    NoPaths,
     Program,
-    SymbolicPaths,
     answers_at_a_point,
     follow_first,
 )
 from liptest.enumerate.symbolic_datasets import data_of
+from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.enumerate.tracing import TracedChoice, TracingTree
 from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import RealRows
 from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.symbolic_paths import Pairs
 from liptest.enumerate.user_rows import (
-    Pairs,
     UserRows,
     exact_sum,
     kept_by,

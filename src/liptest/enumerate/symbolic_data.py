@@ -13,12 +13,12 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.domains import Domain, IntArray
+from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.data.tables import Table
 from liptest.enumerate.analysis_session import Session
@@ -32,14 +32,15 @@ from liptest.enumerate.choice_tree import (
 from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.moved_outputs import Sums, common_sums, moved_by
+from liptest.enumerate.moved_outputs import common_sums, moved_by
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.passing import PassedTable
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.symbolic_datasets import Numbers, Records, data_of
-from liptest.enumerate.user_rows import Pairs, UserRows
+from liptest.enumerate.symbolic_paths import NoPaths, Pairs, PathEnd, SymbolicPaths
+from liptest.enumerate.user_rows import UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
@@ -48,8 +49,6 @@ from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import (
     AlignedPath,
     Answer,
-    Differences,
-    ManyDifferences,
     Move,
     are_told_once,
 )
@@ -58,7 +57,7 @@ from liptest.symbolic.noise import Noise
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
-from liptest.values.decisions import Alternative
+from liptest.values.decisions import Alternative, winners_of
 from liptest.values.grid import Split
 from liptest.values.lines import advice_on
 from liptest.values.rounding import Near
@@ -84,68 +83,6 @@ _PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
 # Paths that raise and that no point has met, each of which is then taken.
 _MOST_RARE = 8
-
-
-def _unknown(move: Move) -> None:
-    return None
-
-
-def _unlisted(number: int) -> None:
-    return None
-
-
-def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
-    return ()
-
-
-@dataclass(frozen=True)
-class SymbolicPaths:
-    """All paths of a program, and the differences of their answers.
-
-    ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
-    "branches", where comparisons are conditions. ``reads_length``: the number of records was
-    read, which is public.
-    """
-
-    paths: tuple[AlignedPath, ...]
-    differences: Differences | ManyDifferences
-    way: str
-    reads_length: bool
-    #: By a move of the answers: a position and two values of its record that differ by it.
-    change_of_move: Callable[[Move], tuple[int, int, int] | None] = _unknown
-    #: Neighbours that differ by moves, one of each part of ``ManyDifferences``.
-    pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
-    #: What would make the price smaller, in a sentence.
-    hint: str = ""
-    #: How far choices of a path are from what it says, in total variation at most.
-    rounding: Fraction = Fraction(0)
-    #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).
-    sample: tuple[Fraction, Differences] | None = None
-    #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
-    missing: tuple[Fraction, Differences] | None = None
-    #: What records add to an answer by their values, or numbers of the data by their places.
-    added: Callable[[int], dict[int, Fraction] | None] = _unlisted
-    #: The output, where all runs give the same one but for what is put in the places of its sums.
-    output: Callable[[Callable[[Any], Any]], Output] | None = None
-    #: The answers in each number of the output, where data only move it (``moved_outputs``).
-    moved: Sums | None = None
-
-
-@dataclass(frozen=True)
-class NoPaths:
-    """Why a program is not followed with symbolic data, in a sentence with its line."""
-
-    reason: str
-    #: Whether a budget ended: trying again in another way takes as long.
-    is_budget: bool = False
-    #: Neighbours on both sides of a comparison of data without noise, where that was the reason.
-    boundary: tuple[tuple[IntArray, IntArray], ...] = ()
-    #: A position and two values of its record, whose exchange changes what is told without noise.
-    dearest: tuple[int, int, int] | None = None
-    #: Whether its paths are so many that no law of it can be enumerated, either.
-    has_far_too_many: bool = False
-    #: None of them.
-    paths: ClassVar[tuple[AlignedPath, ...]] = ()
 
 
 class PathTree(ChoiceTree):
@@ -346,6 +283,7 @@ def _followed(
         added=data.added,
         output=_output_of(leaves),
         moved=None if functions else common_sums(leaf.moved for leaf in leaves),
+        ends=tuple(leaves),
     )
     if functions and type(data) is Records:
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
@@ -397,21 +335,6 @@ class _ToldBare(Exception):
         self.move = move
 
 
-@dataclass(frozen=True)
-class PathEnd:
-    """A path, the branches that lead to it, and whether it ends with an exception."""
-
-    path: AlignedPath
-    branches: tuple[int, ...]
-    raises: bool
-    rounding: Fraction
-    #: Whether nothing tells which records were chosen by coins.
-    keeps_sample: bool
-    missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
-    output: Output
-    moved: tuple[Any, Sums] | None
-
-
 def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
     """Neighbours on both sides of the comparison that was refused."""
     form = run.boundary
@@ -451,12 +374,12 @@ def _explored(
         ):
             for output in tree.leaves_of(run):
                 raise_swallowed(before)
-                branches = tuple([branch for _, branch in tree.path])
                 path = maker.path_of(tree, output)
+                choices, noises = tuple(tree.path), tuple(path_run.noises)
                 raises = isinstance(output, Raised)
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 moved = moved_by(tree, output)
-                leaves.append(PathEnd(path, branches, raises, *noted, output, moved))
+                leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved))
                 work += len(tree.path) + len(path_run.noises)
                 _check_no_bare_place(path, path_run, data)
                 if not is_probed and (len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK):
@@ -543,17 +466,8 @@ class PathMaker:
         self, run: AlignedRun, conditions: tuple[Constraint, ...], places: tuple[Form, ...]
     ) -> Any:
         """Equal where the prices of two paths are (docs/theory/size.md, S7)."""
-        winners: Any = tuple((id(contest), place) for contest, place in run.contests)
         are_alike = self._data.are_answers_alike and not run.functions
-        if len(run.contests) == 1 and are_alike:
-            contest, _ = run.contests[0]
-            terms = (
-                *(constraint.terms for constraint in conditions),
-                *(form.terms for form in places),
-            )
-            others = {variable for part in terms for variable, _ in part}
-            if contest.are_alike and contest.variables.isdisjoint(others):
-                winners = id(contest)
+        winners = winners_of(run.contests, conditions, places, are_answers_alike=are_alike)
         # What is equal is mostly the same object.
         return tuple(map(id, run.noises)), tuple(map(id, conditions)), places, winners
 

@@ -22,7 +22,8 @@ from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.function_pairs import pairs_of_functions
 from liptest.enumerate.real_rows import RealData
-from liptest.enumerate.user_rows import Pairs, UserRows, check_near, note_near, plain_near
+from liptest.enumerate.symbolic_paths import Pairs
+from liptest.enumerate.user_rows import UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun, AlignedValue

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.tables import NearTables, RowsOfUsers, Table
 from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.symbolic_paths import Pairs
 from liptest.symbolic.answers import Answer, ManyDifferences, Move
 from liptest.values.aligned import AlignedRun
 from liptest.values.answer_book import AnswerBook, RowBound
@@ -25,7 +26,6 @@ from liptest.values.branching import Branching
 from liptest.values.column import Column
 from liptest.values.user_numbers import PerUser, added_by_users
 
-Pairs = tuple[tuple[IntArray, IntArray], ...]
 # Users, more or less, of plain tables.
 _FEW = 4
 # Rows of one user that are tried.

@@ -345,10 +345,13 @@ class PrivacyGate(Gate):
             progress=progress,
         )
         validated_request(checked, distribution, settings)
-        if grid_step is None:
-            require_sealable(checked, domain, trust_code=trust_code)
-        else:
+        formula = None
+        if grid_step is not None:
             exact_positive("grid_step", grid_step)
+        else:
+            formula = seal_formula(checked, domain)
+            if formula is None:
+                require_sealable(checked, domain, trust_code=trust_code)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
@@ -356,7 +359,6 @@ class PrivacyGate(Gate):
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
         if grid_step is None:
-            formula = seal_formula(checked, domain)
             if isinstance(formula, SealedSums) and method not in ("auto", BY_ALIGNMENT):
                 formula = None  # sums are compared by the price of their noise alone
             own_seal = Seal(formula, trusts_code=trust_code)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,9 @@ class SumPlace:
     number: int
 
 
-def with_numbers(output: Output, numbers: Sequence[int | float]) -> Output:
+def with_numbers(
+    output: Output, numbers: Sequence[int | float] | Mapping[int, int | float]
+) -> Output:
     """The output with these numbers in the places of ``SumPlace``; LookupError for too few."""
     if type(output) is SumPlace:
         return numbers[output.number]

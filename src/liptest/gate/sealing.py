@@ -22,7 +22,8 @@ from liptest.gate.sealed import (
     has_few_edges,
     values_of,
 )
-from liptest.gate.sealed_sums import SealedSums, seal_sums
+from liptest.gate.sealed_sums import SealedSums
+from liptest.gate.sum_sealing import seal_decisions, seal_sums
 from liptest.mechanisms.additive import (
     AdditiveNoise,
     DiscreteGaussian,
@@ -100,8 +101,11 @@ class Seal:
 
 
 def require_sealable(mechanism: Mechanism, domain: Domain, *, trust_code: bool) -> None:
-    """InputError where laws cannot be sealed and code is not trusted; before anything is tested."""
-    if trust_code is not True and (reason := can_be_sealed(mechanism, domain)):
+    """InputError where neither a formula (``seal_formula``) nor laws can be sealed.
+
+    Not where code is trusted. Nothing was tested yet.
+    """
+    if trust_code is not True and (reason := why_no_table(mechanism, domain)):
         raise InputError(
             f"trust_code={shown(trust_code)}: what a release may need cannot be sealed before "
             f"private data are opened: {reason}; or, if you trust its author, trust_code=True",
@@ -112,11 +116,16 @@ def require_sealable(mechanism: Mechanism, domain: Domain, *, trust_code: bool) 
 def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
     """What this package computes, made anew from numbers; None where there are laws to ask for.
 
-    It is noise on a statistic of this package, or whole sums of the data with noise without an end.
+    It is noise on a statistic of this package, whole sums of the data with noise without an end, or
+    decisions on noisy sums of data that are too many for a table.
     """
-    if plan_seal(mechanism, domain).way != "noise":
-        return _whole_sums(mechanism, domain)
-    return seal(mechanism, domain)
+    way = plan_seal(mechanism, domain).way
+    if way == "noise":
+        return seal(mechanism, domain)
+    whole = _whole_sums(mechanism, domain)
+    if whole is not None or way != "none" or _seen_narrowly(mechanism, domain) is not None:
+        return whole
+    return _decisions(mechanism, domain)
 
 
 def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed:
@@ -133,8 +142,17 @@ def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed
             name="grid_step",
             value=grid_step,
         )
+    name = _name_of(mechanism)
     with surroundings_kept():
-        return seal_sums(mechanism, domain, step, _name_of(mechanism))
+        with suppress(GateError):
+            return seal_sums(mechanism, domain, step, name, as_output=True)
+        try:
+            return seal_decisions(mechanism, domain, step, name)
+        except GateError as error:
+            reason = error
+        with suppress(GateError):
+            return seal_sums(mechanism, domain, step, name)
+    raise reason
 
 
 def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
@@ -179,7 +197,10 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
             return sealed
         plan = plan_seal(mechanism, domain)
         if plan.way == "none":
-            raise GateError(plan.reason)
+            decisions = _decisions(mechanism, domain)
+            if decisions is None:
+                raise GateError(plan.reason)
+            return decisions
         if plan.way.endswith("noise"):
             return _sealed_noise(mechanism, domain, plan.statistic, name)
         return _sealed_table(mechanism, domain, plan.statistic, name)
@@ -200,14 +221,11 @@ def words_of(error: Exception) -> str:
     return str(error) if isinstance(error, LiptestError) else type(error).__name__
 
 
-def can_be_sealed(mechanism: Mechanism, domain: Domain) -> str:
-    """Why it cannot be sealed; "" when it can, as far as that is known without its laws."""
+def why_no_table(mechanism: Mechanism, domain: Domain) -> str:
+    """Why its laws cannot be sealed; "" when they can, as far as that is known without them."""
     plan = plan_seal(mechanism, domain)
-    if plan.way != "none" or type(domain) not in DOMAINS:
-        return plan.reason
-    if _seen_narrowly(mechanism, domain) is None and _whole_sums(mechanism, domain) is None:
-        return plan.reason
-    return ""
+    is_narrow = plan.way == "none" and _seen_narrowly(mechanism, domain) is not None
+    return "" if is_narrow else plan.reason
 
 
 def is_left_open(mechanism: Mechanism, domain: Domain) -> bool:
@@ -221,7 +239,15 @@ def _whole_sums(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
     """The output itself where it is made of whole sums with whole noise: 1 is no coarser a grid."""
     with suppress(GateError), surroundings_kept():
         sums = seal_sums(mechanism, domain, Fraction(1), _name_of(mechanism), as_output=True)
-        return sums if sums.noises and sums.is_whole else None
+        return sums if sums.sums.noises and sums.is_whole else None
+    return None
+
+
+def _decisions(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
+    """A tree of decisions on noisy sums that tells no real numbers, so that no step is needed."""
+    with suppress(GateError), surroundings_kept():
+        decisions = seal_decisions(mechanism, domain, Fraction(1), _name_of(mechanism))
+        return decisions if decisions.decides and decisions.is_whole else None
     return None
 
 
@@ -233,6 +259,8 @@ def _narrowed(mechanism: Mechanism, domain: Domain) -> SealedTable | None:
     statistic = _trusted(narrow.statistic, domain)
     assert statistic is not None
     with suppress(ReadsMore):
+        # A law that cannot be drawn from is refused before all others are computed.
+        LawCollector().add(narrow.law(next(_representatives(domain, statistic))))
         narrow.laws_of(values_of(statistic, domain)[0])
         return _sealed_table(narrow, domain, statistic, narrow.name)
     return None

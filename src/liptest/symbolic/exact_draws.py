@@ -110,12 +110,37 @@ def draw_cell(
     """
     half = Fraction(1, 2)
     while True:
-        low = high = constant
-        for draw, factor in terms:
-            ends = [factor * end for end in draw.interval]
-            low, high = low + min(ends), high + max(ends)
+        low, high = _ends_of(constant, terms)
         least, most = math.floor(low / step + half), math.floor(high / step + half)
         if least == most:
             return least
         for draw, _ in terms:
             draw.halve()
+
+
+def draw_sign(constant: Fraction, terms: Sequence[tuple[ExactDraw, Fraction]]) -> int:
+    """1, 0 or -1: the sign of a constant plus the sum of factors times draws, exactly.
+
+    It ends unless continuous numbers add up to 0, which has probability 0.
+    """
+    factors: dict[ExactDraw, Fraction] = {}
+    for draw, factor in terms:
+        factors[draw] = factors.get(draw, Fraction(0)) + factor
+    parts = [(draw, factor) for draw, factor in factors.items() if factor]
+    while True:
+        low, high = _ends_of(constant, parts)
+        if low > 0 or high < 0 or low == high:
+            return (low > 0) - (high < 0)
+        for draw, _ in parts:
+            draw.halve()
+
+
+def _ends_of(
+    constant: Fraction, terms: Sequence[tuple[ExactDraw, Fraction]]
+) -> tuple[Fraction, Fraction]:
+    """What a sum lies between, as far as its draws are known."""
+    low = high = constant
+    for draw, factor in terms:
+        ends = [factor * end for end in draw.interval]
+        low, high = low + min(ends), high + max(ends)
+    return low, high

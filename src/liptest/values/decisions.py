@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, AnswerSum
 from liptest.symbolic.answers import Answer
@@ -33,20 +33,46 @@ ADVICE = (
 _ZERO = Fraction(0)
 
 
-class Alternative(UnweightedBranches):
-    """Which of some ways holds; ``at_point()`` says it for the point of a run that has one."""
+class AtLeast(NamedTuple):
+    """Way 0 where a sum of terms is above a bound, or at least it; else way 1."""
 
-    __slots__ = ("_key", "_ways", "at_point")
+    terms: Any
+    strictly: bool
+    bound: Rational
+
+
+class Equality(NamedTuple):
+    """Way 0 where a sum of terms is this number, way 1 where it is more, way 2 where less."""
+
+    terms: Any
+    bound: Rational
+
+
+class LargestOf(NamedTuple):
+    """The way of the largest of some sums, of the first of equal ones."""
+
+    sums: tuple[Form, ...]
+
+
+class Alternative(UnweightedBranches):
+    """Which of some ways holds; ``at_point()`` says it for the point of a run that has one.
+
+    ``asked`` is an ``AtLeast``, ``Equality`` or ``LargestOf`` where it is a question about sums.
+    """
+
+    __slots__ = ("_ways", "asked", "at_point")
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, key: Any, ways: int, at_point: Callable[[], int]) -> None:
-        self._key = key
+    def __init__(self, asked: Any, ways: int, at_point: Callable[[], int]) -> None:
+        self.asked = asked
         self._ways = ways
         self.at_point = at_point
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Alternative and self._ways == other._ways and self._key == other._key
+        if type(other) is not Alternative:
+            return False
+        return self._ways == other._ways and bool(self.asked == other.asked)
 
     def __len__(self) -> int:
         return self._ways
@@ -118,7 +144,7 @@ class Interval:
 
 def _two_ways(key: Any, bound: Rational, gap: Any, *, strictly: bool) -> Alternative:
     at_point = lambda: int(not (gap() > 0 if strictly else gap() >= 0))  # noqa: E731
-    return Alternative((key, strictly, bound), 2, at_point)
+    return Alternative(AtLeast(key, strictly, bound), 2, at_point)
 
 
 class BoundQuestion:
@@ -185,6 +211,27 @@ class Contest:
                 if other != place
             )
         return way
+
+
+def winners_of(
+    contests: Sequence[tuple[Contest, int]],
+    conditions: Sequence[Constraint],
+    places: Sequence[Form],
+    *,
+    are_answers_alike: bool,
+) -> Any:
+    """Who won on a path with these other conditions and places, equal where the prices are.
+
+    Of one contest of sums that are alike, and of nothing else, it does not matter
+    (docs/theory/size.md, S7).
+    """
+    if len(contests) == 1 and are_answers_alike and contests[0][0].are_alike:
+        contest, _ = contests[0]
+        parts = (*(one.terms for one in conditions), *(one.terms for one in places))
+        others = {variable for terms in parts for variable, _ in terms}
+        if contest.variables.isdisjoint(others):
+            return id(contest)
+    return tuple((id(contest), place) for contest, place in contests)
 
 
 def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
@@ -468,7 +515,8 @@ class DecidingRun(NoiseRun):
             return False
         if interval.low == interval.high == bound:
             return True
-        asked = Alternative((key, "equal", bound), 3, lambda: (gap() > 0) + 2 * (gap() < 0))
+        at_point = lambda: (gap() > 0) + 2 * (gap() < 0)  # noqa: E731
+        asked = Alternative(Equality(key, bound), 3, at_point)
         way = self.tree.choose(asked)
         if way == 0:
             interval.note_equal(bound)
@@ -497,7 +545,8 @@ class DecidingRun(NoiseRun):
             values = list(map(self.at_point, sums))
             return values.index(max(values))
 
-        made = Contest(sums, Alternative(tuple(sums), len(sums), at_point), self.noises)
+        asked = Alternative(LargestOf(tuple(sums)), len(sums), at_point)
+        made = Contest(sums, asked, self.noises)
         self.made[key] = made
         return made
 

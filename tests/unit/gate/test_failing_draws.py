@@ -13,9 +13,11 @@ import liptest as lt
 from liptest.errors import GateError, InputError
 from liptest.evidence.domain_form import domain_to_dict
 from liptest.evidence.ledger import Ledger
+from liptest.gate.decisions import Tell
+from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import FAILED
 from liptest.gate.sealed import SealedTable
-from liptest.gate.sealed_sums import NoisySum, SealedSums
+from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealed_texts import read_sealed
 from liptest.symbolic.noise import Noise
 
@@ -96,9 +98,13 @@ def test_numbers_beyond_floats_are_not_sealed(changed: dict[str, Any]) -> None:
         "noises": (Noise("laplace", ONE),),
         "sums": (NoisySum(((1, ONE),), Fraction(0), ((0, ONE),)),),
     }
-    SealedSums(CUBE, shape='{"place":0}', **plain)
+
+    def make(step: Fraction, noises: Any, sums: Any) -> SealedSums:
+        return SealedSums(NoisySums(CUBE, noises, sums), step, (Tell('{"place":0}'),))
+
+    make(**plain)
     with pytest.raises(GateError, match="hexadecimal digits"):
-        SealedSums(CUBE, shape='{"place":0}', **{**plain, **changed})
+        make(**{**plain, **changed})
 
 
 def test_the_largest_numbers_are_drawn() -> None:

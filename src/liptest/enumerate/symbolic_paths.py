@@ -1,0 +1,107 @@
+"""What a program is where its data are symbolic: its paths, or why they are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from liptest.data.domains import IntArray
+from liptest.mechanisms.laws import Output
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branches
+
+#: Pairs of neighbours, each (d,) whole numbers.
+Pairs = tuple[tuple[IntArray, IntArray], ...]
+#: For each number of an output the answers that it is a sum of, with their factors.
+Sums = tuple[tuple[tuple[int, Fraction], ...], ...]
+
+
+def _unknown(move: Move) -> None:
+    return None
+
+
+def _unlisted(number: int) -> None:
+    return None
+
+
+def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
+    return ()
+
+
+@dataclass(frozen=True)
+class SymbolicPaths:
+    """All paths of a program, and the differences of their answers.
+
+    ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
+    "branches", where comparisons are conditions. ``reads_length``: the number of records was
+    read, which is public.
+    """
+
+    paths: tuple[AlignedPath, ...]
+    differences: Differences | ManyDifferences
+    way: str
+    reads_length: bool
+    #: By a move of the answers: a position and two values of its record that differ by it.
+    change_of_move: Callable[[Move], tuple[int, int, int] | None] = _unknown
+    #: Neighbours that differ by moves, one of each part of ``ManyDifferences``.
+    pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
+    #: What would make the price smaller, in a sentence.
+    hint: str = ""
+    #: How far choices of a path are from what it says, in total variation at most.
+    rounding: Fraction = Fraction(0)
+    #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).
+    sample: tuple[Fraction, Differences] | None = None
+    #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
+    missing: tuple[Fraction, Differences] | None = None
+    #: What records add to an answer by their values, or numbers of the data by their places.
+    added: Callable[[int], dict[int, Fraction] | None] = _unlisted
+    #: The output, where all runs give the same one but for what is put in the places of its sums.
+    output: Callable[[Callable[[Any], Any]], Output] | None = None
+    #: The answers in each number of the output, where data only move it (``moved_outputs``).
+    moved: Sums | None = None
+    #: All runs, in the order of their choices; ``paths`` has equal ones once.
+    ends: tuple[PathEnd, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoPaths:
+    """Why a program is not followed with symbolic data, in a sentence with its line."""
+
+    reason: str
+    #: Whether a budget ended: trying again in another way takes as long.
+    is_budget: bool = False
+    #: Neighbours on both sides of a comparison of data without noise, where that was the reason.
+    boundary: tuple[tuple[IntArray, IntArray], ...] = ()
+    #: A position and two values of its record, whose exchange changes what is told without noise.
+    dearest: tuple[int, int, int] | None = None
+    #: Whether its paths are so many that no law of it can be enumerated, either.
+    has_far_too_many: bool = False
+    #: None of them.
+    paths: ClassVar[tuple[AlignedPath, ...]] = ()
+
+
+@dataclass(frozen=True)
+class PathEnd:
+    """A path, the choices that lead to it, and whether it ends with an exception.
+
+    Those of the choices that it shares with other ends are one object. ``noises``: its own ones.
+    """
+
+    path: AlignedPath
+    choices: tuple[tuple[Branches, int], ...]
+    noises: tuple[Noise | Answer, ...]
+    raises: bool
+    rounding: Fraction
+    #: Whether nothing tells which records were chosen by coins.
+    keeps_sample: bool
+    missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
+    output: Output
+    moved: tuple[Any, Sums] | None
+
+    @property
+    def branches(self) -> tuple[int, ...]:
+        """What was taken of each choice."""
+        return tuple([branch for _, branch in self.choices])

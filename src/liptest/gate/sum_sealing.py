@@ -1,0 +1,246 @@
+"""From a program to noisy sums: what it tells, and what it decides on, as plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from liptest.data.domains import Domain
+from liptest.enumerate.noise_outputs import replaced
+from liptest.enumerate.post_processing import place_of_cut
+from liptest.enumerate.symbolic_paths import PathEnd, SymbolicPaths
+from liptest.errors import GateError
+from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
+from liptest.gate.noisy_sums import NoisySum, NoisySums
+from liptest.gate.plain import SumPlace, text_of
+from liptest.gate.sealed import DOMAINS
+from liptest.gate.sealed_sums import SealedSums
+from liptest.mechanisms.base import Mechanism
+from liptest.symbolic.answers import AlignedPath, Answer
+from liptest.symbolic.forms import Form
+from liptest.symbolic.noise import Noise
+from liptest.values.branching import Branches
+from liptest.values.decisions import Alternative, AtLeast, Equality, LargestOf
+
+_REFUSED = "on a grid only noisy sums, and decisions on them, are released"
+
+
+def seal_sums(
+    mechanism: Mechanism, domain: Domain, step: Fraction, name: str, *, as_output: bool = False
+) -> SealedSums:
+    """The noisy sums of which a program makes its output; GateError where it is not such.
+
+    ``as_output``: only where they are its output, and not what that is calculated from.
+    """
+    followed = _followed(mechanism, domain, "released")
+    [path, *more] = followed.paths
+    if more or path.conditions:
+        raise GateError("which sums are looked at depends on chance or on noise")
+    collected = SumCollector(followed.added)
+    forms = sorted(path.places, key=lambda form: _order(form, path))
+    places = {_key_of(form): collected.number_of(form, path.noises) for form in forms}
+    shape = _own_shape(followed, places)
+    if shape is None:
+        if as_output:
+            raise GateError("its output is calculated from noisy sums")
+        every = tuple(map(SumPlace, range(len(set(places.values())))))
+        shape = text_of(every[0] if len(every) == 1 else every)
+    return SealedSums(collected.sums(domain), step, (Tell(shape),), name)
+
+
+def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -> SealedSums:
+    """A tree of decisions on noisy sums, with the program's own outputs as leaves (theory S17).
+
+    GateError where it does more with sums than compare and tell them.
+    """
+    followed = _followed(mechanism, domain, "branches")
+    collected = SumCollector(followed.added)
+    nodes = _NodeWriter(collected).write(_grown(followed.ends))
+    return SealedSums(collected.sums(domain), step, nodes, name)
+
+
+def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
+    if type(domain) not in DOMAINS:
+        raise GateError(f"datasets of {domain} are not sums of whole numbers")
+    followed: Any = mechanism.aligned_paths(domain, way=way)
+    if followed is None or not followed.paths:
+        why = "there is no code to follow" if followed is None else followed.reason
+        raise GateError(f"{_REFUSED}: {why}")
+    if followed.rounding or followed.missing or followed.sample:
+        raise GateError(f"{_REFUSED}; here data are chosen by chance, or by weights in floats")
+    return followed  # type: ignore[no-any-return]
+
+
+class SumCollector:
+    """Sums of the paths of a program, equal ones once; ``added`` is that of ``SymbolicPaths``."""
+
+    def __init__(self, added: Callable[[int], dict[int, Fraction] | None]) -> None:
+        self._added = added
+        self._noises: dict[tuple[int, Noise], int] = {}
+        self._sums: dict[NoisySum, int] = {}
+
+    def number_of(self, form: Form, noises: Any) -> int:
+        """The number of a sum, whose variables are these; GateError where it is not one."""
+        added: dict[int, Fraction] = {}
+        drawn: list[tuple[int, Fraction]] = []
+        for v, factor in form.terms:
+            source = noises[v]
+            if isinstance(source, Noise):
+                # What runs have in common they have drawn as the same variable.
+                place = self._noises.setdefault((v, source), len(self._noises))
+                drawn.append((place, Fraction(factor)))
+                continue
+            for value, by in self._table_of(source).items():
+                added[value] = added.get(value, Fraction(0)) + factor * by
+        listed = tuple((value, Fraction(by)) for value, by in sorted(added.items()) if by)
+        one = NoisySum(listed, Fraction(form.constant), tuple(sorted(drawn)))
+        return self._sums.setdefault(one, len(self._sums))
+
+    def _table_of(self, source: Answer) -> dict[int, Fraction]:
+        table = None if source.function is not None else self._added(source.number)
+        if table is None:
+            raise GateError(f"{_REFUSED}; {source} is not a sum over all records")
+        return table
+
+    def sums(self, domain: Domain) -> NoisySums:
+        """All that were collected."""
+        noises = tuple(noise for _, noise in self._noises)
+        return NoisySums(domain, noises, tuple(self._sums))
+
+
+@dataclass(frozen=True)
+class _Fork:
+    """A choice, the first run that meets it, and what comes after each branch."""
+
+    asked: Branches
+    end: PathEnd
+    after: dict[int, _Fork | PathEnd]
+
+
+def _grown(ends: Iterable[PathEnd]) -> _Fork | PathEnd:
+    """The tree of all choices, with the ends as leaves."""
+    root: dict[int, _Fork | PathEnd] = {}
+    for end in ends:
+        after, way = root, 0
+        for asked, taken in end.choices:
+            fork = after.setdefault(way, _Fork(asked, end, {}))
+            assert isinstance(fork, _Fork)
+            after, way = fork.after, taken
+        after[way] = end
+    return root[0]
+
+
+class _NodeWriter:
+    """Writes a tree of choices as nodes, parents before their children."""
+
+    def __init__(self, collected: SumCollector) -> None:
+        self._collected = collected
+        self._nodes: list[Any] = []
+        self._waiting: list[tuple[int, _Fork | PathEnd]] = []
+
+    def write(self, root: _Fork | PathEnd) -> tuple[Node, ...]:
+        self._place_of(root)
+        while self._waiting:
+            number, grown = self._waiting.pop()
+            if isinstance(grown, PathEnd):
+                self._nodes[number] = _leaf_of(grown, self._collected)
+            else:
+                self._write_fork(number, grown)
+        return tuple(self._nodes)
+
+    def _place_of(self, one: _Fork | PathEnd | None) -> int:
+        """The number of what comes after a branch."""
+        if one is None:
+            raise GateError(f"{_REFUSED}; a branch of this program was not followed")
+        number = self._new()
+        self._waiting.append((number, one))
+        return number
+
+    def _new(self) -> int:
+        if len(self._nodes) >= MOST_NODES:
+            raise GateError(f"{_REFUSED}, at most {MOST_NODES:,} of them")
+        self._nodes.append(None)
+        return len(self._nodes) - 1
+
+    def _write_fork(self, number: int, fork: _Fork) -> None:
+        asked = fork.asked.asked if isinstance(fork.asked, Alternative) else fork.asked
+        if isinstance(asked, AtLeast) and type(asked.terms) is tuple:
+            self._write_bound(number, asked, fork)
+        elif isinstance(asked, Equality) and type(asked.terms) is tuple:
+            self._write_equality(number, asked, fork)
+        elif isinstance(asked, LargestOf):
+            sums = tuple(self._sum_of(form, fork) for form in asked.sums)
+            ways = tuple(self._place_of(fork.after.get(way)) for way in range(len(sums)))
+            self._nodes[number] = FirstLargest(sums, ways)
+        elif isinstance(fork.asked, int | tuple):
+            self._write_chance(number, fork.asked, fork)
+        else:
+            raise GateError(
+                f"{_REFUSED}: comparisons of sums with constants and with each other, and which of "
+                f"them is the largest; this program does more with them"
+            )
+
+    def _sum_of(self, form: Form, fork: _Fork) -> int:
+        return self._collected.number_of(form, fork.end.noises)
+
+    def _write_bound(self, number: int, asked: AtLeast, fork: _Fork) -> None:
+        one, bound = self._sum_of(Form(0, asked.terms), fork), Fraction(asked.bound)
+        ways = self._place_of(fork.after.get(0)), self._place_of(fork.after.get(1))
+        self._nodes[number] = Reaches(one, bound, asked.strictly, ways)
+
+    def _write_equality(self, number: int, asked: Equality, fork: _Fork) -> None:
+        """Two questions: whether it is at least the bound, and then whether it is above it."""
+        one, bound = self._sum_of(Form(0, asked.terms), fork), Fraction(asked.bound)
+        above = self._new()
+        equal, more, less = (self._place_of(fork.after.get(way)) for way in range(3))
+        self._nodes[above] = Reaches(one, bound, True, (more, equal))
+        self._nodes[number] = Reaches(one, bound, False, (above, less))
+
+    def _write_chance(self, number: int, branches: int | tuple[int, ...], fork: _Fork) -> None:
+        weights = (1,) * branches if isinstance(branches, int) else tuple(map(int, branches))
+        ways = tuple(
+            self._place_of(fork.after.get(way)) for way, weight in enumerate(weights) if weight
+        )
+        self._nodes[number] = Chance(tuple(filter(None, weights)), ways)
+
+
+def _leaf_of(end: PathEnd, collected: SumCollector) -> Tell:
+    def place(one: Any) -> SumPlace:
+        if not isinstance(one, Form):
+            raise GateError("its output is calculated from noisy sums")
+        return SumPlace(collected.number_of(one, end.noises))
+
+    if place_of_cut(end.output) is not None:
+        raise GateError("its output is calculated from noisy sums")
+    return Tell(text_of(replaced(end.output, place)))
+
+
+def _order(form: Form, path: AlignedPath) -> tuple[int, Any]:
+    """By the first noise of a sum."""
+    drawn = (v for v, _ in form.terms if isinstance(path.noises[v], Noise))
+    return min(drawn, default=-1), form.terms
+
+
+def _key_of(form: Any) -> Any:
+    """Of a sum; of what is calculated from sums it is the key of none."""
+    return (form.constant, form.terms) if isinstance(form, Form) else None
+
+
+def _own_shape(followed: SymbolicPaths, places: dict[Any, int]) -> str | None:
+    """The code's own output where it consists of the sums, all of them."""
+    seen: set[int] = set()
+
+    def place(one: Any) -> SumPlace:
+        number = places[_key_of(one)]
+        seen.add(number)
+        return SumPlace(number)
+
+    if followed.output is not None:
+        with suppress(KeyError, GateError):  # of an output that is calculated from the sums
+            shape = text_of(followed.output(place))
+            if len(seen) == len(set(places.values())):
+                return shape
+    return None
