@@ -104,6 +104,27 @@ class RealData(UserRows):
         terms = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
         return exact_sum(terms)
 
+    @property
+    def cells(self) -> RowCells:
+        """What rows have in common."""
+        return self._cells
+
+    def sum_over_rows(self, number: int) -> tuple[NDArray[Any], NDArray[Any], Any] | None:
+        """What a row adds to an answer: between two numbers of its cell, and by which recipe.
+
+        None where it is not a sum over all rows alone.
+        """
+        book = self._answers
+        if book.bounds[number] is not None or book.parts[number] is not None:
+            return None
+        low = book.tables[number]
+        high, recipe = book.largest.get(number, low), book.recipes.get(number)
+        if recipe is None:
+            return low, high, None
+        _, calculated, kept = recipe
+        there = np.ones(len(low), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)
+        return np.where(there, low, 0.0), np.where(there, high, 0.0), calculated
+
     def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         slots = self._domain.slots_in(dataset)
         there = slots > 0

@@ -283,6 +283,7 @@ def _followed(
         added=data.added,
         output=_output_of(leaves),
         moved=None if functions else common_sums(leaf.moved for leaf in leaves),
+        real_data=data if isinstance(data, RealData) else None,
         ends=tuple(leaves),
     )
     if functions and type(data) is Records:

@@ -62,6 +62,8 @@ class SymbolicPaths:
     output: Callable[[Callable[[Any], Any]], Output] | None = None
     #: The answers in each number of the output, where data only move it (``moved_outputs``).
     moved: Sums | None = None
+    #: Of a table with real columns: its rows as symbols (``RealData``).
+    real_data: Any = None
     #: All runs, in the order of their choices; ``paths`` has equal ones once.
     ends: tuple[PathEnd, ...] = ()
 

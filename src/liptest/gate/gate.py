@@ -23,9 +23,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.distributions import (
+    Distribution,
+    check_distribution,
+    distribution_or_domain,
+)
 from liptest.data.domains import Domain, IntArray
 from liptest.data.fitted import recognised
+from liptest.data.tables import Table
 from liptest.errors import CodeChangedError, GateError, check_count, shown
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
@@ -161,17 +166,25 @@ class Gate:
         stored = self._stored(key)
         if stored is None:
             self._check_left()
-        private = self._domain.check_points(dataset, private=True)
-        if len(private) != 1:
-            raise GateError("dataset: give one dataset, not a batch")
+        private = self._read(dataset)
         warning = self._warning(private)
-        text = self._drawn(private[0].copy(), key) if stored is None else stored
+        text = self._drawn(private.copy(), key) if stored is None else stored
         if text == FAILED:
             raise GateError(
                 f"{self._mechanism.name}: it failed on the private dataset; the reason is "
                 f"withheld because it may tell about the data"
             )
         return Released(read_output(text), self._certificate, warning)
+
+    def _read(self, dataset: Any) -> IntArray:
+        """A private dataset, (d,); of a table also a data frame, or a dict of columns."""
+        is_frame = isinstance(dataset, dict) or hasattr(dataset, "columns")
+        if is_frame and isinstance(self._domain, Table):
+            return self._domain.encode(dataset)
+        private = self._domain.check_points(dataset, private=True)
+        if len(private) != 1:
+            raise GateError("dataset: give one dataset, not a batch")
+        return np.asarray(private[0])
 
     def _drawn(self, private: IntArray, key: str | None) -> str:
         """The text of an output, drawn, counted and recorded at once."""
@@ -238,7 +251,7 @@ class Gate:
         guarantee = self._certificate.verdict.guarantee
         if self._law is None or (guarantee.kind == "proof" and not guarantee.exception_mass):
             return ""  # a proof holds whatever the distribution was fitted on
-        return recognised(self._law, private[0])
+        return recognised(self._law, private)
 
     def _check_left(self) -> None:
         if self._left <= 0:
@@ -320,7 +333,8 @@ class PrivacyGate(Gate):
         trust_code: bool = False,
         grid_step: float | Fraction | None = None,
     ) -> None:
-        domain = check_distribution(distribution, together=True).domain
+        distribution = check_distribution(distribution_or_domain(distribution), together=True)
+        domain = distribution.domain
         checked = check_mechanism(mechanism, domain)
         check_count("releases", releases)
         if grid_step is None:

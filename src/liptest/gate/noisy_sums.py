@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.real_tables import RealRows
+from liptest.data.tables import AddedRows
 from liptest.errors import GateError
+from liptest.gate.table_answers import TableAnswers, read_table_answers
 from liptest.symbolic.answers import Answer, Differences
 from liptest.symbolic.exact_draws import ExactDraw
 from liptest.symbolic.forms import Form
@@ -26,7 +29,7 @@ _MOST_SUMS, _MOST_TERMS, _MOST_NUMBERS = 1 << 12, 1 << 8, 1 << 20
 # Of a numerator or denominator: what is told is far inside the range of floats.
 _MOST_DIGITS = 100
 # Datasets that are records, each of a value.
-_BY_RECORDS = (Hypercube, RecordGrid)
+_BY_RECORDS = (Hypercube, RecordGrid, AddedRows)
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class NoisySums:
     domain: Domain
     noises: tuple[Noise, ...]
     sums: tuple[NoisySum, ...]
+    #: Of tables with real columns: what is added up.
+    answers: TableAnswers | None = None
 
     def __post_init__(self) -> None:
         # So that whatever is drawn is inside the range of floats: a draw that fails would tell.
@@ -72,30 +77,39 @@ class NoisySums:
     def is_whole(self, number: int, step: Fraction) -> bool:
         """Whether a sum is a multiple of a step."""
         one = self.sums[number]
-        is_discrete = all(self.noises[v].is_discrete for v, _ in one.noises)
+        sources: list[Answer | Noise] = [self.noises[v] for v, _ in one.noises]
+        sources += [] if self.is_by_records else [self.variables[v] for v, _ in one.added]
+        is_discrete = all(source.is_discrete for source in sources)
         return is_discrete and all((by / step).denominator == 1 for by in one.numbers())
 
-    def counted(self, dataset: IntArray) -> list[int]:
-        """What sums add up: how many records have each value, or the numbers of a dataset, (d,)."""
+    def counted(self, dataset: IntArray) -> Sequence[int | Fraction]:
+        """What sums add up: how many records have each value, or the numbers of a dataset, (d,).
+
+        Of tables with real columns the answers.
+        """
+        if self.answers is not None:
+            return self.answers.totals(dataset)
         if self.is_by_records:
             sizes = int(self.domain.size_array.max())
             dataset = np.bincount(dataset, minlength=sizes)
         return list(map(int, dataset))
 
-    def value(self, number: int, counted: list[int]) -> Fraction:
+    def value(self, number: int, counted: Sequence[int | Fraction]) -> Fraction:
         """A sum without its noise, exactly."""
         one = self.sums[number]
         return one.offset + sum((by * counted[v] for v, by in one.added), Fraction(0))
 
     @property
     def is_by_records(self) -> bool:
-        """Whether datasets are records, each of a value."""
+        """Whether datasets are records, each of a value, or rows of a table that are listed."""
         return isinstance(self.domain, _BY_RECORDS)
 
     @cached_property
     def differences(self) -> Differences:
         """By how much neighbours move what the data add: of records the sums, else the answers."""
         d = self.domain.dimension
+        if self.answers is not None:
+            return self.answers.differences
         if isinstance(self.domain, AllAnswers):
             return Differences.of_box([1] * d, is_whole=True)
         if isinstance(self.domain, Hypergrid):
@@ -104,11 +118,15 @@ class NoisySums:
         for number, one in enumerate(self.sums):
             for v, by in one.added:
                 rows[v][number] = by
+        if isinstance(self.domain, AddedRows):
+            return Differences.of_tables(rows[1:], relation="added", size=len(self.sums))
         return Differences.of_tables(rows, size=len(self.sums))
 
     @cached_property
     def variables(self) -> tuple[Answer | Noise, ...]:
         """What the variables of ``form`` are: all answers, and after them the noises."""
+        if self.answers is not None:
+            return (*self.answers.variables, *self.noises)
         if not self.is_by_records:
             whole = [True] * self.differences.size
         else:
@@ -133,7 +151,7 @@ class NoisySums:
         return {
             "noises": [[noise.family, *in_hexadecimals(noise.parameter)] for noise in self.noises],
             "sums": [one.to_list() for one in self.sums],
-        }
+        } | ({} if self.answers is None else {"table": self.answers.to_dict()})
 
 
 class DrawnSums:
@@ -163,13 +181,20 @@ def read_noisy_sums(document: dict[str, Any], domain: Domain) -> NoisySums:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
     noises = tuple(Noise(family, fraction_of(*number)) for family, *number in document["noises"])
     sums = tuple(map(read_sum, document["sums"]))
-    made = NoisySums(domain, noises, sums)
-    places = int(domain.size_array.max()) if made.is_by_records else domain.dimension
+    answers = None
+    if isinstance(domain, RealRows):
+        answers = read_table_answers(document["table"], domain)
+    made = NoisySums(domain, noises, sums, answers)
+    places = domain.dimension if answers is None else len(answers.answers)
+    if made.is_by_records:
+        places = int(domain.size_array.max())
     total = sum(len(one.added) + len(one.noises) for one in sums)
     if not 0 < len(sums) <= _MOST_SUMS or total > _MOST_NUMBERS:
         raise ValueError
     for one in sums:
         _require_below(one.added, places)
+        if isinstance(domain, AddedRows) and any(v == 0 for v, _ in one.added):
+            raise ValueError  # a sum over what is not there
         _require_below(one.noises, len(noises))
         if len(one.noises) > _MOST_TERMS:
             raise ValueError

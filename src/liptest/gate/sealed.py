@@ -29,6 +29,8 @@ from liptest.data.domains import (
     RecordGrid,
 )
 from liptest.data.points import PointBatch
+from liptest.data.real_tables import AddedRealRows, ReplacedRealRows
+from liptest.data.tables import AddedRows, ReplacedRows
 from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.evidence.ledger_file import canonical_json, text_digest
@@ -60,6 +62,8 @@ MOST_BITS = 1 << 14
 _MOST_EXACT_BITS = 1 << 10
 #: Domains whose datasets and neighbours are known here, by exact type.
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
+#: The same, where only sums of the data are sealed: tables whose rows are those of one person each.
+SUM_DOMAINS = (*DOMAINS, ReplacedRows, AddedRows, ReplacedRealRows, AddedRealRows)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
 #: Of what is written down of them.
 VERSION = 1

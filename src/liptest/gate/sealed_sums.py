@@ -36,7 +36,7 @@ from liptest.gate.noisy_sums import (
     read_noisy_sums,
     require_few_digits,
 )
-from liptest.gate.sealed import DOMAINS, VERSION, RandomBelow, Sealed
+from liptest.gate.sealed import SUM_DOMAINS, VERSION, RandomBelow, Sealed
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws, OutputLaw
 
@@ -128,6 +128,10 @@ class SumsMechanism(Mechanism):
     def is_drawn_as_followed(self) -> bool:
         return True
 
+    def on_domain(self, domain: Domain) -> Mechanism:
+        """Itself: of a table, too, it gets datasets as they are."""
+        return self
+
     def aligned_paths(self, domain: Domain, *, way: str = "released") -> SymbolicPaths:
         """Its paths: "released" tells all sums, of which the output is a function."""
         sealed = self.sums
@@ -147,7 +151,7 @@ class SumsMechanism(Mechanism):
 def read_sums(document: dict[str, Any], name: str) -> SealedSums:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
     domain = domain_of(document["domain"])
-    if type(domain) not in DOMAINS:
+    if type(domain) not in SUM_DOMAINS:
         raise ValueError
     sums = read_noisy_sums(document, domain)
     step = fraction_of(*document["step"])

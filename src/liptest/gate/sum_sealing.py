@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from liptest.data.domains import Domain
+from liptest.data.real_tables import RealRows
 from liptest.enumerate.noise_outputs import replaced
 from liptest.enumerate.post_processing import place_of_cut
+from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.symbolic_paths import PathEnd, SymbolicPaths
 from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import SumPlace, text_of
-from liptest.gate.sealed import DOMAINS
+from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
+from liptest.gate.table_answers import TableAnswer, TableAnswers, plain_recipe
 from liptest.mechanisms.base import Mechanism
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branches
 from liptest.values.decisions import Alternative, AtLeast, Equality, LargestOf
+from liptest.values.recipes import RowCondition
 
 _REFUSED = "on a grid only noisy sums, and decisions on them, are released"
 
@@ -39,7 +45,7 @@ def seal_sums(
     [path, *more] = followed.paths
     if more or path.conditions:
         raise GateError("which sums are looked at depends on chance or on noise")
-    collected = SumCollector(followed.added)
+    collected = SumCollector(followed, domain)
     forms = sorted(path.places, key=lambda form: _order(form, path))
     places = {_key_of(form): collected.number_of(form, path.noises) for form in forms}
     shape = _own_shape(followed, places)
@@ -48,7 +54,7 @@ def seal_sums(
             raise GateError("its output is calculated from noisy sums")
         every = tuple(map(SumPlace, range(len(set(places.values())))))
         shape = text_of(every[0] if len(every) == 1 else every)
-    return SealedSums(collected.sums(domain), step, (Tell(shape),), name)
+    return SealedSums(collected.sums(), step, (Tell(shape),), name)
 
 
 def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: str) -> SealedSums:
@@ -57,14 +63,14 @@ def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: s
     GateError where it does more with sums than compare and tell them.
     """
     followed = _followed(mechanism, domain, "branches")
-    collected = SumCollector(followed.added)
+    collected = SumCollector(followed, domain)
     nodes = _NodeWriter(collected).write(_grown(followed.ends))
-    return SealedSums(collected.sums(domain), step, nodes, name)
+    return SealedSums(collected.sums(), step, nodes, name)
 
 
 def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
-    if type(domain) not in DOMAINS:
-        raise GateError(f"datasets of {domain} are not sums of whole numbers")
+    if type(domain) not in SUM_DOMAINS:
+        raise GateError(f"datasets of {domain} are not added up")
     followed: Any = mechanism.aligned_paths(domain, way=way)
     if followed is None or not followed.paths:
         why = "there is no code to follow" if followed is None else followed.reason
@@ -75,10 +81,15 @@ def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
 
 
 class SumCollector:
-    """Sums of the paths of a program, equal ones once; ``added`` is that of ``SymbolicPaths``."""
+    """Sums of the paths of a program, equal ones once."""
 
-    def __init__(self, added: Callable[[int], dict[int, Fraction] | None]) -> None:
-        self._added = added
+    def __init__(self, followed: SymbolicPaths, domain: Domain) -> None:
+        self._domain = domain
+        self._rows = None
+        self._added = followed.added
+        if isinstance(domain, RealRows):
+            self._rows = _RowCollector(followed.real_data, domain)
+            self._added = self._rows.added
         self._noises: dict[tuple[int, Noise], int] = {}
         self._sums: dict[NoisySum, int] = {}
 
@@ -105,10 +116,44 @@ class SumCollector:
             raise GateError(f"{_REFUSED}; {source} is not a sum over all records")
         return table
 
-    def sums(self, domain: Domain) -> NoisySums:
+    def sums(self) -> NoisySums:
         """All that were collected."""
         noises = tuple(noise for _, noise in self._noises)
-        return NoisySums(domain, noises, tuple(self._sums))
+        answers = None if self._rows is None else self._rows.answers()
+        return NoisySums(self._domain, noises, tuple(self._sums), answers)
+
+
+class _RowCollector:
+    """Sums over the rows of a table with real columns, equal ones once."""
+
+    def __init__(self, data: RealData, domain: RealRows) -> None:
+        self._data = data
+        self._domain = domain
+        self._places: dict[Any, int] = {}
+        self._answers: list[TableAnswer] = []
+
+    def added(self, number: int) -> dict[int, Fraction] | None:
+        """The place of an answer; None where it is not a sum over all rows."""
+        over_rows = self._data.sum_over_rows(number)
+        if over_rows is None:
+            return None
+        *ends, recipe = over_rows
+        low, high = (np.asarray(end, dtype=np.float64) for end in ends)
+        one = TableAnswer(low, high, None if recipe is None else plain_recipe(recipe))
+        key = low.tobytes(), high.tobytes(), one.recipe
+        if key not in self._places:
+            self._places[key] = len(self._answers)
+            self._answers.append(one)
+        return {self._places[key]: Fraction(1)}
+
+    def answers(self) -> TableAnswers:
+        """All that were collected."""
+        cells = self._data.cells
+        conditions = tuple(
+            RowCondition(one.comparison, plain_recipe(one.left), plain_recipe(one.right))
+            for one in cells.conditions
+        )
+        return TableAnswers(self._domain, cells.cuts, conditions, tuple(self._answers))
 
 
 @dataclass(frozen=True)
