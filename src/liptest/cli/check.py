@@ -23,6 +23,7 @@ from liptest.cli import typed
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
 from liptest.cli.confined_check import begun_late, check_elsewhere
+from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.jobs import (
     CodePlace,
     CommandJob,
@@ -41,6 +42,8 @@ from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
+from liptest.data.domains import Domain
+from liptest.data.tables import Table
 from liptest.errors import BudgetError, GateError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerRecorder
@@ -142,6 +145,10 @@ def release(
     Real answers, exactly, as multiples of a hundredth; any number of records.
     Example: liptest release vendor.py:mean --epsilon 1 --records 5000 --values 121
     --private ages.csv --private-column age --grid-step 0.01
+
+    A pandas or polars program; the private file has all columns of the table.
+    Example: liptest release vendor.py:report --epsilon 1 --domain table --records 5000
+    --columns "age:real:0..120,region:north|south" --private people.csv --grid-step 0.01
     """
     dataset = {
         "private": private,
@@ -265,7 +272,6 @@ def run_release(options: dict[str, Any]) -> int:
         if options["key"] is not None and task.ledger is None:
             raise InputError("--key: answers are stored in a ledger; give --ledger FILE too")
         check_readable(options["private"], "--private")
-        check_column(options["private"], options["private_column"], options["private_rows"])
         return _release(screen, task.models[0], task, options)
     except LiptestError as error:
         return screen.error(error, code_of(error))
@@ -448,9 +454,11 @@ def _since(started: float) -> float:
 
 
 def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]) -> int:
+    law = distribution_of(model, task.folder, alone=True)
+    _check_private(law.domain, options)
     in_process = options["trust_code"] or options["in_process"]
     opened = _gate_in_process if in_process else _gate_on_sealed
-    gate, label, law, mechanism = opened(screen, model, task, options)
+    gate, label, mechanism = opened(screen, model, task, options, law)
     verdict = replace(gate.certificate.verdict, mechanism=label)
     screen.verdict(verdict)
     code = _CODES[verdict.decision]
@@ -462,10 +470,7 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
     if not is_written:
         screen.paragraph("NOT RELEASED - a file could not be written; the table was not read")
         return 2
-    private: Path = options["private"]
-    column = read_column(private, options["private_column"], options["private_rows"], private=True)
-    dataset = read_whole_numbers(column, private, private=True)
-    answer = gate.release(dataset, key=options["key"])
+    answer = gate.release(_private_data(law.domain, options), key=options["key"])
     assert isinstance(answer, Released)
     screen.paragraph(f"RELEASED {answer.output!r}")
     screen.paragraph(f"({gate.certificate.release_guarantee})")
@@ -476,9 +481,13 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
 
 
 def _gate_in_process(
-    screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
-) -> tuple[Gate, str, Distribution, Any]:
-    job = load_job(model, task.folder, alone=True)
+    screen: Screen,
+    model: CheckModel,
+    task: CommandJob,
+    options: dict[str, Any],
+    law: Distribution,
+) -> tuple[Gate, str, Any]:
+    job = load_job(model, task.folder, law=law)
     vendor = model.vendor or clean_name(model.mechanism)
     with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
         settings = replace(settings_of(model), executor=executor, progress=progress)
@@ -493,14 +502,18 @@ def _gate_in_process(
             grid_step=options["grid_step"],
             **settings.arguments(),
         )
-    return gate, job.label, job.distribution, job.mechanism
+    return gate, job.label, job.mechanism
 
 
 def _gate_on_sealed(
-    screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]
-) -> tuple[Gate, str, Distribution, Any]:
+    screen: Screen,
+    model: CheckModel,
+    task: CommandJob,
+    options: dict[str, Any],
+    law: Distribution,
+) -> tuple[Gate, str, Any]:
     """The code runs in another process, which knows the domain; this one never imports it."""
-    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
+    settings = settings_of(model)
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
@@ -518,7 +531,25 @@ def _gate_on_sealed(
             recorder=recorder,
             releases=model.releases,
         )
-    return gate, sealed_code.label, law, None
+    return gate, sealed_code.label, None
+
+
+def _check_private(domain: Domain, options: dict[str, Any]) -> None:
+    """InputError where the private file cannot be meant; no entry is read."""
+    said = options["private_column"], options["private_rows"]
+    if isinstance(domain, Table):
+        check_private_columns(options["private"], domain, *said)
+    else:
+        check_column(options["private"], *said)
+
+
+def _private_data(domain: Domain, options: dict[str, Any]) -> Any:
+    """What the private file holds: of a table its columns, else one column of whole numbers."""
+    private, rows = options["private"], options["private_rows"]
+    if isinstance(domain, Table):
+        return read_private_frame(private, domain, rows)
+    column = read_column(private, options["private_column"], rows, private=True)
+    return read_whole_numbers(column, private, private=True)
 
 
 def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:

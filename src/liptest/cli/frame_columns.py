@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.data.real_tables import Real
 from liptest.data.sources import as_source
-from liptest.data.tables import Category, ColumnKind, Integer, Key
-from liptest.errors import ConfigError, shown
+from liptest.data.tables import Category, ColumnKind, Integer, Key, Table
+from liptest.errors import ConfigError, InputError, shown
 
 PARQUET = (".parquet", ".pq")
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
@@ -124,3 +125,52 @@ def _is_number(cell: Any) -> bool:
 
 def _wrong(what: str) -> ConfigError:
     return ConfigError(f"distribution.columns: {what}", key="distribution.columns")
+
+
+def check_private_columns(path: Path, table: Table, column: str | None, rows: str | None) -> None:
+    """Raise InputError as far as the first line of a private file tells; no entry is read."""
+    if column is not None:
+        raise InputError(
+            f"--private-column {shown(column)}: a table has all its columns, "
+            f"{', '.join(table.columns)}; leave it out",
+            name="private_column",
+        )
+    if path.suffix.lower() in PARQUET:
+        if rows is not None:
+            raise InputError("--private-rows is for CSV files; leave it out", name="private_rows")
+        return
+    for name in table.columns:
+        check_column(path, name, rows)
+
+
+def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, NDArray[Any]]:
+    """The columns of a private CSV or Parquet file; no message quotes an entry.
+
+    Raises InputError where a column is missing, or holds what is no number where these are meant.
+    """
+    is_parquet = path.suffix.lower() in PARQUET
+    frame: dict[str, NDArray[Any]] = {}
+    for name, kind in table.columns.items():
+        if is_parquet:
+            entries = np.array(read_cells(path, name), dtype=object)
+        else:
+            entries = read_column(path, name, rows, private=True)
+        if isinstance(kind, Real):
+            entries = _as_floats(entries, path, name)
+        elif isinstance(kind, Integer):
+            entries = read_whole_numbers(entries, path, private=True)
+        frame[name] = entries
+    return frame
+
+
+def _as_floats(entries: NDArray[Any], path: Path, name: str) -> NDArray[np.float64]:
+    try:
+        return entries.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    # Outside of the except clause: no context carries an entry on.
+    raise InputError(
+        f"{path}: column {shown(name)} holds what is not a number; a real column has a number in "
+        f"each row",
+        name="private",
+    )

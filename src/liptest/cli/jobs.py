@@ -126,15 +126,17 @@ def _from_arguments(options: dict[str, Any]) -> dict[str, Any]:
     return {**data, **from_arguments(options), **options["data"]}
 
 
-def load_job(model: CheckModel, folder: Path, *, alone: bool = False) -> Job:
-    """Load the mechanism and build the distribution of one check.
+def load_job(
+    model: CheckModel, folder: Path, *, alone: bool = False, law: Distribution | None = None
+) -> Job:
+    """Load the mechanism and build the distribution of one check, unless it is there already.
 
     ``alone``: a domain is enough, as it is for a proof and for a refutation.
     """
     where = where_is(model, folder)
     with muted():
         mechanism, label = load_mechanism(where, model.statistic, model.library)
-    distribution = distribution_of(model, folder, alone=alone)
+    distribution = distribution_of(model, folder, alone=alone) if law is None else law
     _check_domain_of_library(mechanism, label, distribution.domain)
     return Job(model, where, mechanism, label, distribution)
 

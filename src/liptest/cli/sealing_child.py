@@ -28,6 +28,7 @@ def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
     )
     domain = domain_of(request["domain"])
     with surroundings_kept():
+        mechanism = mechanism.on_domain(domain)  # a table's gets data frames
         code = fingerprint(mechanism)
         step = request.get("grid_step")
         if step is None:

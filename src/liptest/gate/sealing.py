@@ -15,6 +15,7 @@ from liptest.errors import GateError, InputError, LiptestError, shown
 from liptest.gate.sealed import (
     DOMAINS,
     MOST_ROWS,
+    SUM_DOMAINS,
     LawCollector,
     Sealed,
     SealedNoise,
@@ -40,6 +41,11 @@ from liptest.statistics.trusted import statistic_of, statistic_spec
 
 _CHUNK = 1 << 10
 _LEAST_STEP = Fraction(1, 1 << 100)
+_OF_TABLES = (
+    "of a table only noisy sums, and decisions on them, are released; where they are real numbers, "
+    "state the step of a grid, grid_step=0.01 (--grid-step 0.01), which also tells what else the "
+    "code does"
+)
 _INSTEAD = (
     "let the code receive only a statistic of this package, @lt.mechanism(statistic=lt.Count()) or "
     "another, or declare lt.ShiftMechanism(statistic, lt.DiscreteLaplace(scale)), or give the "
@@ -157,8 +163,10 @@ def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed
 
 def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
     """How a mechanism can be sealed; it says so itself nowhere, and no law is computed."""
+    if type(domain) in SUM_DOMAINS[len(DOMAINS) :]:
+        return SealPlan("none", reason=_OF_TABLES)
     if type(domain) not in DOMAINS:
-        return SealPlan("none", reason=f"datasets of {domain} cannot be listed")
+        return SealPlan("none", reason=f"datasets of {domain} can be neither listed nor added up")
     statistic = _trusted(mechanism.statistic, domain)
     if isinstance(mechanism, (ShiftMechanism, VectorShift)) and _is_ours(mechanism):
         if statistic is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,11 @@ from liptest.values.recipes import ENDS, Recipe, RowCondition, evaluate
 from liptest.values.row_cells import MOST_CELLS, RowCells
 
 Floats = NDArray[np.float64]
-_FUNCTIONS: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in ENDS}
+#: By name with how many operands; of floats they fail for no numbers.
+_FUNCTIONS: dict[str, tuple[Any, int]] = {
+    "where": (np.where, 3),
+    **{ufunc.__name__: (ufunc, ufunc.nin) for ufunc in ENDS},
+}
 _COMPARISONS: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in COMPARISONS}
 # Levels of a recipe, and numbers in all tables together.
 _DEEPEST, _MOST_NUMBERS = 200, 1 << 21
@@ -132,6 +136,8 @@ def _listed(recipe: Recipe) -> list[Any]:
         return ["real", rest[0]] if kind == "real" else ["number", float(rest[1]).hex()]
     if kind == "table":
         return ["table", [number.hex() for number in np.frombuffer(rest[1]).tolist()]]
+    if kind == "cells":
+        return ["cells", *map(_listed, rest[0])]
     return [kind.__name__, *map(_listed, rest)]
 
 
@@ -145,7 +151,9 @@ def plain_recipe(recipe: Recipe) -> Recipe:
     if kind == "table":
         floats = np.frombuffer(rest[1], dtype=rest[0]).astype(np.float64)
         return ("table", np.float64, floats.tobytes())
-    if not callable(kind) or kind not in ENDS:
+    if kind == "cells":
+        return ("cells", tuple(map(plain_recipe, rest[0])))
+    if not callable(kind) or _FUNCTIONS.get(kind.__name__, ())[:1] != (kind,):
         raise GateError("what a row adds to a sum depends on more than this row, or on noise")
     return (kind, *map(plain_recipe, rest))
 
@@ -197,7 +205,7 @@ def _read_answer(listed: list[Any], known: TableAnswers, budget: _Budget) -> Tab
     if more:
         high, said = more
         highs = np.array(budget.floats(high, -_LARGEST, _LARGEST))
-        recipe = _read_recipe(said, known.domain, known.cells.count, budget)
+        recipe = _read_recipe(said, known.domain, known.cells.count, budget, has_cells=True)
     count, first = known.cells.count, known.cells.first
     if len(lows) != count or len(highs) != count or (lows > highs).any():
         raise ValueError
@@ -216,10 +224,25 @@ def _read_condition(listed: list[Any], domain: RealRows, budget: _Budget) -> Row
 
 
 def _read_recipe(
-    listed: list[Any], domain: RealRows, places: int, budget: _Budget, depth: int = 0
+    listed: list[Any],
+    domain: RealRows,
+    places: int,
+    budget: _Budget,
+    depth: int = 0,
+    *,
+    has_cells: bool = False,
 ) -> Recipe:
+    """``places``: how long its tables are; ``has_cells``: whether it may have a part by cell."""
     budget.take(1)
     kind, *rest = listed
+    read = partial(
+        _read_recipe,
+        domain=domain,
+        places=places,
+        budget=budget,
+        depth=depth + 1,
+        has_cells=has_cells,
+    )
     if depth > _DEEPEST:
         raise ValueError
     if kind == "real":
@@ -236,7 +259,11 @@ def _read_recipe(
         if len(table) != places:
             raise ValueError
         return ("table", np.float64, table.tobytes())
-    ufunc = _FUNCTIONS[kind]
-    if len(rest) != ufunc.nin:
+    if kind == "cells":
+        if not has_cells or len(rest) != places:
+            raise ValueError
+        return ("cells", tuple(map(read, rest)))
+    function, operands = _FUNCTIONS[kind]
+    if len(rest) != operands:
         raise ValueError
-    return (ufunc, *(_read_recipe(part, domain, places, budget, depth + 1) for part in rest))
+    return (function, *map(read, rest))
