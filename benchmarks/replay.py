@@ -59,6 +59,21 @@ def uniform_comparisons(data: Any, rng: Any) -> int:
     return sum(rng.random() < 0.3 for _ in range(len(data)))
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A class whose methods may look at their surroundings, though none of them runs."""
+
+    share: float
+
+
+SETTING = Setting(0.3)
+
+
+def held_setting(data: Any, rng: Any) -> int:
+    """The same, with a number that an object of a class holds."""
+    return sum(rng.random() < SETTING.share for _ in range(len(data)))
+
+
 def packed_bits(data: Any, rng: Any) -> tuple[int, ...]:
     """Bits that are flipped at once, all of them answered."""
     flips = rng.random(len(data)) < 0.25
@@ -115,6 +130,7 @@ def symbolic_cases(quick: bool) -> list[Case]:
     if quick:
         return [
             Case(uniform_comparisons, 6, 64),
+            Case(held_setting, 6, 64),
             Case(packed_bits, 6, 64),
             Case(bit_sum, 10, 11),
             Case(bit_sum_compared, 100, 2),
@@ -124,6 +140,7 @@ def symbolic_cases(quick: bool) -> list[Case]:
         ]
     return [
         Case(uniform_comparisons, 11, 2048),
+        Case(held_setting, 11, 2048),
         Case(packed_bits, 10, 1024),
         Case(bit_sum, 10, 11),
         Case(bit_sum, 1000, 1001),

@@ -73,14 +73,15 @@ def _packages(modules: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _generated_code(modules: int) -> dict[int, CodeType]:
-    """Methods of liptest that dataclasses wrote, which no file holds; by id."""
+    """Methods of liptest that dataclasses and named tuples wrote, which no file holds; by id."""
     codes = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] != "liptest":
             continue
         for kind in list(vars(module).values()):
             if isinstance(kind, type) and kind.__module__.startswith("liptest"):
-                for method in vars(kind).values():
+                for member in vars(kind).values():
+                    method = getattr(member, "__func__", member)  # __new__ is a static method
                     if type(method) is FunctionType and method.__code__.co_filename == "<string>":
                         codes[id(method.__code__)] = method.__code__
     return codes

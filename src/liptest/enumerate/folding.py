@@ -15,7 +15,7 @@ import collections
 import functools
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType
@@ -84,14 +84,19 @@ SUMMED_UP = (
 )
 
 
-def fold_loops(function: Any, folds: Folds, tail: Tail | None = None) -> Any:
+def fold_loops(
+    function: Any,
+    folds: Folds,
+    tail: Tail | None = None,
+    reach: Callable[[Any], None] = lambda made: None,
+) -> Any:
     """The function with loops that ask ``folds``; itself where there is nothing to rewrite.
 
     What it calls by name, of the program's own, is rewritten, too. To be called within the
     analysis that runs it: what names stand for is looked up here. With a ``tail``, of this
-    function, it is cut there.
+    function, it is cut there. ``reach`` is told of each function that is made.
     """
-    return _Rewriter(folds, tail).rewritten(function)
+    return _Rewriter(folds, tail, reach).rewritten(function)
 
 
 class Rewritten:
@@ -103,7 +108,8 @@ class Rewritten:
 
     def __call__(self, session: Any) -> Any:
         if self._known is None or self._known[0] is not session:
-            made = fold_loops(self._mechanism.function, self._folds)
+            reach = session.surroundings.reach
+            made = fold_loops(self._mechanism.function, self._folds, reach=reach)
             called = made if self._mechanism._takes_generator else lambda data, rng: made(data)
             self._known = session, self._mechanism._presented(called)
         return self._known[1]
@@ -112,9 +118,10 @@ class Rewritten:
 class _Rewriter:
     """Rewrites functions, each once."""
 
-    def __init__(self, folds: Folds, tail: Tail | None) -> None:
+    def __init__(self, folds: Folds, tail: Tail | None, reach: Callable[[Any], None]) -> None:
         self._folds = folds
         self._tail = tail
+        self._reach = reach
         self._known: dict[FunctionType, FunctionType] = {}
 
     def rewritten(self, function: Any) -> Any:
@@ -156,7 +163,9 @@ class _Rewriter:
             body += [*calls.get(place, ()), rewriting.visit(copy_tree(statement))]
         if not rewriting.changes and not calls:
             return None
-        return source.compiled(source.with_body(_flat(body)), helpers | rewriting.helpers)
+        made = source.compiled(source.with_body(_flat(body)), helpers | rewriting.helpers)
+        self._reach(made)
+        return made
 
 
 def _has_slices(node: ast.expr) -> bool:

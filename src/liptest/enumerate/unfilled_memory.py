@@ -24,6 +24,7 @@ _ARRAYS = {
     "recarray": (frozenset({"buf"}), 2),
     "chararray": (frozenset({"buffer"}), 3),
 }
+_NAMES = frozenset({*_ARRAYS, "matlib"})
 _ZEROS = "use numpy.zeros or numpy.array"
 
 
@@ -37,9 +38,14 @@ class _Call(NamedTuple):
 
 
 def may_leave_unfilled(code: CodeType) -> bool:
-    """Whether code may do one of these calls, from what it names."""
-    return not {*_ARRAYS, "matlib"}.isdisjoint(code.co_names) or any(
-        isinstance(constant, tuple) and "where" in constant for constant in code.co_consts
+    """Whether code may do one of these calls: to name such a class, as ``isinstance`` does, is
+    none."""
+    return (
+        not _NAMES.isdisjoint(code.co_names)
+        or any(isinstance(constant, tuple) and "where" in constant for constant in code.co_consts)
+    ) and any(
+        "where" in call.keywords or not _NAMES.isdisjoint(call.path[-2:])
+        for call in _calls_of(code)
     )
 
 

@@ -90,6 +90,7 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("noisy_bits, 6 coins", {"calls": 98}),
         ("sampled_count, 6 coins", {"calls": 82}),
         ("uniform_comparisons, 6 records", {"leaves": 64}),
+        ("held_setting, 6 records", {"leaves": 64}),
         ("packed_bits, 6 records", {"leaves": 64}),
         ("bit_sum, 10 records", {"leaves": 11}),
         ("bit_sum_compared, 100 records", {"leaves": 2}),

@@ -301,10 +301,8 @@ class HandsOn(Cell):
         return sum(map(hash, str(self.row)))
 
 
-def test_a_hash_of_a_dataclass_needs_no_look_at_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    def looked_up(data: Any, rng: Any, cells: tuple[Cell, Cell] = (Cell(0), Cell(1))) -> int:
-        return {cells[0]: 3, cells[1]: 4}[cells[int(data[0])]] + int(rng.integers(2))
-
+def judgements(monkeypatch: pytest.MonkeyPatch, program: Any) -> list[bool]:
+    """Whether what ran was found harmless, law by law; what was not is run again with the hook."""
     judged: list[bool] = []
     judge = surroundings.Surroundings.is_harmless
     with monkeypatch.context() as meanwhile:
@@ -313,11 +311,60 @@ def test_a_hash_of_a_dataclass_needs_no_look_at_all_calls(monkeypatch: pytest.Mo
             "is_harmless",
             lambda self, executed: judged.append(judge(self, executed)) or judged[-1],
         )
-        assert law(looked_up) == {4: 0.5, 5: 0.5}
-    assert judged == [True]
+        law(program)
+    return judged
+
+
+def test_a_hash_of_a_dataclass_needs_no_look_at_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_up(data: Any, rng: Any, cells: tuple[Cell, Cell] = (Cell(0), Cell(1))) -> int:
+        return {cells[0]: 3, cells[1]: 4}[cells[int(data[0])]] + int(rng.integers(2))
+
+    assert judgements(monkeypatch, looked_up) == [True]
     others = HandsOn(0), HandsOn(1)
     with pytest.raises(NonDeterministicError, match="hands on hash"):
         law(lambda data, rng: looked_up(data, rng, others))
+
+
+HELD = HandsOn(0)
+
+
+def waiting(data: Any, rng: Any, cell: Any = HELD) -> int:
+    waits = 0
+    while rng.random() < 0.5:
+        waits += 1
+    return cell.row + waits
+
+
+def noisy_place(data: Any, rng: Any, cell: Any = HELD) -> int:
+    noisy = data + rng.laplace(0, 1.0, len(data))
+    return cell.row + int(np.argmax(noisy))
+
+
+@pytest.mark.parametrize("program", [waiting, noisy_place])
+def test_what_liptest_writes_itself_needs_no_look_at_all_calls(
+    monkeypatch: pytest.MonkeyPatch, program: Any
+) -> None:
+    """Loops summed up are code of liptest's own, as are named tuples of noise."""
+    judged = judgements(monkeypatch, program)
+    assert judged
+    assert all(judged)
+    with pytest.raises(NonDeterministicError, match="hands on hash"):
+        law(lambda data, rng: program(data, rng) + sum(map(hash, "ab")) % 2)
+
+
+def test_the_name_of_a_class_of_arrays_needs_no_look_at_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def listed(data: Any, rng: Any) -> Any:
+        answer = data + (rng.random(len(data)) < 0.5)
+        return answer.tolist() if isinstance(answer, np.ndarray) else answer
+
+    def unfilled(data: Any, rng: Any) -> Any:
+        return [*listed(data, rng), len(np.ndarray(3))]
+
+    assert judgements(monkeypatch, listed) == []
+    with pytest.raises(NonDeterministicError, match="nobody has filled"):
+        law(unfilled)
 
 
 def quiet(data: Any) -> int:
