@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from flint import arb, fmpq
@@ -35,9 +35,8 @@ from liptest.symbolic.rounded_laws import (
 from liptest.symbolic.whole_laws import (
     QuotientExtremes,
     WholeExcess,
+    WholeMasses,
     excess_of,
-    probability_at,
-    probability_near,
     quotient_extremes,
     tail_mass,
 )
@@ -73,8 +72,12 @@ class ExactLaw:
     def probability(self, number: int) -> arb:
         """Of one number; exactly 0 where it is."""
         if abs(number) < _NEAR:
-            return arb(probability_at(self.rates, self.function, number))
-        return probability_near(self.rates, self.function, number)
+            return arb(self._masses.at(number))
+        return self._masses.near(number)
+
+    @cached_property
+    def _masses(self) -> WholeMasses:
+        return WholeMasses(self.rates, self.function)
 
     def some_number(self) -> int:
         """One that it has."""

@@ -446,24 +446,29 @@ def joined_spans(
         yield pending
 
 
-def probability_at(rates: ExactRates, function: Function, number: int) -> Any:
-    """The exact value at one whole number."""
-    return evaluate_terms(*_terms_at(rates, function, number))
+class WholeMasses:
+    """The values of a function at whole numbers: each of its pieces is expanded once."""
 
+    def __init__(self, rates: ExactRates, function: Function) -> None:
+        self._pieces = [
+            (piece, to_whole_terms(rates, piece, piece.origin, 1)) for piece in function
+        ]
 
-def probability_near(rates: ExactRates, function: Function, number: int) -> arb:
-    """The same as a ball: far out, where the exact one is long."""
-    terms, n = _terms_at(rates, function, number)
-    return sum((arb(c) * arb(n) ** k * arb(q) ** n for (q, k), c in terms.items()), arb(0))
+    def at(self, number: int) -> Any:
+        """The exact value at one number."""
+        return evaluate_terms(*self._terms_at(number))
 
+    def near(self, number: int) -> arb:
+        """The same as a ball: far out, where the exact one is long."""
+        terms, n = self._terms_at(number)
+        return sum((arb(c) * arb(n) ** k * arb(q) ** n for (q, k), c in terms.items()), arb(0))
 
-def _terms_at(rates: ExactRates, function: Function, number: int) -> tuple[Terms, int]:
-    for piece in function:
-        below = piece.low is not None and number < piece.low
-        if not below and (piece.high is None or number < piece.high):
-            terms = to_whole_terms(rates, piece, piece.origin, 1)
-            return terms, int(number - piece.origin.p)
-    return {}, 0
+    def _terms_at(self, number: int) -> tuple[Terms, int]:
+        for piece, terms in self._pieces:
+            below = piece.low is not None and number < piece.low
+            if not below and (piece.high is None or number < piece.high):
+                return terms, int(number - piece.origin.p)
+        return {}, 0
 
 
 def tail_mass(rates: ExactRates, function: Function, low: int | None, high: int | None) -> arb:

@@ -17,8 +17,8 @@ from liptest.symbolic.exponential_polynomials import ExactRates, Function
 from liptest.symbolic.free_sums import law_of_sum
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.whole_laws import (
+    WholeMasses,
     excess_of,
-    probability_at,
     quotient_extremes,
     settle,
     tail_mass,
@@ -84,7 +84,7 @@ def check_pair(seed: int) -> None:
     assert all(functions.total(rates, law) == 1 for law in laws)
     with precision(128):
         found = quotient_extremes(rates, *laws)
-        exact = [[probability_at(rates, law, z) for z in range(-reach, reach)] for law in laws]
+        exact = [list(map(WholeMasses(rates, law).at, range(-reach, reach))) for law in laws]
         quotients = [p / q for p, q in zip(*exact, strict=True) if q]
         if any(p and not q for p, q in zip(*exact, strict=True)):
             assert found.largest.value is None
@@ -121,9 +121,9 @@ def test_two_thousand_random_mixtures() -> None:
 def test_laws_are_those_of_a_table(seed: int) -> None:
     ratios, left, _ = random_pair(seed)
     rates = rates_for(*ratios)
-    made, table = law_of(rates, left), table_of(left, 40)
+    masses, table = WholeMasses(rates, law_of(rates, left)), table_of(left, 40)
     for z in range(-40, 41):
-        assert float(arb(probability_at(rates, made, z))) == pytest.approx(table[z + 40], abs=1e-12)
+        assert float(arb(masses.at(z))) == pytest.approx(table[z + 40], abs=1e-12)
 
 
 @pytest.mark.parametrize("many", [1, 2, 3])
@@ -134,10 +134,8 @@ def test_differences_of_negative_binomials_have_their_tail_rate(many: int) -> No
     found = quotient_extremes(rates, *laws)
     assert found.largest.value == 2
     assert found.smallest.value == fmpq(1, 2)
-    attained = any(
-        probability_at(rates, laws[0], z) == 2 * probability_at(rates, laws[1], z)
-        for z in range(-60, 60)
-    )
+    masses = [WholeMasses(rates, law) for law in laws]
+    attained = any(masses[0].at(z) == 2 * masses[1].at(z) for z in range(-60, 60))
     assert attained is (many == 1)
 
 
@@ -154,10 +152,8 @@ def test_a_quotient_without_bound_has_numbers_on_the_way() -> None:
     found = quotient_extremes(rates, wide, narrow)
     assert found.largest.value is None
     assert found.smallest.value is not None
-    far = [
-        probability_at(rates, wide, z) / probability_at(rates, narrow, z)
-        for z in found.largest.numbers[:8]
-    ]
+    over, under = (WholeMasses(rates, law) for law in (wide, narrow))
+    far = [over.at(z) / under.at(z) for z in found.largest.numbers[:8]]
     assert far == sorted(far)
 
 
