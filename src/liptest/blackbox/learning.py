@@ -32,8 +32,9 @@ from liptest.mechanisms.laws import Output
 # normal approximation, no split of the failure probability over two bounds.
 
 
-# Bits of the certified arithmetic, and the widest relative error that a tail may have.
+# Bits of the certified arithmetic, and the widest error of the logarithm of a tail.
 _PRECISIONS = tuple(1 << power for power in range(6, 14))
+_WIDEST = 2.0**-30
 _STEP = 1e-4
 # A bound is never quoted above this: e^50 exceeds every number of samples.
 _LARGEST = 50.0
@@ -42,16 +43,21 @@ _LARGEST = 50.0
 def log_tail(wins: int, trials: int, log_odds: float) -> float:
     """Certified upper bound of ln Pr[Bin(trials, p) >= wins], ln(p / (1 - p)) = ``log_odds``.
 
-    The regularised incomplete beta function I_p(wins, trials - wins + 1).
+    The sum of its terms, none of which is negative: the first one times the hypergeometric
+    polynomial 2F1(1, wins - trials; wins + 1; -p / (1 - p)). An order of magnitude faster than the
+    incomplete beta function where the tail is small.
     """
     if wins <= 0:
         return 0.0
+    losses = trials - wins
     for bits in _PRECISIONS:
         with precision(bits):
-            chance = 1 / (1 + (-arb(log_odds)).exp())
-            tail = chance.beta_lower(wins, trials - wins + 1, regularized=True)
-            if tail.lower() > 0 and tail.rel_accuracy_bits() > 30:
-                return min(0.0, _upward(float(tail.upper().log().upper())))
+            odds = arb(log_odds).exp()
+            ways = arb(trials + 1).lgamma() - arb(wins + 1).lgamma() - arb(losses + 1).lgamma()
+            first = ways - wins * (1 / odds).log1p() - losses * odds.log1p()
+            tail = first + (-odds).hypgeom_2f1(1, -losses, wins + 1).log()
+            if tail.rad() < _WIDEST:
+                return min(0.0, _upward(float(tail.upper())))
     return 0.0
 
 
