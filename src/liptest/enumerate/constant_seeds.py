@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
@@ -63,8 +64,12 @@ _known: dict[str, tuple[list[str], tuple[Literal, ...]]] = {}
 
 
 def _literals(file: str, lines: list[str]) -> list[Literal]:
+    text = "".join(lines)
+    # Most files name none of them; what is not ASCII may be another spelling of a name.
+    if text.isascii() and not any(maker in text for maker in _MAKERS):
+        return []
     try:
-        tree = ast.parse("".join(lines))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
     constants = dict(_constants(tree))
@@ -127,22 +132,26 @@ class ProgramFiles:
 
     def seed_of(self, generator: Any) -> Literal | None:
         """The constant seed that a generator was made with, where one is found."""
-        files = {**self._files, **dict.fromkeys(self._holding(generator))}
-        every = [seed for file in files for seed in literals_in(file)]
+        every = self._seeds_near(generator)
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
     def names_entropy(self, sequence: np.random.SeedSequence) -> bool:
         """Whether a file of the program has the entropy of a SeedSequence as a constant."""
-        files = {**self._files, **dict.fromkeys(self._holding(sequence))}
-        return any(seed.value == sequence.entropy for file in files for seed in literals_in(file))
+        return any(seed.value == sequence.entropy for seed in self._seeds_near(sequence))
 
-    def _holding(self, value: Any) -> Iterator[str]:
-        return (file for file, named in self._modules if id(value) in named)
+    def _seeds_near(self, value: Any) -> Iterator[Literal]:
+        """In files of the program, and of modules that name a value."""
+        holding = (file for file in self._holders.get(id(value), ()) if file not in self._files)
+        return chain.from_iterable(map(literals_in, chain(self._files, dict.fromkeys(holding))))
 
     @cached_property
-    def _modules(self) -> list[tuple[str, set[int]]]:
-        """Files of modules with the ids of what they name: most programs hold no generator."""
-        return list(_named_by_modules())
+    def _holders(self) -> dict[int, list[str]]:
+        """Files of modules by the ids of what they name: most programs hold no generator."""
+        holders: dict[int, list[str]] = {}
+        for file, named in _named_by_modules():
+            for each in named:
+                holders.setdefault(each, []).append(file)
+        return holders
 
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import random
 import types
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.constant_seeds import literals_in
 from liptest.errors import MechanismError
 from tests.shares import mostly_slow
 
@@ -136,3 +138,17 @@ def test_seeding_a_module_at_import(tmp_path: Any, monkeypatch: pytest.MonkeyPat
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        ("rng = np.random.default_rng(7)", [7]),
+        ("rng = np.random.\uff44efault_rng(7)", [7]),  # which Python reads as the same name
+        ("rng = np.random.new(7)", []),
+    ],
+)
+def test_seeds_of_a_file(text: str, seeds: list[int]) -> None:
+    file = f"<seeds {text}>"
+    linecache.cache[file] = len(text), None, [text], file
+    assert [literal.value for literal in literals_in(file)] == seeds
