@@ -7,7 +7,6 @@ in a module only where all its code that the program reaches does nothing but ca
 
 from __future__ import annotations
 
-import builtins
 import dis
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,19 +16,13 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, class_for
-from liptest.enumerate.replaceable_names import (
-    MOST,
-    is_foreign,
-    is_others,
-    is_plain_kind,
-    names_in,
-    numba_source,
-)
+from liptest.enumerate.program_modules import ProgramModules, has_builtins
+from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.values.array import SymbolicArray
 from liptest.values.noise import AnyNoise
-from liptest.values.protocol import Symbolic, current, is_symbolic
+from liptest.values.protocol import current, is_symbolic
 
-_BUILTINS = ("float", "int", "isinstance", "type")
+_BUILTINS = ("float", "int", "isinstance")
 # Code with these may look at names that are not written down.
 _LOOKING = frozenset({"eval", "exec", "globals", "vars", "__globals__"})
 
@@ -81,98 +74,27 @@ WHOLE_INT: Any = class_for(int, _of_whole)
 WHOLE_INT.dtype = INT.dtype
 
 
-def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:
-    is_single = len(arguments) == 1 and not options and issubclass(type(arguments[0]), Symbolic)
-    return arguments[0].__class__ if is_single else None
+STAND_INS = (FLOAT, INT, WHOLE_INT)
 
 
-#: ``type(x)`` of what stands for a number or data: code that asks gets the answer of plain ones.
-TYPE: Any = class_for(type, _kind_of)
-
-STAND_INS = (FLOAT, INT, WHOLE_INT, TYPE)
-
-
-class FloatCalls:
+class FloatCalls(ProgramModules):
     """Modules in which ``float`` stands for something else during an analysis.
 
-    Every object that the program reaches is noted; ``choose`` then chooses the modules.
     ``stand_in`` may be that of another class.
     """
 
     def __init__(self, stand_in: Any = FLOAT) -> None:
+        super().__init__()
         self._stand_in = stand_in
-        self._name = str(stand_in.__name__)
-        self._functions: list[FunctionType] = []
-        self._compiled: list[FunctionType] = []
-        self._count = 0
-        #: The namespaces of the modules.
-        self.spaces: list[dict[str, Any]] = []
 
-    def note(self, value: Any) -> None:
-        """Note what the program reaches."""
-        self._count += 1
-        kind: Any = type(value)
-        if isinstance(value, FunctionType):
-            self._functions.append(value)
-        elif not is_plain_kind(kind) and (source := numba_source(value)) is not None:
-            # Its compiler knows the real float only.
-            self._compiled.append(source)
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether the program reaches more than was looked at."""
-        return self._count >= MOST
-
-    def choose(self) -> None:
-        """Choose the modules."""
-        if not self.is_cut_off:
-            self.spaces = self._chosen()
-
-    def put(self) -> None:
-        """Put the stand-in into the modules that were chosen."""
-        for space in self.spaces:
-            space[self._name] = self._stand_in
-
-    @property
-    def is_named_elsewhere(self) -> bool:
-        """Whether the program also names it where the stand-in is not put."""
-        if self.is_cut_off:
-            return True
-        put = {id(space) for space in self.spaces}
-        return any(
-            _loads_global(function.__code__, self._name)
-            and id(function.__globals__) not in put
-            and not is_others(function.__globals__.get("__name__"))
-            for function in self._functions
-        )
-
-    def take_back(self) -> None:
-        """Take it away, wherever it is."""
-        for space in self.spaces:
-            space.pop(self._name, None)
-
-    def _chosen(self) -> list[dict[str, Any]]:
+    def chosen(self) -> Iterator[tuple[dict[str, Any], str, Any]]:
+        name = str(self._stand_in.__name__)
         by_space: dict[int, list[FunctionType]] = {}
-        for function in self._functions:
+        for function in self.functions:
             by_space.setdefault(id(function.__globals__), []).append(function)
-        refused = {id(function.__globals__) for function in self._compiled}
-        return [
-            functions[0].__globals__
-            for space, functions in by_space.items()
-            if space not in refused and _may_be_replaced(functions, self._name)
-        ]
-
-
-@lru_cache(maxsize=1 << 12)
-def _loads_global(code: CodeType, name: str) -> bool:
-    """Whether code, with functions inside it, loads a global name, not an attribute."""
-    if name not in names_in(code):
-        return False
-    loads = ("LOAD_GLOBAL", "LOAD_NAME")
-    if any(step.opname in loads and step.argval == name for step in dis.get_instructions(code)):
-        return True
-    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return any(_loads_global(nested, name) for nested in inner)
+        for space, functions in by_space.items():
+            if space not in self.compiled and _may_be_replaced(functions, name):
+                yield functions[0].__globals__, name, self._stand_in
 
 
 def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:
@@ -188,15 +110,9 @@ def _may_be_replaced(functions: list[FunctionType], name: str) -> bool:
         or "isinstance" in space
     ):
         return False
-    return all(
-        _has_builtins(function) and only_called(function.__code__, name) for function in functions
-    )
-
-
-def _has_builtins(function: FunctionType) -> bool:
-    untyped: Any = function  # type checkers do not agree whether functions have __builtins__
-    own = untyped.__builtins__
-    return all(own.get(name) is getattr(builtins, name) for name in _BUILTINS)
+    if not all(has_builtins(function, own) for function in functions for own in _BUILTINS):
+        return False
+    return all(only_called(function.__code__, name) for function in functions)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -50,12 +50,14 @@ from liptest.enumerate.constant_seeds import (
     ProgramFiles,
     fresh_generator,
 )
-from liptest.enumerate.float_calls import INT, TYPE, WHOLE_INT, FloatCalls
+from liptest.enumerate.float_calls import INT, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.imports import Imports
 from liptest.enumerate.inverse_cdf_calls import inverse_cdf_methods
+from liptest.enumerate.kind_questions import BY_ID, KindQuestions, is_alias
 from liptest.enumerate.numpy_random import HeldEntropy
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
+from liptest.enumerate.program_modules import ProgramModules
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
     GENERATORS,
@@ -135,7 +137,7 @@ def intercepted_randomness(
     inside = active()
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
-    kept = [*([INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []), TYPE]
+    kept = [INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []
     with outside_precision(), LOCK, _float_warnings_ignored():
         undo: list[Undo] = []
         session = Session(name, trusted)
@@ -193,7 +195,8 @@ def _install(
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
     session.trap_libraries()
     left: list[Any] = []
-    calls = [FloatCalls(), *map(FloatCalls, kept)]
+    calls: list[ProgramModules]
+    calls = [FloatCalls(), *map(FloatCalls, kept), KindQuestions()]
 
     files = ProgramFiles()
     caches: list[Any] = []
@@ -202,6 +205,8 @@ def _install(
         kind: Any = type(value)
         for call in calls:
             call.note(value)
+        if id(value) in BY_ID:
+            return True
         if kind is _CACHE and not is_others(value.__module__):
             caches.append(value)
         if is_plain_kind(kind) and is_known_kind(kind):
@@ -231,7 +236,9 @@ def _install(
     for cache in caches:
         cache.cache_clear()
     making = [site for site in (*places, *sites) if id(site.value) in arrays]
-    sites = [site for site in sites if id(site.value) not in arrays]
+    asking = [site for site in sites if id(site.value) in BY_ID]
+    _replace(undo, [site for site in asking if is_alias(site)], BY_ID)
+    sites = [site for site in sites if id(site.value) not in arrays and site not in asking]
     session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)
     if symbolic_data or session.follows_arrays:
         session.follow_arrays()
@@ -282,7 +289,7 @@ def _install(
     session.real_floats = partial(_real, session)
     if not session.has_real_floats:
         _put_floats(session)
-    session.asks_types = symbolic_data and calls[-1].is_named_elsewhere
+    session.asks_types = symbolic_data and calls[-1].is_named_elsewhere("type")
     return left
 
 

@@ -120,6 +120,9 @@ class Symbolic:
     def __class__(self) -> type:
         return self.kind  # type: ignore[no-any-return]
 
+    def __dir__(self) -> list[str]:
+        return dir(self.kind)
+
     def concretise(self, use: str) -> Any:
         """A plain number after branching over all values, or ``refuse``."""
         self.refuse(use)

@@ -25,8 +25,8 @@ from liptest.gate.gate import Released
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*had opened the file:liptest.enumerate.side_effects.SideEffectWarning"
 )
-# A class that is called under no name is seen by repetition only.
-KIND = [type]
+# A class in a tuple, which cannot be changed, is seen by repetition only.
+KIND = (type,)
 PAGE = (Path(__file__).parents[3] / "docs" / "limits.md").read_text(encoding="utf-8")
 KEEP = 0.7310585786300049  # e / (1 + e)
 DATA = lt.ProductDistribution.uniform(lt.Hypercube(20))

@@ -23,8 +23,8 @@ from liptest.evidence.verify import examine
 from liptest.gate.gate import Released
 from liptest.runs.fingerprints import fingerprint
 
-# A class that is called under no name is seen by repetition only.
-KIND = [type]
+# A class in a tuple, which cannot be changed, is seen by repetition only.
+KIND = (type,)
 CUBE = lt.Hypercube(3)
 LAW = lt.ProductDistribution.uniform(CUBE)
 

@@ -59,8 +59,8 @@ def test_few_leaves_are_all_repeated() -> None:
     assert (law.leaves, law.repeated) == (4, 4)
 
 
-#: A class that is called under no name is seen by repetition only.
-KIND = [type]
+#: A class in a tuple, which cannot be changed, is seen by repetition only.
+KIND = (type,)
 
 
 def by_class(data: Any, rng: Any) -> Any:

@@ -24,8 +24,8 @@ from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.questions import Asked, Listed
 from liptest.verdicts import Decision
 
-# A class that is called under no name is seen by repetition only.
-KIND = [type]
+# A class in a tuple, which cannot be changed, is seen by repetition only.
+KIND = (type,)
 Program = Callable[[Any, Any], Any]
 
 

@@ -14,8 +14,8 @@ from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Raised
 from liptest.report.text import Screen
 
-# A class that is called under no name is seen by repetition only.
-KIND = [type]
+# A class in a tuple, which cannot be changed, is seen by repetition only.
+KIND = (type,)
 
 
 def kept(count: int, output: Any, seed: int = 0) -> KeptLeaves:
