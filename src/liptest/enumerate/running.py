@@ -129,11 +129,14 @@ def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
 
 def _not_followed(name: str, fault: Fault) -> NotFollowed:
     line = line_in_words(fault.file, fault.line)
+    kind = type(fault.error).__name__
+    by = f"liptest itself raised {kind} there ({fault.raised_at})"
+    if not fault.raised_at:
+        by = f"what is called there takes numbers that are known only, and raised {kind}"
     return NotFollowed(
         f"{name}: what is done with random numbers{f' at {line}' if line else ''} cannot be "
-        f"followed: liptest itself raised {type(fault.error).__name__} there ({fault.raised_at}), "
-        f"which is not an output of the program; write the line otherwise, or declare the law "
-        f"with lt.ClosedForm(outputs, log_pmf)"
+        f"followed: {by}, which is not an output of the program; write the line otherwise, or "
+        f"declare the law with lt.ClosedForm(outputs, log_pmf)"
     )
 
 

@@ -85,7 +85,8 @@ NUMPY: Any = RaisesAsNumPy(np.random.Generator(CheckingBits(0)))
 class Fault:
     """An exception of liptest's own, with file and line of the program that led to it.
 
-    ``raised_at`` is the place in liptest.
+    ``raised_at`` is the place in liptest; "" where compiled code did not take what stands for a
+    number.
     """
 
     error: BaseException
@@ -127,7 +128,7 @@ def _fault_of(error: BaseException, exported: bool) -> Fault | None:
         return None
     own = [(code.co_filename, line) for code, line in frames if is_program(code)]
     code, line = frames[-1]
-    raised_at = f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
+    raised_at = "" if is_program(code) else f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
     return Fault(error, *(own[-1] if own else ("", 0)), raised_at)
 
 

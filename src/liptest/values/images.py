@@ -8,6 +8,7 @@ last digit: each use is checked at points near the cut and all over the region.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -190,14 +191,24 @@ def _found(line: Line | Image, step: Step) -> Iterator[Region]:
     last = step.tag(line.value(line.stop - 1))
     while start < line.stop:
         tag = step.tag(line.value(start))
-        stop = line.stop
-        if tag != last:
-            stop = first_point(start, line.stop, partial(_has_other_tag, line, step, tag))
+        stop = line.stop if tag != last else _inner_point(line, step, start)
+        if stop != UNCERTAIN and (tag != last or stop < line.stop):
+            stop = first_point(start, stop, partial(_has_other_tag, line, step, tag))
         if stop == UNCERTAIN:
             yield Region(start, line.stop, refused=_NOT_MONOTONE)
             return
         yield _region(line, step, start, stop, tag[0])
         start = stop
+
+
+def _inner_point(line: Line | Image, step: Step, start: int) -> int:
+    """A point from ``start`` on where an inverse cdf is regular, if it is not at both ends."""
+    if step.quantile is None or step.tag(line.value(start))[0] == "regular":
+        return line.stop
+    inside = operator.ge if line.rising else operator.le
+    middle = first_point(start, line.stop, lambda point: bool(inside(line.value(point), 0.5)))
+    is_inside = start < middle < line.stop and step.tag(line.value(middle))[0] == "regular"
+    return middle if is_inside or middle == UNCERTAIN else line.stop
 
 
 def _has_other_tag(line: Line | Image, step: Step, tag: Any, point: int) -> bool:

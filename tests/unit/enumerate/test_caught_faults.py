@@ -40,6 +40,14 @@ def test_a_caught_fault_ends_the_analysis(text: str) -> None:
     assert sys.gettrace() is None
 
 
+@pytest.mark.parametrize("text", ["memoryview(x)", "x[0][()]"])
+def test_what_takes_known_numbers_only_is_not_called_a_fault_of_liptest(text: str) -> None:
+    with pytest.raises(LiptestError) as caught:
+        lt.output_law(mechanism(f"x = rng.random(2)\nreturn {text}"), DATA)
+    assert "liptest itself" not in str(caught.value)
+    assert text in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("text", "law"),
     [

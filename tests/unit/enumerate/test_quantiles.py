@@ -6,11 +6,13 @@ import math
 import statistics
 from fractions import Fraction
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate import enumeration
 from liptest.values.inverse_cdf import Inverted
 
 ONE = lt.Hypercube(1)
@@ -137,6 +139,26 @@ def test_odds_that_are_compared_keep_the_law_of_the_grid() -> None:
     assert dict(law) == {True: pytest.approx(0.5, abs=0), False: pytest.approx(0.5, abs=0)}
 
 
+@pytest.mark.parametrize("slope", [2.0, -2.0])
+@pytest.mark.parametrize("low", [-0.5, -0.25, 0.0])
+def test_numbers_outside_of_both_ends_are_errors_and_those_between_are_not(
+    slope: float, low: float
+) -> None:
+    """As both ends were errors, all between was taken for one: a wrong law of one leaf."""
+
+    def program(data: Any, rng: Any) -> bool:
+        u = rng.random()
+        p = low + slope * u if slope > 0 else low + 2 + slope * u
+        return statistics.NormalDist().inv_cdf(p) > 0
+
+    with mock.patch.object(enumeration, "repeat", return_value=0):
+        law = dict(lt.output_law(lt.mechanism(program), np.array([0])))
+    [error] = law.keys() - {True, False}
+    assert "StatisticsError" in str(error)
+    expected = {error: 0.5, True: 0.25, False: 0.25}
+    assert law == {output: pytest.approx(p, abs=1e-15) for output, p in expected.items()}
+
+
 def test_what_is_not_followed_float_by_float_is_not_called_a_sum() -> None:
     found = lt.check_privacy(lt.mechanism(normal), ONE, epsilon=1.0, delta=0.2)
     assert found.decision == "YES"
@@ -197,5 +219,12 @@ def test_functions_of_scipy_special_are_followed_in_arrays() -> None:
     def logit(data: Any, rng: Any) -> Any:
         return float(int(data.sum()) + 2 * special.logit(rng.random()))
 
+    def outside(data: Any, rng: Any) -> Any:
+        found = special.logit(2 * rng.random() - 0.5)
+        return "none" if math.isnan(found) else bool(found > 0)
+
+    with mock.patch.object(enumeration, "repeat", return_value=0):
+        law = dict(lt.output_law(lt.mechanism(outside), np.array([0])))
+    assert law == pytest.approx({"none": 0.5, True: 0.25, False: 0.25}, abs=1e-15)
     assert has_delta(program, 0.5, normal_delta(0.5, math.sqrt(2)), within=1e-5)
     assert lt.exact_epsilon(lt.mechanism(logit), ONE).upper == pytest.approx(0.5, abs=1e-9)
