@@ -333,6 +333,8 @@ class ChoiceTree:
     follows_data = False
     #: Whether nothing that was concluded depends on an order of rows that polars may choose.
     takes_any_order = False
+    #: What is told of the passes of loops in which runs may meet (``alike_pasts``).
+    pasts: Any = None
 
     __slots__ = (
         "_complete",

@@ -495,13 +495,26 @@ def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
     statements, place = block
     for statement in reversed(statements[:place]):
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in names_stored(statement):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or statement.value is None:
-                return False
-            return _makes_new(folding, statement.value) and name not in names_loaded(statement)
+            value = _value_assigned_to(statement, name)
+            is_new = value is not None and _makes_new(folding, value)
+            return is_new and name not in names_loaded(statement)
         if name in names_loaded(statement) | names_stored(statement):
             return False
     return False
+
+
+def _value_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> ast.expr | None:
+    """What a name alone is assigned, by itself or as one of several; None where that is unclear."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    target, value = targets[0], node.value
+    if len(targets) == 1 and isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        if len(target.elts) != len(value.elts):
+            return None
+        pairs = zip(target.elts, value.elts, strict=True)
+        found = [part for to, part in pairs if name in names_stored(to) or name in names_loaded(to)]
+        is_one = len(found) == 1 and all(isinstance(to, ast.Name) for to in target.elts)
+        return found[0] if is_one else None
+    return value if len(targets) == 1 and isinstance(target, ast.Name) else None
 
 
 def _makes_new(folding: Rewriting, node: ast.expr) -> bool:

@@ -26,6 +26,7 @@ from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, NotFolded, Pass, Wrapping, addition_in
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.liveness import captured_names, names_read_after
+from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
@@ -123,6 +124,8 @@ class _Rewriter:
         self._tail = tail
         self._reach = reach
         self._known: dict[FunctionType, FunctionType] = {}
+        # The function that is called first, whose output is that of the program.
+        self._first: FunctionType | None = None
 
     def rewritten(self, function: Any) -> Any:
         """A function, bound or with some arguments given, or else what it is."""
@@ -140,6 +143,7 @@ class _Rewriter:
             return summary
         if function not in self._known:
             self._known[function] = function  # while it is looked at: it may call itself
+            self._first = self._first or function
             self._known[function] = self._compiled(function) or function
         return self._known[function]
 
@@ -152,6 +156,7 @@ class _Rewriter:
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
         rewriting = _Folding(source, self.rewritten, self._folds.samplers)
+        rewriting.may_meet = function is self._first and not (self._tail or self._folds.samplers)
         helpers: dict[str, Any] = {FOLDS: self._folds}
         statements, calls = source.body, dict[int, list[ast.stmt]]()
         tail = self._tail
@@ -190,6 +195,8 @@ class _Folding(ast.NodeTransformer):
         #: Names of its own, comprehensions around the place among them.
         self._own = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
         self._loops = 0
+        #: Whether a loop may be looked at in which runs meet, which is one at most.
+        self.may_meet = False
         self._catches = any(isinstance(node, ast.Try) for s in source.body for node in ast.walk(s))
         # The statements as they are written: loops are looked for in these.
         self._written = source.body
@@ -452,7 +459,7 @@ class _Folding(ast.NodeTransformer):
         best = running_best_of(node)
         shared = self.source.function.__code__.co_cellvars
         if best is None or self._catches or {best.best, *best.others}.intersection(shared):
-            return [self._plain_loop(node)]
+            return self._meeting(node)
         if not {best.best, *best.others} <= self.source.local_names:
             return [self._plain_loop(node)]
         self.changes += 1
@@ -476,7 +483,7 @@ class _Folding(ast.NodeTransformer):
                 raise NotPure("no loop of coins")
             self.check(coins.threshold, frozenset())
         except NotPure:
-            return self.generic_visit(node)
+            return self._meeting(node)
         self.changes += 1
         wrap = Wrapping(self.source, self._own)
         return coins.counted(node, self._next(), wrap.visit(copy_tree(coins.threshold)))
@@ -578,7 +585,7 @@ class _Folding(ast.NodeTransformer):
         made = one_pass.rewritten(body)
         limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy_tree(limit))]))
         call = call_of_folds("counted", limits, lambda_node(None, tuple_node(arrays)))
-        plain = [self._plain_loop(copy_tree(node))]
+        plain = self._meeting(copy_tree(node))
         end = ast.Assign([name_node(index, ast.Store())], attribute_node(one_pass.loop, "length"))
         return self._either(node, [], call, plain, one_pass, made, [end])
 
@@ -599,6 +606,19 @@ class _Folding(ast.NodeTransformer):
         made = self.generic_visit(node)
         assert isinstance(made, ast.stmt)
         return made
+
+    def _meeting(self, node: ast.For | ast.While) -> list[ast.stmt]:
+        """The loop as it is written, saying where its passes begin if runs may meet there."""
+        try:
+            if not self.may_meet:
+                raise NotPure("not the first")
+            meeting = MeetingLoop(self, self._originals[place_in_file(node)])
+        except NotPure:
+            return [self._plain_loop(node)]
+        self.may_meet = False
+        self.changes += 1
+        number = self._next()
+        return meeting.rewritten(self._plain_loop(node), number)
 
     def _either(
         self,

@@ -24,6 +24,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from liptest.enumerate.alike_pasts import Heads, heads_of
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
@@ -50,6 +51,20 @@ COMPARISONS = {
         *((ast.GtE(), operator.ge), (ast.Eq(), operator.eq), (ast.NotEq(), operator.ne)),
     )
 }
+
+
+def _tree_of(value: Any) -> ChoiceTree | None:
+    """The tree of the analysis that a generator, or a symbolic number, is of."""
+    tree: Any = None
+    if type(value) is ChoiceGenerator:
+        tree = value._tree
+    elif type(value) is AlignedValue:
+        tree = value.run.tree
+    elif type(value) is SymbolicArray:
+        tree = value.storage.branching
+    return tree if isinstance(tree, ChoiceTree) else None
+
+
 # What is walked once, whoever walks it.
 _WALKED: tuple[type, ...] = (
     *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
@@ -416,6 +431,15 @@ class Folds:
         passes = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
         self.loops_summed_up += passes is not None
         return passes
+
+    def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
+        """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""
+        heads, values = Heads(filled, carried), tuple[Any, ...]()
+        with suppress(NameError):  # the loop itself raises it, or does not get there
+            values = fixed()
+        pasts = next((tree.pasts for tree in map(_tree_of, values) if tree is not None), None)
+        others = (value for value in values if type(value) is not ChoiceGenerator)
+        return heads_of(pasts, others, heads, counts=counts)
 
     def passes(self, known: Callable[[], tuple[Any, ...]], in_place: bool) -> Any:
         """The passes of a loop that starts over (``start_over``)."""

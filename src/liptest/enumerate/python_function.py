@@ -374,7 +374,7 @@ class PythonFunction(Mechanism):
     ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
 
-        ``way`` is "released" or "branches" (``liptest.enumerate.symbolic_data``).
+        ``way`` is "released", "branches" or "every branch" (``liptest.enumerate.symbolic_paths``).
         """
         if not self.has_symbolic_data:
             return NoPaths(f"{self.name}: what records add to its statistic is not known")

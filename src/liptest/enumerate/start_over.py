@@ -29,11 +29,18 @@ Assigned = Names | None
 _NONE: Names = frozenset()
 
 
-class _Pass:
-    """The pass of one loop."""
+class OnePass:
+    """The pass of one loop, which only calculates and draws; raises NotPure for any other."""
+
+    #: Methods of generators that it may call, and whether by the names of their parameters.
+    draws: Names = _DRAWING
+    takes_keywords = False
 
     def __init__(
-        self, source: FunctionSource, node: ast.While, is_sampler: Callable[[Any], bool]
+        self,
+        source: FunctionSource,
+        node: ast.For | ast.While,
+        is_sampler: Callable[[Any], bool],
     ) -> None:
         self._source = source
         self._is_sampler = is_sampler
@@ -43,10 +50,6 @@ class _Pass:
         self.left: Assigned = None
         self._continued: Assigned = None
         self.in_place = False
-        end = _joined(self._block(node.body, _NONE), self._continued)
-        if end is not None:
-            self._reads(node.test, end)
-            self.left = _joined(self.left, end)
 
     def _block(self, body: list[ast.stmt], known: Assigned) -> Assigned:
         for statement in body:
@@ -59,10 +62,10 @@ class _Pass:
         if isinstance(node, ast.Pass) or _is_text(node):
             return known
         if isinstance(node, ast.Break):
-            self.left = _joined(self.left, known)
+            self.left = assigned_either_way(self.left, known)
             return None
         if isinstance(node, ast.Continue):
-            self._continued = _joined(self._continued, known)
+            self._continued = assigned_either_way(self._continued, known)
             return None
         if isinstance(node, ast.Return):
             if node.value is not None:
@@ -82,7 +85,9 @@ class _Pass:
             return known
         if isinstance(node, ast.If):
             self._reads(node.test, known)
-            return _joined(self._block(node.body, known), self._block(node.orelse, known))
+            return assigned_either_way(
+                self._block(node.body, known), self._block(node.orelse, known)
+            )
         if isinstance(node, ast.While) and not node.orelse:
             return self._inner(node, known)
         raise NotPure(type(node).__name__)
@@ -113,7 +118,7 @@ class _Pass:
                 keyword.arg is None for keyword in node.keywords
             ):
                 raise NotPure("arguments in a list")
-            if named and is_draw(self._source, node, _DRAWING):
+            if named and not self.takes_keywords and is_draw(self._source, node, self.draws):
                 raise NotPure("a draw with keywords")
             if not self._draws(node):
                 check_expression(self._source, ast.Call(node.func, [], []), self._own)
@@ -130,7 +135,7 @@ class _Pass:
         """Whether it is a draw, or the call of a function that only draws."""
         if not isinstance(node, ast.Call):
             return False
-        if is_draw(self._source, node, _DRAWING):
+        if is_draw(self._source, node, self.draws):
             return True
         try:
             callee = original_of(constant_of(self._source, node.func))
@@ -141,6 +146,19 @@ class _Pass:
     def _is_generator(self, node: ast.expr) -> bool:
         """Whether it may be a generator: a name that is handed on as it is."""
         return isinstance(node, ast.Name) and node.id in self._own - self.stored
+
+
+class _PassThatStartsOver(OnePass):
+    """A pass that reads nothing that an earlier one has assigned."""
+
+    def __init__(
+        self, source: FunctionSource, node: ast.While, is_sampler: Callable[[Any], bool]
+    ) -> None:
+        super().__init__(source, node, is_sampler)
+        end = assigned_either_way(self._block(node.body, _NONE), self._continued)
+        if end is not None:
+            self._reads(node.test, end)
+            self.left = assigned_either_way(self.left, end)
 
 
 def passes_that_start_over(
@@ -158,7 +176,7 @@ def passes_that_start_over(
     code = source.function.__code__
     if node.orelse or any(isinstance(part, ast.Try) for part in ast.walk(source.node)):
         raise NotPure("else or try")
-    one_pass = _Pass(source, node, is_sampler)
+    one_pass = _PassThatStartsOver(source, node, is_sampler)
     if not one_pass.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
         raise NotPure("a name of another function")
     if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
@@ -179,7 +197,8 @@ def _names_of(target: ast.expr) -> Names:
     return frozenset(part.id for part in parts if isinstance(part, ast.Name))
 
 
-def _joined(one: Assigned, other: Assigned) -> Assigned:
+def assigned_either_way(one: Assigned, other: Assigned) -> Assigned:
+    """Names that are assigned for certain where two ways meet."""
     if one is None or other is None:
         return other if one is None else one
     return one & other

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.data.tables import Table
+from liptest.enumerate.alike_pasts import Pasts
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import (
     Abort,
     ChoiceTree,
     endless,
-    too_many_choices,
     watched_for_progress,
 )
 from liptest.enumerate.data_protocol import Data
@@ -35,6 +35,13 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.moved_outputs import common_sums, moved_by
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.passing import PassedTable
+from liptest.enumerate.path_trees import (
+    MAX_CHOICES_OF_PATHS,
+    PathTree,
+    PlainTree,
+    PointTree,
+    ProbeTree,
+)
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.running import RandomFunction, Run
@@ -57,9 +64,8 @@ from liptest.symbolic.noise import Noise
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
-from liptest.values.decisions import Alternative, winners_of
+from liptest.values.decisions import winners_of
 from liptest.values.grid import Split
-from liptest.values.lines import advice_on
 from liptest.values.rounding import Near
 from liptest.values.row_cells import MOST_CELLS
 from liptest.values.weights import Selection
@@ -69,7 +75,6 @@ _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
 #: Where what is looked at is released, most programs have one path.
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
-_MAX_CHOICES = 1 << 13
 _TWICE = "counts of values that may be missing are told beside the loop that walks them"
 _MAX_SECONDS = 60.0
 # Times that a program is followed, with the comparisons of real columns that were seen before.
@@ -83,89 +88,6 @@ _PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
 # Paths that raise and that no point has met, each of which is then taken.
 _MOST_RARE = 8
-
-
-class PathTree(ChoiceTree):
-    """Walks all paths, without asking which are possible."""
-
-    follows_data = True
-
-    def unsupported(self, what: str, advice: str) -> Any:
-        self.fail(
-            UnsupportedRandomnessError(
-                f"{self.name}: {what} is not followed where data are symbolic; "
-                f"{advice_on(what, advice)}"
-            )
-        )
-
-
-class ProbeTree(PathTree):
-    """One run that takes each branch with the same chance, and counts what was to be chosen from.
-
-    A leaf is met with the chance 1 / ``ways``.
-    """
-
-    __slots__ = ("_rng", "ways")
-
-    def __init__(self, name: str, rng: np.random.Generator) -> None:
-        super().__init__(name, max_choices=_MAX_CHOICES)
-        self._rng = rng
-        self.ways = 1
-
-    def choose(self, branches: Branches) -> int:
-        self.depth += 1
-        if self.depth > self.max_choices:
-            self.fail(too_many_choices(self.name, self.max_choices))
-        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
-        several = range(weights) if isinstance(weights, int) else np.flatnonzero(weights).tolist()
-        self.ways *= len(several)
-        taken = int(several[int(self._rng.integers(len(several)))])
-        self.path.append((branches, taken))
-        return taken
-
-
-class PointTree(PathTree):
-    """One run at a point: decisions follow from it, and other choices are drawn, or ``taken``."""
-
-    __slots__ = ("_rng", "_wanted")
-
-    def __init__(self, name: str, rng: np.random.Generator, taken: tuple[int, ...] = ()) -> None:
-        super().__init__(name, max_choices=_MAX_CHOICES)
-        self._rng = rng
-        self._wanted = taken
-
-    def choose(self, branches: Branches) -> int:
-        self.depth += 1
-        if self.depth > self.max_choices:
-            self.fail(too_many_choices(self.name, self.max_choices))
-        taken = self._taken(branches)
-        if self._wanted[len(self.path) : len(self.path) + 1] != (taken,):
-            self._wanted = ()  # the point leads elsewhere
-        self.path.append((branches, taken))
-        return taken
-
-    def _taken(self, branches: Branches) -> int:
-        if isinstance(branches, Alternative):
-            return branches.at_point()
-        if len(self.path) < len(self._wanted):
-            return self._wanted[len(self.path)]
-        if isinstance(branches, int):
-            return int(self._rng.integers(branches))
-        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
-        total = sum(weights)
-        left = Fraction(self._rng.random()) * total
-        for place, weight in enumerate(weights):
-            left -= weight
-            if left < 0 and weight:
-                return place
-        return max(place for place, weight in enumerate(weights) if weight)
-
-
-class PlainTree(ChoiceTree):
-    """The same run with plain data: where symbolic data have any order, these have one."""
-
-    __slots__ = ()
-    follows_data = takes_any_order = True
 
 
 # ---- following
@@ -251,12 +173,23 @@ def follow_first(
 def _followed(
     program: Program, data: Data, way: str, max_paths: int, dimension: int
 ) -> SymbolicPaths | NoPaths:
-    tree = PathTree(program.name, max_choices=_MAX_CHOICES)
-    path_run = AlignedRun(tree, releases=way == "released")
+    releases = way == "released"
+    most = min(max_paths, MAX_PATHS_RELEASED) if releases else max_paths
+    pasts = Pasts() if way == "branches" else None
+    path_run = AlignedRun(PathTree(program.name), releases=releases)
     try:
-        most = min(max_paths, MAX_PATHS_RELEASED) if way == "released" else max_paths
-        leaves = _explored(program, data, path_run, tree, most)
-        _check_points(program, data, way == "released", leaves, dimension)
+        while True:
+            tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
+            tree.pasts = pasts
+            path_run = AlignedRun(tree, releases=releases)
+            leaves = _explored(program, data, path_run, tree, most)
+            if pasts is None or not (pasts.is_stale or _are_not_alike(pasts, data, path_run)):
+                break
+            if pasts.may_begin_again and pasts.is_stale:
+                pasts.begin_again()
+            else:
+                pasts = None
+        _check_points(program, data, releases, leaves, dimension, pasts)
     except _ToldBare as told:
         return NoPaths(str(told), dearest=data.change_of_move(told.move))
     except _FarTooMany:
@@ -273,6 +206,7 @@ def _followed(
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())
+    has_met = pasts is not None and bool(pasts.met)
     followed = SymbolicPaths(
         tuple(paths.values()),
         with_functions(data.differences(), functions),
@@ -281,10 +215,10 @@ def _followed(
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
-        output=_output_of(leaves),
-        moved=None if functions else common_sums(leaf.moved for leaf in leaves),
+        output=None if has_met else _output_of(leaves),
+        moved=None if functions or has_met else common_sums(leaf.moved for leaf in leaves),
         real_data=data if isinstance(data, RealData) else None,
-        ends=tuple(leaves),
+        ends=() if has_met else tuple(leaves),
     )
     if functions and type(data) is Records:
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
@@ -304,6 +238,11 @@ def _followed(
     if isinstance(data, UserRows):
         followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     return followed
+
+
+def _are_not_alike(pasts: Pasts, data: Data, run: AlignedRun) -> bool:
+    """Whether runs have met whose answers must not be exchanged."""
+    return pasts.exchanges_answers and (not data.are_answers_alike or bool(run.functions))
 
 
 def _output_of(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
@@ -358,6 +297,8 @@ def _explored(
     def begin() -> Any:
         path_run.begin()
         tree.noise = path_run
+        if tree.pasts is not None:
+            tree.pasts.begin(tree, path_run)
         return data.symbolic(tree, path_run)
 
     rng = ChoiceGenerator(tree)
@@ -368,7 +309,7 @@ def _explored(
     is_probed = False
     try:
         with watched_for_progress(
-            lambda: tree.leaves,
+            lambda: tree.leaves + tree.met,
             lambda: tree.fail(endless(program.name, _MAX_SECONDS)),
             _explored.__code__,
             _MAX_SECONDS,
@@ -376,6 +317,10 @@ def _explored(
             for output in tree.leaves_of(run):
                 raise_swallowed(before)
                 path = maker.path_of(tree, output)
+                if tree.pasts is not None:
+                    tree.pasts.check_end(path)
+                    if tree.pasts.is_stale:
+                        break
                 choices, noises = tuple(tree.path), tuple(path_run.noises)
                 raises = isinstance(output, Raised)
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
@@ -383,7 +328,9 @@ def _explored(
                 leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved))
                 work += len(tree.path) + len(path_run.noises)
                 _check_no_bare_place(path, path_run, data)
-                if not is_probed and (len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK):
+                if not (is_probed or tree.met) and (
+                    len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK
+                ):
                     is_probed = True
                     if _has_far_too_many_paths(program, data, releases):
                         raise _FarTooMany
@@ -479,7 +426,12 @@ def _is_plain(output: Output) -> bool:
 
 
 def _check_points(
-    program: Program, data: Data, releases: bool, leaves: list[PathEnd], dimension: int
+    program: Program,
+    data: Data,
+    releases: bool,
+    leaves: list[PathEnd],
+    dimension: int,
+    pasts: Pasts | None,
 ) -> None:
     """Compare with what the unmodified program does at some points; raises LiptestError."""
     followed = {leaf.branches for leaf in leaves}
@@ -490,6 +442,8 @@ def _check_points(
     for seed in range(points):
         branches = _check_point(program, data, releases, seed)
         raise_swallowed(before)
+        if pasts is not None and branches not in followed:
+            branches = pasts.representative(branches)
         if branches not in followed:
             raise _differs(program, "takes a path that was not found")
         raising.pop(branches, None)
@@ -525,7 +479,7 @@ def _check_point(
     expected = replaced(predicted, partial(_expected, tree.noise))
     replay = ReplayedDraws(tree, noted, rng)
     tree.close()
-    plain = PlainTree(name, max_choices=_MAX_CHOICES)
+    plain = PlainTree(name, max_choices=MAX_CHOICES_OF_PATHS)
     plain.draw_log = replay
     session.follow(plain)
     written = program.as_written(predicted)

@@ -36,8 +36,8 @@ class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
 
     ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
-    "branches", where comparisons are conditions. ``reads_length``: the number of records was
-    read, which is public.
+    "branches", where comparisons are conditions, or "every branch", where runs that meet are
+    followed one by one. ``reads_length``: the number of records was read, which is public.
     """
 
     paths: tuple[AlignedPath, ...]
@@ -64,7 +64,7 @@ class SymbolicPaths:
     moved: Sums | None = None
     #: Of a table with real columns: its rows as symbols (``RealData``).
     real_data: Any = None
-    #: All runs, in the order of their choices; ``paths`` has equal ones once.
+    #: All runs, in the order of their choices; ``paths`` has equal ones once. None where some met.
     ends: tuple[PathEnd, ...] = ()
 
 

@@ -62,7 +62,7 @@ def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: s
 
     GateError where it does more with sums than compare and tell them.
     """
-    followed = _followed(mechanism, domain, "branches")
+    followed = _followed(mechanism, domain, "every branch")
     collected = SumCollector(followed, domain)
     nodes = _NodeWriter(collected).write(_grown(followed.ends))
     return SealedSums(collected.sums(), step, nodes, name)

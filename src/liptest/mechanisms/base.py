@@ -155,7 +155,7 @@ class Mechanism(ABC):
         is not followed; None where there is no code to follow.
 
         ``way``: "released" counts all that the program looks at as part of its output, "branches"
-        follows its comparisons (docs/theory, size).
+        follows its comparisons, "every branch" also those of runs that meet (docs/theory, loops).
         """
         return None
 

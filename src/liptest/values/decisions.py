@@ -269,6 +269,7 @@ class DecidingRun(NoiseRun):
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
         *("orders", "rng", "coins", "functions", "missing", "nonzero", "rounding", "values"),
+        "notes_asked",
     )
 
     noises: list[Any]
@@ -296,6 +297,8 @@ class DecidingRun(NoiseRun):
         self.depends_on_size = False
         #: The number of the path that is followed.
         self.path = 0
+        #: Is told the terms of each sum that is compared with a number.
+        self.notes_asked: Callable[[Terms], None] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -433,6 +436,18 @@ class DecidingRun(NoiseRun):
         ]
         return (*constraints, *self.more)
 
+    def known_of(self, terms: Terms) -> Any:
+        """The ends between which a sum of these terms is known to lie, and if they belong to it."""
+        known = self._intervals.get(terms)
+        if known is None:
+            return None
+        return known.low, known.low_closed, known.high, known.high_closed
+
+    @property
+    def known_ways(self) -> int:
+        """How many choices were made otherwise than by comparing a sum with a number."""
+        return len(self._known_ways)
+
     def conditions_of_contests(self) -> Known:
         """The same of which sum was the largest."""
         return tuple(
@@ -479,6 +494,8 @@ class DecidingRun(NoiseRun):
     def settle(self, asked: BoundQuestion) -> bool:
         """The answer of a question on this path: known, or chosen."""
         terms = asked.terms
+        if self.notes_asked is not None:
+            self.notes_asked(terms)
         if self.releases and terms not in self.released:
             self.released[terms] = Form(0, terms)
         if asked.is_of_equality:

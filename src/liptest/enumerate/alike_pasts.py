@@ -1,0 +1,277 @@
+"""Runs that meet at a pass of a loop with alike pasts, of which one is followed.
+
+What a run asked in earlier passes are conditions on noise and answers of which nothing is asked
+again. Where two runs begin a pass with the same plain values, and their conditions are the same but
+for an exchange of such variables, all ways to go on have the same prices (docs/theory/loops.md,
+L8). So three hits among fifty answers are two hundred places to go on from, and not 20,000 paths.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from liptest.enumerate.pure_code import is_plain
+from liptest.symbolic.answers import AlignedPath, Answer
+from liptest.symbolic.forms import Terms
+from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.array import CellStorage, SymbolicArray
+from liptest.values.branching import Path
+
+Values = Callable[[], tuple[Any, ...]]
+Branches = tuple[int, ...]
+_NUMBERS = (int, float, bool, str, type(None), np.int64, np.float64, np.bool_)
+# Times that an analysis begins again with what it has learnt to be asked in several passes.
+_MOST_ATTEMPTS = 8
+_WALKED = (list, tuple)
+
+
+class MeetingTree(Protocol):
+    """A tree of which runs may be left out."""
+
+    depth: int
+    path: Path
+
+    def meet(self) -> NoReturn:
+        """End a run, of which all that it may come to is known from another one."""
+        ...
+
+
+class Pasts:
+    """What the runs of one analysis did before the passes of a loop; ``None`` where none is told.
+
+    ``begin`` starts a run, ``enter`` its loop, ``note`` is told of each sum that is compared.
+    """
+
+    def __init__(self) -> None:
+        #: Variables of which several passes ask something, as they are called on all paths.
+        self.shared: set[Any] = set()
+        #: Whether the analysis is of no use, as something was asked again.
+        self.is_stale = False
+        #: Whether it is not known which variables are asked again.
+        self.has_failed = False
+        self._attempts = 0
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Start an analysis."""
+        self.is_stale = False
+        self._attempts += 1
+        self._known: dict[Any, Branches] = {}
+        #: The branches that lead to a pass, and those of the run that was followed instead.
+        self.met: dict[Branches, Branches] = {}
+        #: Whether runs have met that asked something of answers, which are exchanged.
+        self.exchanges_answers = False
+        self._tree: MeetingTree | None = None
+
+    @property
+    def may_begin_again(self) -> bool:
+        """Whether another analysis may tell more."""
+        return not self.has_failed and self._attempts < _MOST_ATTEMPTS
+
+    def begin(self, tree: MeetingTree, run: AlignedRun) -> None:
+        """Start a run."""
+        self._tree, self._run = tree, run
+        self._pass = self._last_head = 0
+        run.notes_asked = None
+
+    def enter(self, *, counts: bool) -> bool:
+        """The loop begins; False where it began before in this run.
+
+        ``counts``: whether what a pass does may depend on how many there were.
+        """
+        if self._tree is None or self._run.notes_asked is not None:
+            return False
+        run = self._run
+        self._counts = counts
+        self._entered = tuple(branch for _, branch in self._tree.path[: self._tree.depth])
+        self._before = {v for terms in _asked_in(run) for v, _ in terms}
+        self._first_noise = len(run.noises)
+        self._noted = _other_knowledge(run)
+        #: The pass in which a variable was asked for.
+        self._pass_of: dict[int, int] = {}
+        self._asked_now: dict[Terms, None] = {}
+        #: Sums of what is known by its name, which may be asked again.
+        self._common: dict[Terms, None] = {}
+        self._pasts: Counter[Any] = Counter()
+        run.notes_asked = self.note
+        return True
+
+    def note(self, terms: Terms) -> None:
+        """A sum is compared in this pass, or later."""
+        own = False
+        for v, _ in terms:
+            if self._name_of(v) is None:
+                own = True
+                if self._pass_of.setdefault(v, self._pass) != self._pass:
+                    self._ask_again(v)
+        (self._asked_now if own else self._common).setdefault(terms)
+
+    def _ask_again(self, v: int) -> None:
+        """Something is asked in two passes of what was thought to be asked in one."""
+        self.is_stale = True
+        name = self._possible_name(v)
+        if name is None:
+            self.has_failed = True
+        else:
+            self.shared.add(name)
+
+    def _possible_name(self, v: int) -> Any:
+        """What a variable is called on all paths that enter the loop; None where it has no name."""
+        what = self._run.noises[v]
+        if type(what) is Answer:
+            return "answer", what.number
+        return ("noise", v) if v < self._first_noise else None
+
+    def _name_of(self, v: int) -> Any:
+        """The name of a variable that is not exchanged; None for others."""
+        name = self._possible_name(v)
+        return name if v in self._before or name in self.shared else None
+
+    def begin_pass(self, values: Values, filled: Values) -> None:
+        """Another pass begins; the run ends where one of the same past was followed."""
+        self._pass += 1
+        self._put_away()
+        assert self._tree is not None
+        tree, run = self._tree, self._run
+        state = _state_of(values, filled)
+        if self.is_stale or state is None or self._noted != _other_knowledge(run):
+            return
+        common = frozenset(self._described(terms, {}) for terms in self._common)
+        own = frozenset(filter(None, map(self._possible_name, self._pass_of)))
+        pasts = frozenset(self._pasts.items())
+        key = self._entered, self._pass if self._counts else 0, state, pasts, own, common
+        branches = tuple(branch for _, branch in tree.path[: tree.depth])
+        first = self._known.setdefault(key, branches)
+        self._last_head = self._pass
+        if first != branches and tree.depth == len(tree.path):
+            self.met[branches] = first
+            self.exchanges_answers |= any(kind == "answer" for kind, _ in own)
+            tree.meet()
+
+    def _put_away(self) -> None:
+        """What was asked in the pass that has ended becomes a part of the past."""
+        if self._asked_now:
+            own: dict[int, Any] = {}
+            past = tuple(self._described(terms, own) for terms in self._asked_now)
+            if not self._is_of_noise_alone():
+                self._pasts[past] += 1
+            self._asked_now.clear()
+
+    def _is_of_noise_alone(self) -> bool:
+        """Whether nothing in a pass was asked of data, nor of what other passes ask for.
+
+        Then no shift is needed to keep it.
+        """
+        asked = {v for terms in self._asked_now for v, _ in terms}
+        return all(type(self._run.noises[v]) is not Answer and not self._name_of(v) for v in asked)
+
+    def _described(self, terms: Terms, own: dict[int, Any]) -> Any:
+        """A condition, in which variables of a pass are numbered."""
+        named = []
+        for v, factor in terms:
+            name = self._name_of(v)
+            if name is None:
+                number, kind = own.setdefault(v, (len(own), _kind_of(self._run.noises[v])))
+                name = "own", number, kind
+            named.append((name, factor))
+        return tuple(named), self._run.known_of(terms)
+
+    def check_end(self, path: AlignedPath) -> None:
+        """A run has ended: what was asked in a pass must not be told, or compared otherwise."""
+        if not self._last_head:
+            return
+        conditions = *self._run.more, *self._run.conditions_of_contests()
+        for terms in (*(one.terms for one in conditions), *(one.terms for one in path.places)):
+            for v, _ in terms:
+                if self._pass_of.get(v, self._last_head) < self._last_head:
+                    self._ask_again(v)
+                    self.has_failed = True
+
+    def representative(self, branches: Branches) -> Branches:
+        """The branches of the path that was followed in the place of these."""
+        place = 0
+        while place <= len(branches):
+            first = self.met.get(branches[:place])
+            if first is None:
+                place += 1
+            else:
+                branches, place = (*first, *branches[place:]), 0
+        return branches
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What a loop calls at the start of each pass (``meeting_loops``)."""
+
+    filled: Values
+    carried: Values
+    pasts: Pasts | None = None
+
+    def begin(self) -> None:
+        """A pass begins."""
+        if self.pasts is not None:
+            self.pasts.begin_pass(self.carried, self.filled)
+
+
+def heads_of(pasts: Pasts | None, fixed: Iterable[Any], lists: Heads, *, counts: bool) -> Heads:
+    """``lists`` with what is told of passes, where they change nothing of these values."""
+    if pasts is None or not all(map(_is_fixed, fixed)) or _is_called_within():
+        return lists
+    return replace(lists, pasts=pasts) if pasts.enter(counts=counts) else lists
+
+
+def _is_called_within() -> bool:
+    """Whether the function with the loop is run within another run of itself."""
+    frame = sys._getframe(3)  # of this function, heads_of, Folds.heads
+    code, outer = frame.f_code, frame.f_back
+    while outer is not None:
+        if outer.f_code is code:
+            return True
+        outer = outer.f_back
+    return False
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a pass cannot change it, nor what is known of it but by comparing sums."""
+    if type(value) is AlignedValue or is_plain(value):
+        return True
+    if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
+        return all(type(cell) is AlignedValue or is_plain(cell) for cell in value.cells.flat)
+    return type(value) in _WALKED and all(type(part) is AlignedValue for part in value)
+
+
+def _state_of(values: Values, filled: Values) -> Any:
+    """Plain values, as keys; None where one is not plain, or a list has more than plain values."""
+    try:
+        carried, lists = values(), filled()
+    except NameError:
+        return None
+    if not all(type(value) in _NUMBERS for value in carried) or not all(map(is_plain, lists)):
+        return None
+    return tuple((type(value), repr(value)) for value in carried)
+
+
+def _other_knowledge(run: AlignedRun) -> Any:
+    """What a run knows beside the ends of sums that it compared."""
+    sizes = run.more, run.contests, run.released, run.missing, run.orders, run.coins, run.nonzero
+    counts = [len(known) for known in sizes]
+    return (*counts, len(run.made_by_hand), run.known_ways, run.rounding)
+
+
+def _asked_in(run: AlignedRun) -> list[Terms]:
+    """Sums of which a run knows something."""
+    conditions = (*run.conditions(), *run.conditions_of_contests())
+    return [*(constraint.terms for constraint in conditions), *run.released]
+
+
+def _kind_of(what: Any) -> Any:
+    """The same for variables of which an exchange changes nothing."""
+    if type(what) is not Answer:
+        return what
+    return "answer", what.is_whole, what.ends, what.real_ends

@@ -1,0 +1,165 @@
+"""Runs that meet at a pass of a loop: the same prices as without (docs/theory/loops.md, L8)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import liptest as lt
+from liptest.enumerate import symbolic_data
+from liptest.enumerate.alike_pasts import Pasts
+from liptest.symbolic.alignment import price_paths
+from tests.unit.enumerate.looped_programs import looped_program
+from tests.unit.written_programs import program
+
+_SPARSE = """t, hits, told = rng.laplace(0, 2.0), 0, []
+for {walk}:
+    {first}
+    if a + rng.laplace(0, {scale}) >= t:
+        told.append(True)
+        hits += 1
+        if hits == 3:
+            break
+    else:
+        told.append(False)
+return {told}"""
+
+
+def _sparse(
+    walk: str = "a in data", first: str = "pass", scale: float = 12.0, told: str = "told"
+) -> Any:
+    return program(_SPARSE.format(walk=walk, first=first, scale=scale, told=told))
+
+
+def _priced(mechanism: Any, answers: int) -> tuple[Fraction | None, int]:
+    paths = lt.mechanism(mechanism).aligned_paths(lt.Answers(answers), way="branches")
+    assert isinstance(paths, symbolic_data.SymbolicPaths)
+    return price_paths(paths.paths, paths.differences).epsilon, len(paths.paths)
+
+
+class TestHitsAtOnce:
+    @pytest.mark.parametrize(
+        ("walk", "first", "told"),
+        [
+            ("a in data", "pass", "told"),
+            ("i, a in enumerate(data)", "pass", "tuple(told)"),
+            ("i in range(len(data))", "a = data[i]", "{'told': told, 'hits': hits}"),
+            ("a in data", "pass", "told, hits"),
+        ],
+    )
+    def test_three_hits_among_many(self, walk: str, first: str, told: str) -> None:
+        price, paths = _priced(_sparse(walk, first, told=told), 24)
+        assert price == 1
+        assert paths < 60  # of 2,325
+
+    def test_a_while_loop(self) -> None:
+        text = """t, hits, told, i = rng.laplace(0, 2.0), 0, [], 0
+while i < len(data) and hits < 3:
+    is_hit = data[i] + rng.laplace(0, 12.0) >= t
+    told.append(is_hit)
+    hits += is_hit
+    i += 1
+return told"""
+        price, paths = _priced(program(text), 24)
+        assert price == 1
+        assert paths < 60
+
+    def test_noise_that_was_drawn_before(self) -> None:
+        text = """t, hits, told = rng.laplace(0, 2.0), 0, []
+noisy = data + rng.laplace(0, 12.0, size=len(data))
+for y in noisy:
+    told.append(y >= t)
+    if y >= t:
+        hits += 1
+    if hits == 3:
+        break
+return told"""
+        price, paths = _priced(program(text), 20)
+        assert price == 1
+        assert paths < 60
+
+    @pytest.mark.slow
+    def test_a_claim_on_fifty_answers(self) -> None:
+        verdict = lt.check_privacy(_sparse(), lt.Answers(50), epsilon=1.0)
+        assert verdict.decision == "YES"
+        assert "price 1.000000" in str(verdict)
+
+
+class TestRunsThatDoNotMeet:
+    @pytest.mark.parametrize(
+        "end",
+        [
+            "return told if told[0] else hits",
+            "return float(noisy[0] - t), told",
+            "return told, bool(noisy[1] > t)",
+            "return told, bool(data[0] + rng.laplace(0, 1.0) > t)",
+        ],
+    )
+    def test_what_is_read_again(self, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        text = f"""t, hits, told = rng.laplace(0, 2.0), 0, []
+noisy = data + rng.laplace(0, 8.0, size=len(data))
+for y in noisy:
+    told.append(y >= t)
+    hits += y >= t
+{end}"""
+        price, _ = _priced(program(text), 4)
+        monkeypatch.setattr(symbolic_data, "Pasts", lambda: None)
+        assert _priced(program(text), 4)[0] == price
+
+    def test_a_bound_that_is_asked_in_each_pass(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        text = """t, told = rng.laplace(0, 2.0), []
+for a in data:
+    told.append(a + rng.laplace(0, 8.0) >= t if t > 1 else a + rng.laplace(0, 4.0) > 0)
+return len(told)"""
+        price, _ = _priced(program(text), 4)
+        monkeypatch.setattr(symbolic_data, "Pasts", lambda: None)
+        assert _priced(program(text), 4)[0] == price
+
+
+class TestRedraws:
+    def test_noise_that_is_redrawn_says_nothing_of_the_data(self) -> None:
+        text = """z = rng.laplace(0, 1.0)
+while z > 5:
+    z = rng.laplace(0, 1.0)
+return bool(data[0] + rng.laplace(0, 1.0) > z)"""
+        price, paths = _priced(program(text), 3)
+        assert (price, paths) == (1, 4)
+
+
+def _leaves(seed: int, answers: int, monkeypatch: pytest.MonkeyPatch, *, meets: bool) -> Any:
+    seen: dict[str, Any] = {}
+
+    def keep(*arguments: Any) -> None:
+        seen.update(leaves=arguments[3], pasts=arguments[5])
+
+    monkeypatch.setattr(symbolic_data, "_check_points", keep)
+    monkeypatch.setattr(symbolic_data, "Pasts", Pasts if meets else lambda: None)
+    mechanism = lt.mechanism(looped_program(seed))
+    followed = mechanism.aligned_paths(lt.Answers(answers), way="branches")
+    return followed, seen
+
+
+@pytest.mark.slow
+class TestRandomPrograms:
+    @pytest.mark.parametrize("seeds", [range(1020, 1026), range(1040, 1046)])
+    def test_every_path_costs_what_its_representative_costs(
+        self, seeds: range, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        met = 0
+        for seed in seeds:
+            followed, seen = _leaves(seed, 3, monkeypatch, meets=True)
+            pasts = seen.get("pasts")
+            if pasts is None or not pasts.met:
+                continue
+            met += 1
+            own = {leaf.branches: leaf.path for leaf in seen["leaves"]}
+            _, every = _leaves(seed, 3, monkeypatch, meets=False)
+            for leaf in every["leaves"]:
+                twin = own[pasts.representative(leaf.branches)]
+                costs = [
+                    price_paths([path], followed.differences).epsilon for path in (leaf.path, twin)
+                ]
+                assert costs[0] == costs[1], seed
+        assert met
