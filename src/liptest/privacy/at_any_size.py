@@ -91,6 +91,18 @@ def try_early(task: Task) -> Early:
     return _early_steps(task)
 
 
+def is_hopeless(task: Task, early: Early) -> bool:
+    """Whether a single law of the code takes too long, so that visiting many is left to the user.
+
+    Only where nothing was said of how data are drawn, or of how many laws may be computed.
+    """
+    tried = early.refutation
+    if tried is None or task.settings.budget is not None:
+        return False
+    none_answered = tried.is_too_dear and len(tried.refusals) >= tried.pairs
+    return none_answered and isinstance(task.distribution, DomainAlone)
+
+
 def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | None:
     """What is known where visiting or drawing was refused; None: nothing better than the error.
 
@@ -101,7 +113,7 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
         return None
     if not is_large(task.distribution.domain):
         return _early_steps(task).verdict
-    return _undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
+    return undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
 
 
 def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
@@ -162,7 +174,8 @@ def _require_answers(task: Task) -> None:
     raise never_answered(task.mechanism.name, said, task.distribution.domain)
 
 
-def _undecided(task: Task, early: Early) -> PrivacyVerdict:
+def undecided(task: Task, early: Early) -> PrivacyVerdict:
+    """What the early steps came to, where nothing else is tried."""
     alignment = early.alignment
     assert alignment is not None
     reason = unproved_words(alignment, task.claim)

@@ -35,9 +35,11 @@ from liptest.mechanisms.base import (
 from liptest.privacy.alignment import run_alignment
 from liptest.privacy.at_any_size import (
     decided_late,
+    is_hopeless,
     run_at_any_size,
     try_early,
     try_late,
+    undecided,
     within_time,
 )
 from liptest.privacy.atest import run_atest
@@ -255,6 +257,8 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         early = try_early(task)
         if early.verdict is not None:
             return early.verdict
+        if is_hopeless(task, early):
+            return undecided(task, early)
     try:
         verdict = _visit_or_draw(task, for_release=for_release)
     except LiptestError as error:

@@ -177,7 +177,9 @@ class _Search:
                     answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
-                self.found.is_too_dear |= isinstance(error, TooDearError)
+                if isinstance(error, TooDearError):
+                    self.found.is_too_dear = True
+                    refused += 1  # the next one takes as long
                 self.found.refusals.append(str(error))
                 answer, finding = Answer.DOUBT, None
             if answer is Answer.VIOLATED:

@@ -1,9 +1,10 @@
 """Work that is counted, where an attempt may be given up because it grows too dear.
 
 What is counted is what systems of constraints ask for: constraints, steps of an elimination, pairs
-of inequalities that are combined, integrals. Counts are not clocks: the same attempt ends at the
-same place on every machine. What is remembered of earlier systems counts as if it were computed
-again, so that what was asked before changes nothing.
+of inequalities that are combined, integrals; and the choices that runs of a program make again.
+Counts are not clocks: the same attempt ends at the same place on every machine. What is remembered
+of earlier systems counts as if it were computed again, so that what was asked before changes
+nothing.
 """
 
 from __future__ import annotations
@@ -53,4 +54,6 @@ def spend(units: int) -> None:
         return
     left[-1] -= units
     if left[-1] < 0:
-        raise TooDearError("the comparisons of noise ask for more work than one attempt is given")
+        raise TooDearError(
+            "its runs and comparisons of noise ask for more work than one attempt is given"
+        )

@@ -18,6 +18,7 @@ from flint import acb
 from liptest.enumerate import choice_tree as budgets
 from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
+from liptest.symbolic.work import TooDearError, limited_work
 
 Program = Callable[[ChoiceTree], Any]
 
@@ -455,3 +456,10 @@ def test_a_walk_that_is_given_up_within_an_integral_says_so() -> None:
 
 def broken_integral() -> Any:
     raise SystemError("of its own")
+
+
+def test_choices_that_runs_make_again_are_counted() -> None:
+    tree = ChoiceTree("program")
+    with limited_work(100), pytest.raises(TooDearError, match="more work"):
+        tree.law(lambda: sum(tree.choose(2) for _ in range(8)))
+    assert tree.leaves == 12

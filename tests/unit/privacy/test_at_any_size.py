@@ -16,6 +16,7 @@ from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy import at_any_size, proof, refutation
+from liptest.privacy import check as checking
 from liptest.privacy.alignment import align, dearer_words
 from liptest.privacy.claims import Claim
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
@@ -497,3 +498,19 @@ def test_a_search_that_grows_too_dear_is_given_up_and_says_so(
         assert verdict.decision == "INCONCLUSIVE"
         assert refutation.TOO_DEAR in verdict.reason
         assert verdict.cost.pairs <= 3
+
+
+def test_code_of_which_one_law_takes_too_long_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    dear = refutation.Refutation(pairs=2, refusals=["a law", "another"], is_too_dear=True)
+    early = at_any_size.Early(None, Alignment(None, reason="not followed"), dear)
+    monkeypatch.setattr(checking, "try_early", lambda task: early)
+
+    def told(data: Any, rng: Any) -> int:
+        return int(data.sum())
+
+    verdict = lt.check_privacy(told, lt.Hypercube(200), epsilon=1.0, floats="ideal")
+    assert verdict.decision == "INCONCLUSIVE"
+    assert verdict.reason.startswith("not proved: not followed")
+    assert refutation.TOO_DEAR in verdict.reason
+    law = lt.ProductDistribution.uniform(lt.Hypercube(200))
+    assert lt.check_privacy(told, law, epsilon=1.0, seed=1, floats="ideal").decision == "NO"
