@@ -254,7 +254,12 @@ def _state_of(values: Values, filled: Values) -> Any:
         return None
     if not all(type(value) in _NUMBERS for value in carried) or not all(map(is_plain, lists)):
         return None
-    return tuple((type(value), repr(value)) for value in carried)
+    # A store at a place beyond the end of a list raises.
+    return tuple((type(value), repr(value)) for value in carried), tuple(map(_length, lists))
+
+
+def _length(filled: Any) -> int:
+    return len(filled) if type(filled) is list else 0
 
 
 def _other_knowledge(run: AlignedRun) -> Any:

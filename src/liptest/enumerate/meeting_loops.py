@@ -11,8 +11,6 @@ from __future__ import annotations
 import ast
 import builtins
 
-import numpy as np
-
 from liptest.enumerate.fold_passes import Rewriting, is_fresh_before
 from liptest.enumerate.pure_code import NotPure, is_builtin
 from liptest.enumerate.source import OWN_NAMES, names_loaded, names_stored
@@ -23,7 +21,8 @@ _DRAWING = frozenset(
     {"laplace", "normal", "standard_normal", "gumbel", "logistic", "exponential", "geometric"}
     | {"standard_exponential", "random", "integers", "uniform"}
 )
-_TELLING = (builtins.tuple, builtins.list, builtins.len, builtins.dict, np.array, np.asarray)
+# What never raises, whatever a list holds.
+_TELLING = (builtins.tuple, builtins.list, builtins.len)
 _HIDING = (
     *(ast.Try, ast.With, ast.FunctionDef, ast.ClassDef, ast.Yield, ast.YieldFrom, ast.Await),
     *(ast.Global, ast.Nonlocal),

@@ -117,6 +117,23 @@ return len(told)"""
         monkeypatch.setattr(symbolic_data, "Pasts", lambda: None)
         assert _priced(program(text), 4)[0] == price
 
+    def test_a_store_beyond_the_end_of_a_list(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        text = """t, told = rng.laplace(0, 2.0), []
+for i, a in enumerate(data):
+    if i < 3:
+        if a + rng.laplace(0, 8.0) >= t:
+            told.append(True)
+        else:
+            t_is_told = False
+    else:
+        told[1] = False
+        if a + rng.laplace(0, 1.0) > t:
+            return told
+return told"""
+        price, _ = _priced(program(text), 4)
+        monkeypatch.setattr(symbolic_data, "Pasts", lambda: None)
+        assert _priced(program(text), 4)[0] == price
+
 
 class TestRedraws:
     def test_noise_that_is_redrawn_says_nothing_of_the_data(self) -> None:
