@@ -188,6 +188,10 @@ class Domain:
         """Neighbouring values (a, b), a < b, of one coordinate; shape (pairs, 2)."""
         raise NotImplementedError
 
+    def count_value_pairs(self, coordinate: int) -> int:
+        """How many neighbouring values there are of one coordinate, without a list of them."""
+        return len(self.value_pairs(coordinate))
+
     def other_values(self, coordinate: int, value: int) -> NDArray[np.int64]:
         """Values at distance 1 from ``value`` in one coordinate, ascending."""
         raise NotImplementedError
@@ -212,7 +216,7 @@ class Domain:
     def neighbouring_pairs(self) -> int:
         """Number of unordered neighbouring pairs, exactly."""
         return sum(
-            self.size // n * len(self.value_pairs(self.sizes.index(n))) * count
+            self.size // n * self.count_value_pairs(self.sizes.index(n)) * count
             for n, count in Counter(self.sizes).items()
         )
 
@@ -378,6 +382,9 @@ class RecordGrid(Domain):
 
     def value_pairs(self, coordinate: int) -> NDArray[np.int64]:
         return np.stack(np.triu_indices(self.sizes[coordinate], k=1), axis=1)
+
+    def count_value_pairs(self, coordinate: int) -> int:
+        return math.comb(self.sizes[coordinate], 2)
 
     def other_values(self, coordinate: int, value: int) -> NDArray[np.int64]:
         every = np.arange(self.sizes[coordinate])

@@ -71,7 +71,10 @@ from liptest.runs.workers import found_by_name, imported_by_name, travels_by_val
 from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.values.rows import NotByRecords
 
-_ASKS_TYPES = "it hands on type, or asks eval, so that it may see what kind of object its data are"
+_ASKS_TYPES = (
+    "it hands on type, or asks eval (for frame.eval write the arithmetic of its columns), so that "
+    "it may see what kind of object its data are"
+)
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 # Runs that show whether a dataset is answered at all.

@@ -41,20 +41,32 @@ class SelectedRows:
         if not keys <= {"", *self.plain}:
             raise NotSumsError("groups, or different values, of what a subquery calculates")
         items = tuple(None if one is None else self._summed(one) for one in query.items)
-        among = self._of_table(query.among)
-        if self.among is not None:
-            among = self.among if among is None else _both(self.among, among)
+        among = self.both(query.among)
         having = query.having
         if having is not None:
             having = self._summed(having[0]), *having[1:]
         return replace(query, items=items, among=among, having=having)
 
     def _summed(self, one: Aggregate) -> Aggregate:
-        return replace(one, value=self._of_table(one.value), among=self._of_table(one.among))
+        return replace(one, value=self.of_table(one.value), among=self.of_table(one.among))
 
-    def _of_table(self, value: Value | None) -> Value | None:
-        if value is None:
-            return None
+    def followed_by(self, later: SelectedRows) -> SelectedRows:
+        """What a subquery selects of the rows of this one."""
+        items = {name: self._value(value) for name, value in later.items.items()}
+        return SelectedRows(items, later.columns, self.both(later.among), later.plain & self.plain)
+
+    def both(self, among: Value | None) -> Value | None:
+        """The rows that are left of those that it selects, as a condition of the table."""
+        of_table = self.of_table(among)
+        if self.among is None or of_table is None:
+            return of_table or self.among
+        return _both(self.among, of_table)
+
+    def of_table(self, value: Value | None) -> Value | None:
+        """What is calculated of its rows, of those of the table."""
+        return None if value is None else self._value(value)
+
+    def _value(self, value: Value) -> Value:
         return lambda entries: value(lambda name: self.items[name](entries))
 
 

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +36,9 @@ _MADE = {"sum": "sum", "total": "sum", "avg": "mean", "min": "min", "max": "max"
 # What says that a subquery has fewer rows than the table.
 _ADDING_UP = ("group", "distinct", "sum", "total", "avg", "count")
 _STANDS_FOR = "(rows of users)"
+_NAMED = ("quoted", _STANDS_FOR)
+# Groups of each user.
+_MOST_GROUPS = 64
 _ADVICE = (
     "clip what each user adds: SELECT SUM(MIN(t, 100)) FROM (SELECT user, SUM(..) AS t FROM the "
     "table GROUP BY user), LEAST for MIN elsewhere; clip real numbers of rows, too"
@@ -51,9 +56,13 @@ class Made:
 
 @dataclass(frozen=True)
 class UserQuery:
-    """The inner query: of rows ``among`` all, by users, what is made of them, by name."""
+    """The inner query: of rows ``among`` all, by users, what is made of them, by name.
 
-    key: str
+    ``by`` are the columns of its groups, those of users and of entries; ``shown`` are selected.
+    """
+
+    by: tuple[str, ...]
+    shown: tuple[str, ...]
     made: tuple[Made, ...]
     items: Mapping[str, Callable[[Entries], Any]]
     among: Callable[[Entries], Any] | None
@@ -92,21 +101,30 @@ class _InnerReader(QueryReader):
         self.named_table()
         among = self.rows_among()
         self.needs("group", "by")
-        key = self.column()
+        by = self.names_of_columns()
         having = self.condition() if self.takes("having") else None
         self.ends()
-        if not set(keys) <= {key}:
+        if not set(keys) <= {*by} or len({*keys}) < len(keys):
             raise NotSumsError("a column beside what is made of the rows of each group")
-        return UserQuery(key, tuple(self.made), items, among, having)
+        return UserQuery(by, tuple(keys), tuple(self.made), items, among, having)
+
+    def names_of_columns(self) -> tuple[str, ...]:
+        """Columns in a row, each once."""
+        names = [self.column()]
+        while self.takes(","):
+            names.append(self.column())
+        if len({*names}) < len(names):
+            raise NotSumsError("a column twice in GROUP BY")
+        return tuple(names)
 
     def distinct_users(self) -> UserQuery:
-        """``SELECT DISTINCT user FROM ..``."""
-        key = self.column()
+        """``SELECT DISTINCT user, region FROM ..``."""
+        by = self.names_of_columns()
         self.needs("from")
         self.named_table()
         among = self.rows_among()
         self.ends()
-        return UserQuery(key, (), {}, among, None)
+        return UserQuery(by, by, (), {}, among, None)
 
     def rows_among(self) -> Callable[[Entries], Any] | None:
         """WHERE, in which nothing is made of several rows."""
@@ -169,34 +187,51 @@ def read_query(
 
     Raises NotSumsError.
     """
-    outer, inner = _parts(list(_placed(tokens_of(statement))))
-    users: UserQuery | None = None
+    own = dict(columns)
+    *inner, outer = _levels(list(_placed(tokens_of(statement))))
     selection: SelectedRows | None = None
+    users: UserQuery | None = None
     numbers: list[float] = []
     taken = 0
-    if inner:
-        is_by_users = {("word", word) for word in _ADDING_UP} & set(inner)
-        kind = _InnerReader if is_by_users else SelectionReader
-        inside = kind(inner, table, columns, parameters)
+    for words in inner:
         try:
+            if users is not None:
+                raise NotSumsError("numbers of users, in a subquery")
+            is_by_users = {("word", word) for word in _ADDING_UP} & {*words}
+            kind = _InnerReader if is_by_users else SelectionReader
+            inside = kind(words, table, own, parameters)
             if isinstance(inside, SelectionReader):
-                selection = inside.selection()
-                columns = selection.columns
+                found = inside.selection()
+                selection = found if selection is None else selection.followed_by(found)
+                own = dict(selection.columns)
             else:
                 users = inside.users()
-                columns = dict.fromkeys(users.items, False)
+                own = {name: own[name] for name in users.shown} | dict.fromkeys(users.items, False)
         except NotSumsError as problem:
             raise NotSumsError(f"another table, or a subquery with {problem}") from None
-        numbers, taken, table = inside.numbers, inside.taken, _STANDS_FOR
-    reader = QueryReader(outer, table, columns, parameters)
+        numbers, taken, table = [*numbers, *inside.numbers], taken + inside.taken, _STANDS_FOR
+    reader = QueryReader(outer, table, own, parameters)
     query = reader.query()
-    query = replace(query, users=users) if selection is None else selection.applied_to(query)
+    if users is not None:
+        of_table = users if selection is None else _of_selected(users, selection)
+        query = replace(query, users=of_table)
+    elif selection is not None:
+        query = selection.applied_to(query)
     given = parameters if isinstance(parameters, (list, tuple)) else ()
     if reader.taken + taken < len(given):
         raise NotSumsError("parameters that are not used")
-    if users is not None and query.key:
+    if users is not None and query.key not in ("", *users.shown):
         raise NotSumsError("groups of numbers of users")
     return query, [*numbers, *reader.numbers]
+
+
+def _of_selected(users: UserQuery, selection: SelectedRows) -> UserQuery:
+    """The same of the rows of the table itself, where it is of those that a subquery selects."""
+    columns = {*users.by, *(one.column for one in users.made if one.column)}
+    if not columns <= selection.plain:
+        raise NotSumsError("groups, or different values, of what a subquery calculates")
+    made = tuple(replace(one, value=selection.of_table(one.value)) for one in users.made)
+    return replace(users, made=made, among=selection.both(users.among))
 
 
 def _placed(tokens: Any) -> Iterator[tuple[str, str]]:
@@ -212,24 +247,11 @@ def _placed(tokens: Any) -> Iterator[tuple[str, str]]:
             yield kind, word
 
 
-def _parts(
-    words: list[tuple[str, str]],
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The outer query, with a name for what makes its rows, and the inner one, or nothing."""
+def _levels(words: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """The queries from the innermost one on; each has a name for what makes its rows."""
     texts = [word if kind in ("word", "sign") else "" for kind, word in words]
-    named = ("quoted", _STANDS_FOR)
     if texts[:1] == ["with"]:
-        if texts[2:4] != ["as", "("]:
-            raise NotSumsError("WITH otherwise than WITH name AS (..)")
-        stop = _closing(texts, 3)
-        name, rest = words[1][1], words[stop + 1 :]
-        own = [
-            named if word[1] == name and before == ("word", "from") else word
-            for before, word in zip([("", ""), *rest], rest, strict=False)
-        ]
-        if named not in own:
-            raise NotSumsError("WITH that is not the only table")
-        return own, words[4:stop]
+        return _levels_of_with(words, texts)
     for place in range(len(texts) - 1):
         if texts[place : place + 2] == ["from", "("]:
             stop = _closing(texts, place + 1)
@@ -242,8 +264,31 @@ def _parts(
                 and after[0][1] not in ("where", "order", "group")
             ):
                 after = after[1:]
-            return [*words[: place + 1], named, *after], words[place + 2 : stop]
-    return words, []
+            return [*_levels(words[place + 2 : stop]), [*words[: place + 1], _NAMED, *after]]
+    return [words]
+
+
+def _levels_of_with(words: list[tuple[str, str]], texts: list[str]) -> list[list[tuple[str, str]]]:
+    """``WITH a AS (..), b AS (.. FROM a ..) SELECT .. FROM b``."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    stop = 0
+    while not parts or texts[stop + 1 : stop + 2] == [","]:
+        place = stop + (2 if parts else 1)
+        if texts[place + 1 : place + 3] != ["as", "("] or words[place][1] in parts:
+            raise NotSumsError("WITH otherwise than WITH name AS (..)")
+        stop = _closing(texts, place + 2)
+        parts[words[place][1]] = words[place + 3 : stop]
+    levels: list[list[tuple[str, str]]] = []
+    query = words[stop + 1 :]
+    for name in reversed(parts):
+        own = [
+            _NAMED if word[1] == name and before == ("word", "from") else word
+            for before, word in zip([("", ""), *query], query, strict=False)
+        ]
+        if own.count(_NAMED) != 1:
+            raise NotSumsError("WITH that is not the only table")
+        levels, query = [own, *levels], parts[name]
+    return [*_levels(query), *levels]
 
 
 def _closing(texts: list[str], place: int) -> int:
@@ -267,16 +312,27 @@ class TotalsOfSql(UserTotals):
     advice = _ADVICE
     keeps_order = may_overflow = False
 
+    def _combined(self, ufunc: Any, other: Any) -> Any:
+        if isinstance(other, (bool, np.bool_)) and self.is_truth:
+            # What the group says leaves a condition of users as it is, or decides.
+            return other if bool(other) is (ufunc is np.logical_or) else self
+        return super()._combined(ufunc, other)
+
 
 class UserRowsOfQuery:
-    """The rows of the inner query on a symbolic frame, of which the outer one makes sums."""
+    """The rows of the inner query on a symbolic frame, of which the outer one makes sums.
 
-    def __init__(self, frame: Any, query: SumQuery, entries: Entries) -> None:
-        self._query, self._users = query, query.users
-        users = frame[self._users.key]
-        if type(users) is not KeySeries:
-            raise NotSumsError("a subquery with groups that are not users")
-        self._mask = None if self._users.among is None else self._users.among(entries)
+    Only those of one group of entries, ``known`` by name.
+    """
+
+    def __init__(
+        self, frame: Any, query: SumQuery, entries: Entries, known: Mapping[str, Any]
+    ) -> None:
+        self._query, self._users, self._known = query, query.users, known
+        [users] = [frame[name] for name in self._users.by if name not in known]
+        tests = [] if self._users.among is None else [self._users.among(entries)]
+        tests += [np.equal(entries(name), entry) for name, entry in known.items()]
+        self._mask = reduce(np.logical_and, tests) if tests else None
         if self._mask is not None and type(self._mask) is not SymbolicArray:
             raise NotSumsError("a condition that is the same for all rows")
         self._by = self._selected(users)
@@ -305,11 +361,19 @@ class UserRowsOfQuery:
         return found
 
     def _entries(self, name: str) -> Any:
+        if name in self._known:
+            return self._known[name]
+        if name not in self._users.items:
+            raise NotSumsError(f"{name!r}, which says whose a row is")
         return self._users.items[name](lambda place: self._made[int(place)])
 
     def total(self, one: Aggregate) -> Any:
         """A sum over the users, or how many there are."""
-        among = self._condition(one)
+        tests = self._conditions(one)
+        of_users: list[Any] = [test for test in tests if isinstance(test, UserTotals)]
+        if not all(test for test in tests if not isinstance(test, UserTotals)):
+            return 0
+        among = reduce(np.logical_and, of_users) if of_users else None
         if one.kind == "count":
             if among is not None:
                 return among.sum()
@@ -321,14 +385,35 @@ class UserRowsOfQuery:
             raise NotSumsError("a sum of a constant")
         return (value if among is None else value[among]).sum()
 
-    def _condition(self, one: Aggregate) -> Any:
+    def _conditions(self, one: Aggregate) -> list[Any]:
+        """Those of users, and what conditions on the group say."""
         tests = [test for test in (self._query.among, one.among) if test is not None]
         found = [test(self._entries) for test in tests]
         if self._users.having is not None:
             found.append(self._users.having(lambda place: self._made[int(place)]))
-        if not all(isinstance(test, UserTotals) for test in found):
-            raise NotSumsError("a condition of users that is the same for all")
-        return reduce(np.logical_and, found) if found else None
+        if not all(isinstance(test, (bool, np.bool_, UserTotals)) for test in found):
+            raise NotSumsError("a condition of users that is not followed")
+        return found
+
+
+def rows_of_groups(
+    frame: Any, query: SumQuery, entries: Entries, declared: Mapping[str, Any], key: Any = None
+) -> list[UserRowsOfQuery]:
+    """By group of entries the rows of the inner query; only those of a key of the outer one.
+
+    ``declared`` are the values of columns by name.
+    """
+    users = [name for name in query.users.by if type(frame[name]) is KeySeries]
+    if len(users) != 1:
+        raise NotSumsError("a subquery with groups that are not users")
+    others = [name for name in query.users.by if name not in users]
+    if query.key in users or not {*others} <= declared.keys():
+        raise NotSumsError("groups by a column that is not declared as a few values")
+    choices = [[key] if name == query.key else list(declared[name]) for name in others]
+    if math.prod(map(len, choices)) > _MOST_GROUPS:
+        raise NotSumsError(f"more than {_MOST_GROUPS} groups of each user")
+    known = [dict(zip(others, chosen, strict=True)) for chosen in product(*choices)]
+    return [UserRowsOfQuery(frame, query, entries, one) for one in known]
 
 
 # ---- on plain rows
@@ -340,10 +425,17 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
     def of_rows(name: str) -> Any:
         return entries[name]
 
-    every = np.repeat(np.bool_(True), len(entries[users.key]))
+    rows_of = [entries[name].tolist() for name in users.by]
+    every = np.repeat(np.bool_(True), len(rows_of[0]))
     those = every if users.among is None else np.logical_and(every, users.among(of_rows))
-    keys = np.unique(entries[users.key][those])
-    own = [np.logical_and(those, entries[users.key] == key) for key in keys.tolist()]
+    groups = list(zip(*rows_of, strict=True))
+    keys = sorted(
+        {group for group, is_there in zip(groups, those.tolist(), strict=True) if is_there}
+    )
+    own = [
+        np.logical_and(those, np.array([group == key for group in groups], dtype=np.bool_))
+        for key in keys
+    ]
 
     def made(one: Made) -> Any:
         if one.how == "size":
@@ -366,4 +458,8 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
     numbers = {
         name: np.broadcast_to(item(of_user), kept.shape) for name, item in users.items.items()
     }
-    return {_STANDS_FOR: keys[kept], **{name: own[kept] for name, own in numbers.items()}}
+    shown = {
+        name: np.array([key[users.by.index(name)] for key in keys], dtype=entries[name].dtype)
+        for name in users.by
+    }
+    return {name: own[kept] for name, own in (shown | numbers).items()}

@@ -19,7 +19,7 @@ import numpy as np
 from liptest.data.real_tables import Real, RealRows
 from liptest.data.tables import Key, Table
 from liptest.enumerate.sql_queries import Aggregate, NotSumsError, SumQuery
-from liptest.enumerate.sql_users import UserRowsOfQuery, plain_entries, read_query
+from liptest.enumerate.sql_users import plain_entries, read_query, rows_of_groups
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
@@ -89,9 +89,6 @@ class SymbolicStore:
         return _Named(series) if series.names is not None else series.array
 
     def _rows(self, query: SumQuery) -> Iterator[tuple[Any, ...]]:
-        if query.users is not None:
-            yield tuple(self._of_users(query))
-            return
         if not query.key:
             yield tuple(
                 self._nullable(query, aggregate)
@@ -121,14 +118,17 @@ class SymbolicStore:
             if self._way(2, [*sums, self._sum(query, Aggregate("count", None), key)], counts) == 0:
                 yield tuple(row)
 
-    def _of_users(self, query: SumQuery) -> Iterator[Any]:
-        """Sums over the users, of numbers of each."""
-        rows = UserRowsOfQuery(self.frame, query, self._entries)
-        for one in query.items:
-            assert one is not None
-            kind = int if one.kind == "count" else None
-            value = rows.total(one)
-            yield self._null_if_none(query, one, _typed(value, kind or _kind_of(value, one)))
+    def _of_users(self, query: SumQuery, one: Aggregate, key: Any) -> Any:
+        """A sum over the users, of numbers of each."""
+        columns = self.table.columns.items()
+        declared = {
+            name: kind.values.tolist()
+            for name, kind in columns
+            if not isinstance(kind, Key) and not kind.is_real
+        }
+        groups = rows_of_groups(self.frame, query, self._entries, declared, key)
+        value = sum(rows.total(one) for rows in groups)
+        return _typed(value, int if one.kind == "count" else _kind_of(value, one))
 
     def _nullable(self, query: SumQuery, one: Aggregate) -> Any:
         return self._null_if_none(query, one, self._sum(query, one))
@@ -156,6 +156,8 @@ class SymbolicStore:
         return way
 
     def _sum(self, query: SumQuery, one: Aggregate, key: Any = None) -> Any:
+        if query.users is not None:
+            return self._of_users(query, one, key)
         among = [test(self._entries) for test in (query.among, one.among) if test is not None]
         if query.key:
             among.append(np.equal(self._entries(query.key), key))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable
-from functools import reduce
-from itertools import product
 from typing import Any
 
 from liptest.values.branching import Branching
 from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import CountsRows, OfPandas
+from liptest.values.of_pandas import CountsRows, MadeOfRows, OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.user_totals import UserTotals
 
@@ -23,8 +19,6 @@ _ANSWERS: dict[str, Callable[[Any], Any]] = {
     "size": lambda chosen: chosen.count(),
     "nunique": lambda chosen: chosen.nunique(),
 }
-# Groups of each user, where these are of several columns.
-_MOST_GROUPS = 64
 _ADVICE = (
     "sum and count each group, add noise to both, and divide these"
     " (a mean by group divides by a private count)"
@@ -195,36 +189,6 @@ class PlaceAmongRows(OfPandas):
         return self.refuse("an index")
 
 
-class MadeOfRows(OfPandas):
-    """Rows of users, of which numbers are made that have a name."""
-
-    __slots__ = ()
-
-    def agg(self, func: Any = None) -> Any:
-        """What a name says."""
-        return self.refuse(".agg")
-
-    def sum(self) -> Any:
-        """The sum of each."""
-        return self.agg("sum")
-
-    def mean(self) -> Any:
-        """The mean of each."""
-        return self.agg("mean")
-
-    def count(self) -> Any:
-        """As ``size``: nothing is missing."""
-        return self.agg("count")
-
-    def max(self) -> Any:
-        """The largest of each."""
-        return self.agg("max")
-
-    def min(self) -> Any:
-        """The smallest of each."""
-        return self.agg("min")
-
-
 class ColumnOfUsers(MadeOfRows):
     """One column by users: one number is made of the rows of each."""
 
@@ -277,92 +241,6 @@ class ColumnOfUsers(MadeOfRows):
     def nunique(self) -> Any:
         """How many different entries each user has."""
         return self.agg("nunique")
-
-
-class OfUsersAndGroups(MadeOfRows):
-    """A frame by users and the entries of other columns: each user has a number for each entry."""
-
-    __slots__ = ("_by", "_column", "_frame", "_others")
-
-    kind = object
-    described = "the rows of each user in each group, of which there may be any number,"
-    advice = "clip what each adds: frame.groupby([key, 'region'])['column'].sum().clip(0, 10).sum()"
-
-    def __init__(
-        self, frame: Any, by: KeySeries, others: tuple[RecordSeries, ...], column: Any = None
-    ) -> None:
-        self._frame, self._by, self._others, self._column = frame, by, others, column
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
-
-    def __getitem__(self, key: Any) -> Any:
-        series = self._frame[key] if isinstance(key, str) else None
-        if type(series) is not RecordSeries:
-            return self.refuse("an index")
-        return OfUsersAndGroups(self._frame, self._by, self._others, series)
-
-    def size(self) -> Any:
-        """How many rows each user has in each group."""
-        return self._each("size", self._by)
-
-    def agg(self, func: Any = None) -> Any:
-        """What a name says, of one column."""
-        if not isinstance(func, str) or self._column is None:
-            return self.refuse(".agg", 'name one column and what is made of it: ["x"].agg("sum")')
-        return self._each(func, self._column)
-
-    def _each(self, how: str, series: Any) -> Any:
-        declared = [one.declared() for one in self._others]
-        if math.prod(map(len, declared)) > _MOST_GROUPS:
-            return self.refuse(f"more than {_MOST_GROUPS} groups of each user")
-        cells = []
-        for entries in product(*declared):
-            masks = [one == entry for one, entry in zip(self._others, entries, strict=True)]
-            chosen = series[reduce(operator.and_, masks)]
-            cells.append(UserTotals.of(chosen, how, self.refuse))
-        return CellsOfUsers(cells)
-
-
-class CellsOfUsers(CountsRows):
-    """A number of each user in each group: those of one group after the other."""
-
-    __slots__ = ("_cells",)
-
-    described = UserTotals.described
-    advice = OfUsersAndGroups.advice
-
-    def __init__(self, cells: list[UserTotals]) -> None:
-        self._cells = cells
-
-    @property
-    def kind(self) -> Any:
-        """What it stands for."""
-        import pandas
-
-        return pandas.Series
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._cells[0].branching
-
-    def clip(self, lower: Any = None, upper: Any = None) -> Any:
-        """Each number within two constants."""
-        return CellsOfUsers([one.clip(lower, upper) for one in self._cells])
-
-    def sum(self) -> Any:
-        """The answer: each user adds a number for each group, or nothing."""
-        return sum(one.sum() for one in self._cells)
-
-    def count_rows(self) -> Any:
-        """How many pairs of users and groups there are."""
-        return sum(one.count_rows() for one in self._cells)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
 
 
 def need_all_bins(bins: BinSeries) -> Any:

@@ -16,7 +16,6 @@ from liptest.values.frame_groups import (
     Grouped,
     InBins,
     OfUsers,
-    OfUsersAndGroups,
     PlaceAmongRows,
     answer_named,
     need_all_bins,
@@ -43,6 +42,7 @@ from liptest.values.record_series import (
     bound_rows,
     has_zero,
 )
+from liptest.values.user_cells import OfUsersAndGroups
 
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
 
@@ -300,9 +300,15 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """The frame; what it holds cannot be written."""
         return SymbolicFrame(dict(self._series))
 
-    def dropna(self) -> Any:
+    def dropna(self, *, axis: Any = 0, how: Any = "any", subset: Any = None) -> Any:
         """Itself: nothing is missing in a table of declared columns."""
-        return self
+        names = [subset] if isinstance(subset, str) else subset
+        is_known = names is None or (
+            isinstance(names, list) and names and all(one in self._series for one in names)
+        )
+        if axis not in (0, "index") or how not in ("any", "all") or not is_known:
+            return self.refuse(".dropna but of rows, by columns", '.dropna(subset=["column"])')
+        return SymbolicFrame(dict(self._series))
 
     def count_rows(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
@@ -321,6 +327,10 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         key = self._series.get(name) if isinstance(name, str) else None
         if type(key) is KeySeries and options.keys() == {"as_index"}:
             return OfUsers(self, key, as_index=options["as_index"] is not False)
+        users_and_others = self._users_and_others(by)
+        if users_and_others and options.keys() <= {"as_index"}:
+            is_index = options.get("as_index", True) is not False
+            return OfUsersAndGroups(self, users_and_others, as_index=is_index)
         if options:
             return self.refuse(f".groupby with {', '.join(options)}", "leave the option out")
         if isinstance(by, list) and len(by) == 1:
@@ -331,10 +341,6 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if not names or not all(isinstance(one, str) and one in self._series for one in names):
             return self.refuse(".groupby", "group by the names of columns")
         series = [self._series[one] for one in names]
-        users = [one for one in series if type(one) is KeySeries]
-        others = tuple(one for one in series if type(one) is RecordSeries)
-        if len(users) == 1 and others and len(users) + len(others) == len(series):
-            return OfUsersAndGroups(self, users[0], others)
         if len(series) > 1 and not all(type(one) is RecordSeries for one in series):
             return self.refuse(".groupby by users or bins and other columns")
         if type(series[0]) is BinSeries:
@@ -343,6 +349,16 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return OfUsers(self, series[0])
         return Grouped(self, tuple(series))
 
+    def _users_and_others(self, by: Any) -> dict[str, Any]:
+        """The columns of a group by users and other entries; nothing for other groups."""
+        names = by if isinstance(by, list) and len(by) > 1 else []
+        if not all(isinstance(one, str) and one in self._series for one in names):
+            return {}
+        keys = {one: self._series[one] for one in names}
+        kinds = [type(one) for one in keys.values()]
+        is_both = kinds.count(KeySeries) == 1 and kinds.count(RecordSeries) == len(names) - 1
+        return keys if is_both else {}
+
     def drop_duplicates(self, subset: Any = None, keep: Any = "first", **options: Any) -> Any:
         """The first row of each user."""
         if keep != "first" or options:
@@ -350,7 +366,11 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if isinstance(subset, list) and len(subset) == 1:
             subset = subset[0]
         if not isinstance(subset, str) or type(self._series.get(subset)) is not KeySeries:
-            return self.refuse(".drop_duplicates", "name the column of users")
+            return self.refuse(
+                ".drop_duplicates",
+                "name the column of users; users of each group are"
+                " frame.groupby('region')[key].nunique().reindex(KEYS, fill_value=0)",
+            )
         return self.bounded(1)
 
     def bounded(self, most: int) -> SymbolicFrame:

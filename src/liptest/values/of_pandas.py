@@ -81,6 +81,36 @@ class CountsRows(OfPandas):
         return self.count_rows()  # type: ignore[no-any-return]
 
 
+class MadeOfRows(OfPandas):
+    """Rows of users, of which numbers are made that have a name."""
+
+    __slots__ = ()
+
+    def agg(self, func: Any = None) -> Any:
+        """What a name says."""
+        return self.refuse(".agg")
+
+    def sum(self) -> Any:
+        """The sum of each."""
+        return self.agg("sum")
+
+    def mean(self) -> Any:
+        """The mean of each."""
+        return self.agg("mean")
+
+    def count(self) -> Any:
+        """As ``size``: nothing is missing."""
+        return self.agg("count")
+
+    def max(self) -> Any:
+        """The largest of each."""
+        return self.agg("max")
+
+    def min(self) -> Any:
+        """The smallest of each."""
+        return self.agg("min")
+
+
 class FrameOfPandas(OfPandas):
     """What stands for a frame of pandas."""
 

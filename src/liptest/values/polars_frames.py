@@ -38,6 +38,10 @@ _KEYS_ADVICE = (
     "join a frame of declared keys: keys.join(groups, on='region', how='left', "
     "maintain_order='left').fill_null(0)"
 )
+_CELLS_ADVICE = (
+    "clip what each user adds to a group, and name the groups: frame.group_by(key, 'region').agg("
+    "pl.col('x').sum().clip(0, 100)).group_by('region').agg(pl.sum('x')), joined to declared keys"
+)
 _USERS_ADVICE = (
     "bound what each contributes: frame.group_by(key, maintain_order=True).head(k), "
     "frame.unique(key, keep='first', maintain_order=True)"
@@ -227,6 +231,9 @@ class PolarsFrame(CountsRows, OfPolars):
     def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
         """Records by the entries of a column."""
         names = flat(by)
+        kinds = [type(self._series.get(one)) if isinstance(one, str) else None for one in names]
+        if not named_by and kinds in ([KeySeries, RecordSeries], [RecordSeries, KeySeries]):
+            return UsersInGroups(self, names[kinds.index(RecordSeries)])
         if named_by or len(names) != 1:
             return self.refuse(".group_by", "group by the name of one column")
         if not isinstance(names[0], str):
@@ -240,6 +247,15 @@ class PolarsFrame(CountsRows, OfPolars):
         """Numbers of each user."""
         reader = Reader(self._series, self.refuse)
         return UsersOfPolars.of(reader, aggs, named, is_lazy=self._is_lazy)
+
+    def of_users_with(
+        self, name: str, key: Any, aggs: Sequence[Any], named: dict[str, Any]
+    ) -> UsersOfPolars:
+        """Numbers of each user, of the rows that have an entry in a column."""
+        condition = compare_rows(self.refuse, operator.eq, self._series[name], key)
+        kept = {one: series[condition] for one, series in self._series.items()}
+        made: UsersOfPolars = PolarsFrame(kept, is_lazy=self._is_lazy).of_users(aggs, named)
+        return made
 
     def series_of(self, name: str) -> Any:
         """One column as it is."""
@@ -473,7 +489,8 @@ class PolarsGroups(OfPolars):
         """The analysis that it is part of."""
         return self._frame.branching
 
-    def _keys(self) -> RecordSeries:
+    def keys(self) -> RecordSeries:
+        """The column of entries; users and real numbers are refused."""
         keys = self._frame.series_of(self._name)
         if type(keys) is not RecordSeries:
             self.refuse("the rows of each user", _USERS_ADVICE)
@@ -494,7 +511,7 @@ class PolarsGroups(OfPolars):
         """Numbers of each group that occurs, or of each user."""
         if type(self._frame.series_of(self._name)) is KeySeries:
             return self._frame.of_users(aggs, named_aggs)
-        keys = self._keys()
+        keys = self.keys()
 
         def of_key(key: Any) -> dict[str, Any]:
             condition = compare_rows(self.refuse, operator.eq, keys, key)
@@ -507,6 +524,111 @@ class PolarsGroups(OfPolars):
 
     def len(self, name: str = "len") -> Any:
         """How many records each group has."""
+        import polars
+
+        return self.agg(polars.len().alias(name))
+
+
+class UsersInGroups(OfPolars):
+    """A frame by users and the entries of one column."""
+
+    __slots__ = ("_frame", "_name")
+
+    kind = object
+    advice = _CELLS_ADVICE
+
+    def __init__(self, frame: PolarsFrame, name: str) -> None:
+        self._frame, self._name = frame, name
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._frame.branching
+
+    def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
+        """Numbers of each user in each group."""
+        PolarsGroups(self._frame, self._name).keys()
+
+        def of_key(key: Any) -> UsersOfPolars:
+            return self._frame.of_users_with(self._name, key, aggs, named_aggs)
+
+        return CellsOfPolars(self._frame, self._name, of_key)
+
+    def len(self, name: str = "len") -> Any:
+        """How many records each user has in each group."""
+        import polars
+
+        return self.agg(polars.len().alias(name))
+
+
+class CellsOfPolars(OfPolars):
+    """A row for each user in each group: by key of the group the numbers of its users."""
+
+    __slots__ = ("_frame", "_name", "_of_key")
+
+    described = UsersOfPolars.described
+    advice = _CELLS_ADVICE
+
+    def __init__(
+        self, frame: PolarsFrame, name: str, of_key: Callable[[Any], UsersOfPolars]
+    ) -> None:
+        self._frame, self._name, self._of_key = frame, name, of_key
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._frame.branching
+
+    @property
+    def kind(self) -> Any:
+        """What it stands for."""
+        return self._frame.kind
+
+    def _each(self, function: Callable[[UsersOfPolars], Any]) -> Any:
+        of_key = self._of_key
+        return CellsOfPolars(self._frame, self._name, lambda key: function(of_key(key)))
+
+    def with_columns(self, *exprs: Any, **named_exprs: Any) -> Any:
+        """With further numbers of each user."""
+        return self._each(lambda users: users.with_columns(*exprs, **named_exprs))
+
+    def filter(self, *predicates: Any) -> Any:
+        """Those for which a comparison holds."""
+        return self._each(lambda users: users.filter(*predicates))
+
+    def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
+        """By the groups."""
+        if named_by or flat(by) != [self._name]:
+            return self.refuse(".group_by but by the column beside the users")
+        return GroupsOfCells(self._frame, self._name, self._of_key)
+
+
+class GroupsOfCells(OfPolars):
+    """Numbers of each user by group, of which sums over users are made."""
+
+    __slots__ = ("_frame", "_name", "_of_key")
+
+    kind = object
+    advice = _CELLS_ADVICE
+
+    def __init__(
+        self, frame: PolarsFrame, name: str, of_key: Callable[[Any], UsersOfPolars]
+    ) -> None:
+        self._frame, self._name, self._of_key = frame, name, of_key
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._frame.branching
+
+    def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
+        """Sums over users by group."""
+        return OccurringKeys(
+            self._frame, self._name, lambda key: self._of_key(key).totals_of(aggs, named_aggs)
+        )
+
+    def len(self, name: str = "len") -> Any:
+        """How many users each group has."""
         import polars
 
         return self.agg(polars.len().alias(name))

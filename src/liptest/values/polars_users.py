@@ -352,6 +352,13 @@ class UsersOfPolars(CountsRows, OfPolars):
         nodes = _nodes(exprs, named, list(self._totals), self.refuse)
         return {name: reader.calculate(node) for name, node in nodes.items()}
 
+    def totals_of(self, exprs: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+        """By name sums over all users."""
+        made = self._calculated(exprs, named)
+        if not made or not all(type(total) is RowsTotal for total in made.values()):
+            self.refuse(".agg of what is not a sum over users")
+        return made
+
     def select(self, *exprs: Any, **named_exprs: Any) -> Any:
         """Numbers of each user, or of all."""
         made = self._calculated(exprs, named_exprs)

@@ -109,6 +109,14 @@ def test_private_data_are_not_quoted(secret: object) -> None:
     assert caught.value.value is None
 
 
+def test_pairs_are_counted_without_a_list_of_them() -> None:
+    """Of 100,000 values of a record there are five thousand million pairs."""
+    assert RecordGrid([100_000] * 2).neighbouring_pairs == 2 * 100_000 * (100_000 * 99_999 // 2)
+    for domain in (RecordGrid([3, 4, 4]), Hypergrid([3, 4, 4]), Hypercube(3)):
+        counted = [len(domain.value_pairs(axis)) for axis in range(3)]
+        assert [domain.count_value_pairs(axis) for axis in range(3)] == counted
+
+
 def test_long_sizes_are_cut_in_names() -> None:
     assert repr(RecordGrid([3] * 1000)) == "RecordGrid([3] * 1000)"
     assert len(repr(Hypergrid(range(2, 1000)))) < 100

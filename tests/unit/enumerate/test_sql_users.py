@@ -14,7 +14,9 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import liptest as lt
 from liptest.enumerate.symbolic_data import NoPaths
@@ -23,6 +25,10 @@ from liptest.privacy.prices import align
 SPENDS, ROWS = (-3, 0, 3), 2
 COLUMNS: dict[str, Any] = {"who": lt.Key(), "spend": lt.Integer(-3, 3, step=3), "vip": lt.Bit()}
 RELATIONS = ("replace", "add_remove")
+CELLS = (
+    "(SELECT who, vip, MAX(-3, MIN(SUM(spend), 3)) AS t, COUNT(*) AS n FROM data GROUP BY who, vip)"
+)
+CHAIN = "WITH a AS (SELECT who, 2 * spend AS s, vip FROM data WHERE spend >= 0), "
 TOTALS = "(SELECT who, SUM(spend) AS t, COUNT(*) AS n FROM data GROUP BY who)"
 # Each gives one row of numbers.
 EXACT: dict[str, str] = {
@@ -59,6 +65,23 @@ EXACT: dict[str, str] = {
         "SELECT TOTAL(k) FROM (SELECT MIN(COUNT(DISTINCT spend), 2) AS k FROM data GROUP BY who)"
     ),
     "bits": "SELECT TOTAL(v) FROM (SELECT MAX(vip) AS v FROM data GROUP BY who)",
+    "two levels of WITH": (
+        CHAIN + "t AS (SELECT who, MIN(SUM(s), 3) AS x FROM a WHERE vip = 1 GROUP BY who) "
+        "SELECT TOTAL(x), COUNT(*) FROM t WHERE x > 0"
+    ),
+    "rows selected twice": (
+        CHAIN + "b AS (SELECT s + 1 AS r FROM a WHERE s > 0) SELECT TOTAL(r) FROM b WHERE r < 5"
+    ),
+    "three levels": (
+        "SELECT COUNT(*) FROM (SELECT who, COUNT(DISTINCT vip) AS k FROM (SELECT * FROM data "
+        "WHERE spend < 3) AS some GROUP BY who) WHERE k = 2"
+    ),
+    "one group of cells": f"SELECT TOTAL(t) FROM {CELLS} WHERE vip = 1 AND n > 0",
+    "some cells": f"SELECT TOTAL(ABS(t)) FROM {CELLS} WHERE (vip = 1 OR t > 0) AND NOT vip = 2",
+    "pairs": f"SELECT COUNT(*) FROM {CELLS}",
+    "different pairs": (
+        "SELECT COUNT(*) FROM (SELECT DISTINCT vip, who FROM data WHERE spend > 0) WHERE vip = 0"
+    ),
     "calculated": f"SELECT TOTAL(2 * MIN(n, 1) - 1) FROM {TOTALS}",
 }
 #: Bounds that are proved by a clip, or by the ends of what is made of it.
@@ -66,13 +89,16 @@ ABOVE = {("calculated", "replace"): 2, ("filter", "replace"): 4, ("filter", "add
 QUICK = {("clipped sums", "replace"), ("with", "add_remove"), ("having", "replace")}
 
 
-@cache
-def answered(query: str, rows: tuple[tuple[Any, ...], ...]) -> tuple[float, ...]:
+def listed(query: str, rows: tuple[tuple[Any, ...], ...]) -> list[tuple[float, ...]]:
     with closing(sqlite3.connect(":memory:")) as con:
         con.execute("CREATE TABLE data (who INTEGER, spend INTEGER, vip INTEGER)")
         con.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
-        found: tuple[float, ...] = con.execute(query).fetchone()
-    return found
+        return con.execute(query).fetchall()
+
+
+@cache
+def answered(query: str, rows: tuple[tuple[Any, ...], ...]) -> tuple[float, ...]:
+    return listed(query, rows)[0]
 
 
 def largest_change(query: str, relation: str) -> float:
@@ -118,6 +144,54 @@ def test_the_price_is_what_a_user_changes(name: str, relation: str) -> None:
     assert math.isclose(found.epsilon, ABOVE.get((name, relation), true), rel_tol=1e-9)
 
 
+#: By the entry vip; prices of both groups, each at its own worst.
+BY_GROUP = {
+    f"SELECT vip, COALESCE(SUM(t), 0) FROM {CELLS} GROUP BY vip": 12,
+    f"SELECT vip, TOTAL(ABS(t)) FROM {CELLS} WHERE n > 1 OR t < 0 GROUP BY vip ORDER BY vip": 6,
+    f"SELECT vip, COUNT(*) FROM {CELLS} WHERE t > 0 GROUP BY vip": 2,
+    "SELECT vip, COUNT(*) FROM (SELECT DISTINCT who, vip FROM data) GROUP BY vip ORDER BY 1": 2,
+    CHAIN
+    + "t AS (SELECT vip, MIN(SUM(s), 9) AS x FROM a GROUP BY who, vip) "
+    + "SELECT vip, SUM(x) FROM t GROUP BY vip": 18,
+}
+
+
+def of_groups(query: str, *, is_told: bool = False) -> Any:
+    @lt.mechanism(frame="sqlite")
+    def released(con: Any, rng: Any) -> Any:
+        rows = con.execute(query).fetchall()
+        if is_told:
+            return [(vip, total + rng.laplace()) for vip, total in rows]
+        found = dict(rows)
+        return [found.get(vip, 0) + rng.laplace() for vip in (0, 1)]
+
+    return align(released.on_domain(table_of()), table_of())
+
+
+@pytest.mark.parametrize("query", [pytest.param(q, marks=pytest.mark.slow) for q in BY_GROUP])
+def test_groups_of_users_and_entries_cost_what_a_user_changes(query: str) -> None:
+    found = of_groups(query)
+    assert found.price is not None, found.reason
+    alike: dict[Any, list[NDArray[Any]]] = {}
+    pairs = list(product(range(2), SPENDS, (0, 1)))
+    for rows in (one for size in range(ROWS + 1) for one in product(pairs, repeat=size)):
+        told = dict(listed(query, rows))
+        for user in range(2):
+            rest = tuple(one for one in rows if one[0] != user)
+            alike.setdefault((user, rest), []).append(np.array([told.get(0, 0), told.get(1, 0)]))
+    true = max(
+        float(np.abs(one - other).sum()) for own in alike.values() for one in own for other in own
+    )
+    assert true - 1e-12 <= found.epsilon
+    assert math.isclose(found.epsilon, BY_GROUP[query], rel_tol=1e-9)
+
+
+def test_groups_that_occur_are_not_told() -> None:
+    found = of_groups(next(iter(BY_GROUP)), is_told=True)
+    assert found.price is None
+    assert "may be missing" in found.reason
+
+
 def test_parameters_are_those_of_both_levels() -> None:
     query = (
         "SELECT TOTAL(MIN(t, ?)) FROM (SELECT SUM(spend) AS t FROM data WHERE spend > ? "
@@ -150,6 +224,14 @@ NOT_FOLLOWED = {
     f"SELECT SUM(t) FROM {TOTALS}": "not clipped",
     f"SELECT AVG(MIN(t, 3)) FROM {TOTALS}": "AVG of numbers of users",
     f"SELECT t, COUNT(*) FROM {TOTALS} GROUP BY t": "groups of numbers of users",
+    f"SELECT who, COUNT(*) FROM {CELLS} GROUP BY who": "as a few values",
+    f"SELECT COUNT(*) FROM {CELLS} WHERE who > 1": "whose a row is",
+    f"SELECT COUNT(*) FROM (SELECT t FROM {TOTALS} WHERE t > 1)": "numbers of users",
+    CHAIN
+    + "t AS (SELECT who, MIN(SUM(s), 3) AS x FROM a GROUP BY who, s) SELECT TOTAL(x) FROM t": (
+        "of what a subquery calculates"
+    ),
+    CHAIN + "t AS (SELECT * FROM a) SELECT COUNT(*) FROM a": "not the only table",
     f"SELECT MAX(t) FROM {TOTALS}": "'max'|not a column",
     f"SELECT COUNT(*) FROM {TOTALS} WHERE t > n": "not a constant",
     "SELECT SUM(MIN(t, 1)) FROM (SELECT SUM(spend) AS t FROM data GROUP BY vip)": "not users",

@@ -82,6 +82,8 @@ def local_limit(frame: Any) -> Any:
 
 
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
+    "nothing missing": lambda f: f.dropna(subset=["age"]).dropna(how="all")["age"].sum(),
+    "written after dropna": lambda f: with_array(f.dropna(subset="age"))["half"].sum(),
     "query": lambda f: len(f.query("age >= 3 and region == 'north'")),
     "query of signs": lambda f: f.query("(age > 3) | (member == 1)")["age"].sum(),
     "query between": lambda f: len(f.query("3 <= age < 9")),

@@ -20,6 +20,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.symbolic_data import NoPaths
 from liptest.errors import NonDeterministicError
+from liptest.privacy.prices import align
 from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import aligned
 
@@ -117,6 +118,80 @@ def test_the_price_is_what_a_user_changes(name: str, relation: str, rows: int) -
     true = largest_change(EXPRESSIONS[name], relation, rows)
     assert found.epsilon >= true - 1e-12
     assert math.isclose(found.epsilon, ABOVE.get(name, true), rel_tol=1e-9)
+
+
+IN_GROUPS: dict[str, Any] = {**COLUMNS, "vip": lt.Bit()}
+BOTH = pl.DataFrame({"vip": [0, 1]})
+
+
+def by_vip(groups: Any) -> Any:
+    return BOTH.join(groups, on="vip", how="left").fill_null(0).sort("vip")
+
+
+def cells(frame: Any) -> Any:
+    return frame.group_by("user", "vip").agg(
+        SPEND.sum().clip(-3, 3).alias("total"), pl.len().alias("n")
+    )
+
+
+# Each gives a number for both groups, and what is proved is that each may be at its worst.
+OF_GROUPS: dict[str, tuple[Callable[[Any], Any], float]] = {
+    "sums": (lambda f: cells(f).group_by("vip").agg(TOTAL.sum()), 12),
+    "users": (lambda f: cells(f).filter(N >= 2).group_by("vip").len(), 2),
+    "clipped later": (
+        lambda f: (
+            f.group_by(["vip", "user"], maintain_order=True)
+            .agg(SPEND.max())
+            .with_columns(t=2 * SPEND.clip(0, 3))
+            .filter(pl.col("t") > 1)
+            .group_by("vip", maintain_order=True)
+            .agg(pl.sum("t"))
+        ),
+        12,
+    ),
+    "numbers of rows": (
+        lambda f: (
+            f.group_by("user", "vip").len().group_by("vip").agg(pl.col("len").clip(0, 2).sum())
+        ),
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) for n in OF_GROUPS])
+def test_a_number_in_each_group_is_one_for_each_user(name: str, relation: str) -> None:
+    expression, proved = OF_GROUPS[name]
+
+    def released(frame: pl.DataFrame, rng: Any) -> Any:
+        rows = by_vip(expression(frame)).rows()
+        return [number + rng.laplace() for _, number in rows]
+
+    table = table_of(relation, IN_GROUPS, rows=2)
+    found = align(lt.mechanism(released, frame="polars").on_domain(table), table)
+    assert found.price is not None, found.reason
+    true, alike = 0.0, {}
+    pairs = list(product(range(2), SPENDS, (0, 1)))
+    schema = dict.fromkeys(IN_GROUPS, pl.Int64)
+    for rows in (one for size in range(3) for one in product(pairs, repeat=size)):
+        frame = pl.DataFrame(list(rows), schema=schema, orient="row")
+        numbers = [number for _, number in by_vip(expression(frame)).rows()]
+        for user in range(2):
+            rest = tuple(one for one in rows if one[0] != user)
+            alike.setdefault((user, rest), {})[rows] = np.array(numbers, dtype=float)
+    for (_, rest), own in alike.items():
+        others = own.values() if relation == "replace" else [own[rest]]
+        true = max(true, *(np.abs(a - b).sum() for a in own.values() for b in others))
+    assert true - 1e-12 <= found.epsilon <= proved + 1e-12
+
+
+def test_groups_of_users_that_occur_are_not_told() -> None:
+    table = table_of("replace", IN_GROUPS)
+    found = aligned(
+        lambda f: cells(f).group_by("vip").agg(TOTAL.sum())["total"][0], table, "polars"
+    )
+    assert found.price is None
+    assert "groups that occur" in found.reason
 
 
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {

@@ -44,6 +44,17 @@ def early(frame: Any, most: int) -> Any:
     return frame[frame.groupby("user").cumcount() < most]
 
 
+def by_region(sums: Any) -> Any:
+    return sums.reindex(list(REGIONS), fill_value=0)
+
+
+def cells(frame: Any) -> Any:
+    """A clipped sum of each user in each region, as a frame."""
+    made = frame.groupby(BOTH, as_index=False)["spend"].sum()
+    made["spend"] = made["spend"].clip(-3, 3)
+    return made.assign(spend=lambda own: own.spend * 2)
+
+
 def both(frame: Any) -> Any:
     return frame.groupby("user").agg(n=("spend", "size"), t=("spend", "sum"))
 
@@ -72,10 +83,35 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "one of two conditions": lambda f: len(both(f)[(both(f)["n"] < 2) | ~(both(f)["t"] < 3)]),
     "another number": lambda f: both(f)[both(f)["n"] >= 2]["t"].clip(-3, 3).sum(),
     "filtered twice": lambda f: twice(f)["t"].clip(0, 6).sum(),
+    "region by region": lambda f: by_region(
+        f.groupby(BOTH)["spend"].sum().clip(0, 3).groupby("region").sum()
+    ).sum(),
+    "one region": lambda f: by_region(
+        f.groupby(BOTH)["spend"].sum().clip(0, 3).groupby(level=1).sum()
+    )["n"],
+    "users of one region": lambda f: (
+        f.groupby(BOTH)["spend"].max().groupby("region").size().get("s", 0)
+    ),
+    "cells of a frame": lambda f: by_region(cells(f).groupby("region")["spend"].sum())["s"],
+    "cells that are named": lambda f: by_region(
+        f.groupby(BOTH)
+        .agg(n=("spend", "size"), t=("spend", "sum"))
+        .reset_index()
+        .groupby("region")
+        .t.size()
+    )["n"],
+    "cells that are reset": lambda f: by_region(
+        f.groupby(["region", "user"])["spend"]
+        .max()
+        .abs()
+        .reset_index(name="m")
+        .groupby(["region"])["m"]
+        .agg("sum")
+    )["n"],
     "pairs of users and regions": lambda f: len(f.groupby(BOTH)["spend"].sum()),
 }
 #: Whose numbers by region are proved each at its own worst.
-BY_REGION = {"by region": 6, "region first": 12}
+BY_REGION = {"by region": 6, "region first": 12, "region by region": 6}
 
 
 @cache
@@ -125,6 +161,19 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         "an index",
     ),
     "not clipped": (lambda f: written(f).assign(a=1), r"\.assign"),
+    "keys of regions": (
+        lambda f: f.groupby(BOTH).size().clip(0, 1).groupby("region").sum().sum(),
+        "name the groups",
+    ),
+    "cells that are not clipped": (
+        lambda f: by_region(f.groupby(BOTH)["spend"].sum().groupby("region").sum())["n"],
+        "not clipped",
+    ),
+    "users of cells": (
+        lambda f: f.groupby(BOTH)["spend"].max().groupby("user").sum(),
+        "beside the users",
+    ),
+    "cells of other rows": (lambda f: cells(f).assign(spend=cells(f).spend), "other rows"),
     "sums by region": (lambda f: f.groupby(BOTH)["spend"].sum().sum(), "not clipped"),
     "a number without a name": (lambda f: len(f.groupby("user").size().reset_index()), "no name"),
     "other users": (
