@@ -286,7 +286,11 @@ def kept_by(
     those = kept_by(bound.before, rows, users)
     those &= np.frombuffer(bound.kept, dtype=np.bool_)[rows]
     seen: dict[int, int] = {}
-    for place in np.flatnonzero(those).tolist():
+    places = np.flatnonzero(those)
+    if bound.order:
+        order = np.frombuffer(bound.order, dtype=np.float64)[rows[places]]
+        places = places[np.argsort(order, kind="stable")]
+    for place in places.tolist():
         user = int(users[place])
         seen[user] = seen.get(user, 0) + 1
         those[place] = seen[user] <= bound.most

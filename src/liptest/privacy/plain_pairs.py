@@ -6,6 +6,7 @@ apart; small instances of a domain, and their pairs with further records or answ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain, combinations, islice
 from typing import Any
@@ -24,7 +25,7 @@ from liptest.data.domains import (
     RecordGrid,
 )
 from liptest.data.real_tables import RealRows
-from liptest.data.tables import AddedRows, RowsOfUsers
+from liptest.data.tables import AddedRows, ReplacedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
 Pair = tuple[Dataset, Dataset]
@@ -37,6 +38,9 @@ DATASETS = 64
 _DIRECTIONS, _VALUES, _ANSWERS = 10, 5, 3
 # Rows of tables that are small, of which there may be many.
 _FEW_ROWS = 30
+# Quantiles that code takes bounds from, in tables with rows on both sides of each.
+_QUANTILES, _MANY_ROWS = (0.95, 0.99, 0.9, 0.75, 0.05, 0.1, 0.25), 20
+_BEFORE_QUANTILES = 2
 
 
 def is_large(domain: Domain) -> bool:
@@ -89,8 +93,27 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
         some = np.arange(domain.dimension) < min(_FEW_ROWS, domain.dimension)
         yield from (_changed(np.where(some, high, 0), 0, 0, high) for _, high in values[:2])
     every = [record_pairs(domain, 0, low, high) for low, high in values]
-    yield from chain.from_iterable(islice(pairs, 1) for pairs in every)
+    firsts = chain.from_iterable(islice(pairs, 1) for pairs in every)
+    # Code may fail on tables of no rows, which are among the first ones.
+    yield from islice(firsts, _BEFORE_QUANTILES)
+    yield from islice(_pairs_at_quantiles(domain), pairs_at_quantiles(domain))
+    yield from firsts
     yield from chain.from_iterable(every)
+
+
+def pairs_at_quantiles(domain: Domain) -> int:
+    """How many pairs there are beside those of all domains."""
+    has_rows = isinstance(domain, (ReplacedRows, AddedRows)) and domain.dimension >= _MANY_ROWS
+    return len(_QUANTILES) if has_rows else 0
+
+
+def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
+    """Just as many rows of the largest value that a quantile, the bound of a clip, moves to it."""
+    n, top = domain.dimension, int(domain.size_array[0]) - 1
+    low, other = (1, 0) if isinstance(domain, AddedRows) else (0, 0)
+    for quantile in _QUANTILES:
+        base = np.where(np.arange(n) < n - math.ceil((n - 1) * quantile), top, low)
+        yield _changed(base, 0, other, top)
 
 
 def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]:

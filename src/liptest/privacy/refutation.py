@@ -27,6 +27,7 @@ from liptest.privacy.plain_pairs import (
     DATASETS,
     Pair,
     padded_pairs,
+    pairs_at_quantiles,
     plain_pairs,
     record_pairs,
     small_domains,
@@ -163,6 +164,7 @@ class _Search:
             if known.dearest is not None:
                 first = chain(first, islice(record_pairs(self.domain, *known.dearest), _DEAREST))
         most = _OF_REALS if isinstance(self.domain, RealRows) else _PLAIN
+        most += pairs_at_quantiles(self.domain)
         return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:

@@ -33,11 +33,15 @@ _MOST_LISTED = 500_000
 
 @dataclass(frozen=True)
 class RowBound:
-    """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves."""
+    """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves.
+
+    With ``order`` a float64 by value, and the first ones are those of the smallest.
+    """
 
     before: RowBound | None
     kept: bytes
     most: int
+    order: bytes = b""
 
     @property
     def rows(self) -> int:
@@ -241,11 +245,11 @@ class AnswerBook:
         answers = self.balls.setdefault((key, self.bound), made)
         answers.places.setdefault(ball.place, number)
 
-    def bounded(self, kept: Table, most: int) -> AnswerBook:
+    def bounded(self, kept: Table, most: int, order: bytes = b"") -> AnswerBook:
         """The same book, for sums over the first rows of each user; itself where all are left."""
         if self.bound is not None and self.bound.rows <= most:
             return self
-        bound = RowBound(self.bound, kept.tobytes(), most)
+        bound = RowBound(self.bound, kept.tobytes(), most, order)
         if bound not in self._bounded:
             made = self._bounded[bound] = copy(self)  # which shares the lists
             made.bound = bound

@@ -104,10 +104,10 @@ class Column(RecordStorage):
         off = self.is_off if is_off is None else is_off
         return Column(self.branching, self.answers, table, self.kept, is_off=off)
 
-    def bounded(self, most: int) -> SymbolicArray:
-        """The first rows of each user."""
+    def bounded(self, most: int, order: bytes = b"") -> SymbolicArray:
+        """The first rows of each user, by an order of values or as they come."""
         assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bounded(self.kept, most)
+        answers = self.answers.bounded(self.kept, most, order)
         made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
         return SymbolicArray(made)
 

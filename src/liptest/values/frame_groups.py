@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from liptest.values.branching import Branching
+from liptest.values.column import Column
 from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.of_pandas import CountsRows, MadeOfRows, OfPandas
@@ -158,32 +161,37 @@ UserTotals.frame_of = FrameOfUsers
 
 
 class PlaceAmongRows(OfPandas):
-    """``groupby(user).cumcount()``: ``< k`` are the first rows of each user."""
+    """``groupby(user).cumcount()``: ``< k`` are the first rows of each user.
 
-    __slots__ = ("by", "most")
+    ``groupby(user)[column].rank(method="first") <= k`` are the first ones in an ``order`` of values
+    (``RowBound``); ``first`` is the place of the first row.
+    """
+
+    __slots__ = ("by", "first", "most", "order")
 
     kind = object
     described = "which row of its user each one is,"
     advice = "bound the rows: frame[frame.groupby(key).cumcount() < 3], or .head(3)"
 
-    def __init__(self, by: KeySeries, most: int = 0) -> None:
-        self.by, self.most = by, most
+    def __init__(self, by: KeySeries, most: int = 0, *, first: int = 0, order: bytes = b"") -> None:
+        self.by, self.most, self.first, self.order = by, most, first, order
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
         return self.by.branching
 
-    def _first(self, most: Any, more: int) -> Any:
-        if type(most) is not int or self.most or most + more < 1:
+    def _up_to(self, most: Any, more: int) -> Any:
+        rows = most + more - self.first if type(most) is int else 0
+        if self.most or rows < 1:
             return self.refuse("a comparison but with a constant")
-        return PlaceAmongRows(self.by, most + more)
+        return PlaceAmongRows(self.by, rows, order=self.order)
 
     def __lt__(self, other: Any) -> Any:
-        return self._first(other, 0)
+        return self._up_to(other, 0)
 
     def __le__(self, other: Any) -> Any:
-        return self._first(other, 1)
+        return self._up_to(other, 1)
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
@@ -221,6 +229,19 @@ class ColumnOfUsers(MadeOfRows):
         if not isinstance(func, str):
             return self.refuse(".agg", 'name what is made of the rows: .agg("sum")')
         return UserTotals.of(self._series, func, self.refuse)
+
+    def rank(self, method: Any = "average", ascending: bool = True) -> Any:
+        """Which row of its user each is by its entry, from 1 on; ``<= k`` bounds the rows."""
+        if method != "first" or ascending not in (True, False):
+            return self.refuse(
+                ".rank, which gives rows of equal entries the same place",
+                '.rank(method="first") <= 3: any number of rows may have equal entries',
+            )
+        order = self._series.numbers(".rank").storage
+        if type(order) is not Column or order.is_off or order.table.dtype.kind not in "ib":
+            return self.refuse(".rank of what are not whole numbers of the rows")
+        table = order.table.astype(np.float64) * (1 if ascending else -1)
+        return PlaceAmongRows(self._by, first=1, order=table.tobytes())
 
     def median(self) -> Any:
         """The median of each user."""

@@ -84,7 +84,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if isinstance(key, list) and all(column in self._series for column in key):
             return SymbolicFrame({column: self._series[column] for column in key})
         if type(key) is PlaceAmongRows and key.most and _are_alike(key.by, self._first):
-            return self.bounded(key.most)
+            return self.bounded(key.most, key.order)
         if type(key) is RecordSeries:
             return SymbolicFrame({name: series[key] for name, series in self._series.items()})
         return self.refuse("an index")
@@ -373,12 +373,12 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             )
         return self.bounded(1)
 
-    def bounded(self, most: int) -> SymbolicFrame:
+    def bounded(self, most: int, order: bytes = b"") -> SymbolicFrame:
         """Of each user the first rows."""
         made = {
-            name: series.bounded(most)
+            name: series.bounded(most, order)
             if type(series) in (KeySeries, BinSeries)
-            else RecordSeries(bound_rows(series.array, most), name, series.names)
+            else RecordSeries(bound_rows(series.array, most, order), name, series.names)
             for name, series in self._series.items()
         }
         return SymbolicFrame(made)

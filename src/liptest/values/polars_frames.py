@@ -600,10 +600,10 @@ class CellsOfPolars(OfPolars):
         """By the groups."""
         if named_by or flat(by) != [self._name]:
             return self.refuse(".group_by but by the column beside the users")
-        return GroupsOfCells(self._frame, self._name, self._of_key)
+        return CellsByGroup(self._frame, self._name, self._of_key)
 
 
-class GroupsOfCells(OfPolars):
+class CellsByGroup(OfPolars):
     """Numbers of each user by group, of which sums over users are made."""
 
     __slots__ = ("_frame", "_name", "_of_key")

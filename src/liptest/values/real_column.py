@@ -126,10 +126,10 @@ class RealColumn(RecordStorage):
             return self.kept is other.kept
         return bool(np.array_equal(self.kept, other.kept))
 
-    def bounded(self, most: int) -> SymbolicArray:
-        """The first rows of each user."""
+    def bounded(self, most: int, order: bytes = b"") -> SymbolicArray:
+        """The first rows of each user, by an order of values or as they come."""
         assert self.kept is not None  # what slots without a row are left out by
-        return SymbolicArray(self._copy(self.answers.bounded(self.kept, most), self.kept))
+        return SymbolicArray(self._copy(self.answers.bounded(self.kept, most, order), self.kept))
 
     # ---- storage
 

@@ -424,9 +424,9 @@ class KeySeries(_Series):
             return self.refuse("an index")
         return KeySeries(self.array[key.numbers("an index")], self.name)
 
-    def bounded(self, most: int) -> KeySeries:
+    def bounded(self, most: int, order: bytes = b"") -> KeySeries:
         """Of each user the first rows."""
-        return KeySeries(bound_rows(self.array, most), self.name)
+        return KeySeries(bound_rows(self.array, most, order), self.name)
 
     def count(self) -> Any:
         """How many records there are."""
@@ -440,9 +440,9 @@ class KeySeries(_Series):
         return self.count()  # type: ignore[no-any-return]
 
 
-def bound_rows(array: SymbolicArray, most: int) -> SymbolicArray:
-    """The first rows of each user."""
-    bounded: SymbolicArray = array.storage.bounded(most)  # type: ignore[attr-defined]
+def bound_rows(array: SymbolicArray, most: int, order: bytes = b"") -> SymbolicArray:
+    """The first rows of each user, by an order of values or as they come."""
+    bounded: SymbolicArray = array.storage.bounded(most, order)  # type: ignore[attr-defined]
     return bounded
 
 
@@ -476,10 +476,10 @@ class BinSeries(_Series):
             return self.refuse("an index")
         return BinSeries({bin_: mask[key] for bin_, mask in self.masks.items()}, self.name)
 
-    def bounded(self, most: int) -> BinSeries:
+    def bounded(self, most: int, order: bytes = b"") -> BinSeries:
         """Of each user the first rows."""
         made = {
-            bin_: RecordSeries(bound_rows(mask.array, most), mask.name)
+            bin_: RecordSeries(bound_rows(mask.array, most, order), mask.name)
             for bin_, mask in self.masks.items()
         }
         return BinSeries(made, self.name)

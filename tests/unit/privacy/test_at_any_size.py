@@ -289,6 +289,8 @@ def test_no_work_starts_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> N
         lt.Answers(6, 2.5, "one"),
         lt.Answers(3, 1, [[1, -2, 0], [0, 1, 1]]),
         lt.Answers(4, 0.5),
+        lt.Table({"x": lt.Integer(0, 3)}, rows=40),
+        lt.Table({"x": lt.Integer(0, 3)}, rows=40, relation="add_remove"),
     ],
 )
 def test_pairs_are_neighbours_of_the_domain(domain: Any) -> None:
@@ -514,3 +516,19 @@ def test_code_of_which_one_law_takes_too_long_is_left_open(monkeypatch: pytest.M
     assert refutation.TOO_DEAR in verdict.reason
     law = lt.ProductDistribution.uniform(lt.Hypercube(200))
     assert lt.check_privacy(told, law, epsilon=1.0, seed=1, floats="ideal").decision == "NO"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+@pytest.mark.parametrize("quantile", [0.95, 0.1])
+def test_bounds_that_are_quantiles_of_the_data_are_refuted(relation: str, quantile: float) -> None:
+    """The most usual bug: a clip at a bound that is computed from the data."""
+
+    @lt.mechanism
+    def clipped(frame: Any, rng: Any) -> Any:
+        bound = frame["x"].quantile(quantile)
+        return frame["x"].clip(0, bound).sum() + rng.laplace(scale=bound)
+
+    table = lt.Table({"x": lt.Integer(0, 20, step=5)}, rows=200, relation=relation)
+    verdict = lt.check_privacy(clipped, table, epsilon=1)
+    assert verdict.decision == "NO"

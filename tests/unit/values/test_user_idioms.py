@@ -44,6 +44,11 @@ def early(frame: Any, most: int) -> Any:
     return frame[frame.groupby("user").cumcount() < most]
 
 
+def ranked(frame: Any, most: int, **options: Any) -> Any:
+    ranks = frame.groupby("user")["spend"].rank(method="first", **options)
+    return frame[ranks <= most]
+
+
 def by_region(sums: Any) -> Any:
     return sums.reindex(list(REGIONS), fill_value=0)
 
@@ -83,6 +88,17 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "one of two conditions": lambda f: len(both(f)[(both(f)["n"] < 2) | ~(both(f)["t"] < 3)]),
     "another number": lambda f: both(f)[both(f)["n"] >= 2]["t"].clip(-3, 3).sum(),
     "filtered twice": lambda f: twice(f)["t"].clip(0, 6).sum(),
+    "dearest row": lambda f: ranked(f, 1, ascending=False)["spend"].clip(0, 3).sum(),
+    "cheapest row": lambda f: ranked(f, 1)["spend"].sum(),
+    "regions of dearest rows": lambda f: by_region(
+        ranked(f, 1, ascending=False).groupby("region").size()
+    )["n"],
+    "dearest of some": lambda f: ranked(f[f["region"] == "n"], 1, ascending=False)["spend"].sum(),
+    "users with a dear row": lambda f: ranked(f[f["spend"] != 0], 2)["user"].nunique(),
+    "dearest rows clipped again": lambda f: (
+        ranked(f, 2).groupby("user")["spend"].sum().clip(0, 3).sum()
+    ),
+    "first of dearest": lambda f: ranked(f, 2, ascending=False).groupby("user").head(1).spend.sum(),
     "region by region": lambda f: by_region(
         f.groupby(BOTH)["spend"].sum().clip(0, 3).groupby("region").sum()
     ).sum(),
@@ -155,6 +171,13 @@ def test_the_price_is_what_a_user_changes(name: str, relation: str) -> None:
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "users of a frame": (lambda f: reset(f)["user"].sum(), "an index"),
     "later rows": (lambda f: len(f[f.groupby("user").cumcount() > 0]), "an operator"),
+    "equal ranks": (lambda f: len(f[f.groupby("user")["spend"].rank() <= 1]), "equal entries"),
+    "ranks added up": (lambda f: f.groupby("user")["spend"].rank(method="first").sum(), r"\.sum"),
+    "no rank": (lambda f: len(f[f.groupby("user")["spend"].rank(method="first") < 1]), "constant"),
+    "ranks of other rows": (
+        lambda f: len(f[f["spend"] > 0][f.groupby("user")["spend"].rank(method="first") < 2]),
+        "an index",
+    ),
     "places added up": (lambda f: f.groupby("user").cumcount().sum(), r"\.sum"),
     "other rows": (
         lambda f: len(f[f["spend"] > 0][f.groupby("user").cumcount() < 1]),
