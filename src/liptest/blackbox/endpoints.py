@@ -5,7 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import threading
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
@@ -15,7 +17,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from liptest.blackbox.programs import read_answer, require_fresh
+from liptest.blackbox.freshness import Freshness
+from liptest.blackbox.programs import read_answer
 from liptest.blackbox.samplers import Sampler
 from liptest.data.coding import extra
 from liptest.data.domains import IntArray
@@ -24,7 +27,6 @@ from liptest.runs.jail import MOST_BYTES
 
 #: The table that a query finds its dataset in: columns ``position``, from 0, and ``value``.
 TABLE = "liptest_data"
-_PROBE = 64
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,7 @@ class HttpEndpoint:
         if parts.username or parts.password:
             raise InputError("endpoint: an address with a password would stand in certificates")
         check_count("batch", self.batch)
-        if not 0 < self.seconds < float("inf"):
-            raise InputError(f"seconds={shown(self.seconds)} must be above 0", name="seconds")
+        _check_seconds(self.seconds)
 
     @property
     def name(self) -> str:
@@ -68,13 +69,14 @@ class HttpEndpoint:
         values = [int(value) for value in dataset]
         outputs: list[Any] = []
         if self not in _probed:
-            count = min(self.batch, _PROBE)
-            first, again = (self._asked(values, count, seed) for seed in (1, 2))
-            require_fresh(first, again, self.name)
-            _probed.add(self)
+            fresh = Freshness(self.name, self.batch)
+            fresh.probe(values, lambda count, number: self._asked(values, count, number))
+            _probed[self] = fresh
         while len(outputs) < n:
-            count = min(self.batch, n - len(outputs))
-            outputs += self._asked(values, count, int(rng.integers(1 << 53)))
+            seed, count = int(rng.integers(1 << 53)), min(self.batch, n - len(outputs))
+            answer = self._asked(values, count, seed)
+            _probed[self].compare(values, seed, answer)
+            outputs += answer
         return outputs
 
     def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any]:
@@ -95,12 +97,24 @@ class HttpEndpoint:
         return read_answer(whole, count)
 
 
+def _check_seconds(seconds: float) -> None:
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
+
+
+# Texts, quoted names and comments of a query; its first word where it only reads.
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_READING = re.compile(r"[\s(]*(select|with|from|values|table)\b", re.IGNORECASE)
+
+
 class _Session(Protocol):
     """A connection that holds a dataset in ``TABLE``."""
 
     def fill(self, rows: list[tuple[int, int]]) -> None: ...
 
     def rows(self, query: str) -> list[tuple[Any, ...]]: ...
+
+    def interrupt(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -119,11 +133,26 @@ class SqlQuery:
         ``duckdb://`` in memory, ``duckdb:///file.db``, or what SQLAlchemy connects to.
     query
         One SELECT.
+    seconds
+        Of one request, which runs the query many times.
+
+    Raises InputError for what is not one SELECT.
     """
 
     # No part of a certificate: it may hold a password.
     url: str = field(compare=False)
     query: str
+    seconds: float = field(default=60.0, compare=False)
+
+    def __post_init__(self) -> None:
+        plain = _QUOTED.sub(" ", self.query).strip().removesuffix(";")
+        if not _READING.match(plain) or ";" in plain:
+            raise InputError(
+                f"select={shown(self.query)} is not one query; write SELECT .. FROM {TABLE}, which "
+                f"changes nothing",
+                name="select",
+            )
+        _check_seconds(self.seconds)
 
     def sampler(self) -> Sampler:
         """What ``lt.check_samples`` takes."""
@@ -131,14 +160,25 @@ class SqlQuery:
 
     def __call__(self, dataset: IntArray, n: int, rng: np.random.Generator) -> list[Any]:
         rows = [(place, int(value)) for place, value in enumerate(dataset)]
+        deadline = time.monotonic() + self.seconds
         try:
             session = self._session()
             session.fill(rows)
-            return [self._one(session.rows(self.query)) for _ in range(n)]
+            watch = threading.Timer(self.seconds, session.interrupt)
+            watch.start()
+            try:
+                return [self._one(session.rows(self.query)) for _ in range(n)]
+            finally:
+                watch.cancel()
         except LiptestError:
             raise
         except Exception as error:  # each database has its own
+            self.close()  # of an interrupted transaction nothing can be had
             said = " ".join(str(error).split())
+            if time.monotonic() >= deadline:
+                raise MechanismError(
+                    f"the query took longer than --seconds for {n} outputs, and was ended"
+                ) from None
             raise MechanismError(f"the query failed: {shown(said, 200)}") from None
 
     def close(self) -> None:
@@ -161,7 +201,7 @@ class SqlQuery:
         return _sessions[key]
 
 
-_probed: set[HttpEndpoint] = set()
+_probed: dict[HttpEndpoint, Freshness] = {}
 _sessions: dict[tuple[int, int, str], _Session] = {}
 _CREATE = f"CREATE TEMPORARY TABLE {TABLE} (position INTEGER, value BIGINT)"
 _DELETE = f"DELETE FROM {TABLE}"
@@ -181,6 +221,9 @@ class _DuckDb:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = self._connection.execute(query).fetchmany(2)
         return rows
+
+    def interrupt(self) -> None:
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()
@@ -202,6 +245,14 @@ class _Database:
         asked = self._sa.text(query.replace(":", r"\:"))
         rows = self._connection.execute(asked).fetchmany(2)
         return [tuple(row) for row in rows]
+
+    def interrupt(self) -> None:
+        driver = self._connection.connection.driver_connection
+        kind = self._connection.dialect.driver
+        if kind == "pysqlite":
+            driver.interrupt()
+        elif kind in ("psycopg", "psycopg2"):
+            driver.cancel()
 
     def close(self) -> None:
         self._connection.close()

@@ -21,10 +21,11 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from liptest.blackbox.freshness import Freshness
 from liptest.blackbox.samplers import Sampler
 from liptest.data.domains import IntArray
 from liptest.errors import InputError, MechanismError, check_count, shown
@@ -41,8 +42,8 @@ from liptest.runs.jail import (
 ENDED = Raised("ProcessEnded")
 _PLACES = ("{n}", "{seed}", "{dataset}")
 _TRIES = 3
-# Outputs of a first request that is made twice.
-_PROBE = 64
+# Bytes of standard error that are kept, and shown where a program ends.
+_LAST_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class ExternalProgram:
         words = _split(command)
         program = shutil.which(words[0])
         if program is None:
-            raise InputError(f"command: there is no program {shown(words[0])}", name="command")
+            raise InputError(f"command: {_why_none(words[0])}", name="command")
         if not 0 < seconds < float("inf"):
             raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
         files = [Path(word) for word in words if Path(word).is_file()]
@@ -143,54 +144,61 @@ class ExternalProgram:
     def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
         """``count`` outputs, or None when one was requested and the process ended."""
         if self not in _answered:
-            self._probe(dataset, seed)
-        whole = self._said(dataset, count, seed)
-        if whole is not None:
-            return whole
+            _answered[self] = self._probed(dataset, seed)
+        said = self._said(dataset, count, seed)
+        if not isinstance(said, _Ended):
+            _answered[self].compare(dataset, seed, said)
+            return said
         if count > 1:
             raise MechanismError(
-                f"{self.name}: it ended while {count} outputs were requested, and "
-                f"which draw ended it cannot be told; with --batch 1 this is an output as any other"
+                f"{self.name}: it ended while {count} outputs were requested{said.words}; which "
+                f"draw ended it cannot be told, with --batch 1 this is an output as any other"
             )
         return None
 
-    def _probe(self, dataset: list[int], seed: int) -> None:
+    def _probed(self, dataset: list[int], seed: int) -> Freshness:
         """See that it answers at all, and not the same twice; the outputs are thrown away."""
-        for _ in range(_TRIES):
-            first = self._said(dataset, min(self.batch, _PROBE), seed)
-            if first is not None:
-                again = self._said(dataset, min(self.batch, _PROBE), (seed + (1 << 40)) % (1 << 53))
-                if again is not None:
-                    require_fresh(first, again, self.name)
-                _answered.add(self)
-                return
-        raise MechanismError(
-            f"{self.name}: it ended {_TRIES} times without an answer; run it by "
-            f"hand, and where it needs files or the network see --readable and --unconfined"
-        )
+        for tried in range(1, _TRIES + 1):
+            said = self._said(dataset, min(self.batch, 2), seed)
+            if not isinstance(said, _Ended):
+                break
+            if tried == _TRIES:
+                raise MechanismError(
+                    f"{self.name}: it ended {_TRIES} times without an answer{said.words}; run it "
+                    f"by hand, and where it needs files or the network see --readable and "
+                    f"--unconfined"
+                )
 
-    def _said(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
+        def ask(count: int, number: int) -> list[Any]:
+            answer = self._said(dataset, count, (seed + ((number + 1) << 40)) % (1 << 53))
+            return [] if isinstance(answer, _Ended) else answer
+
+        fresh = Freshness(self.name, self.batch)
+        fresh.probe(dataset, ask)
+        return fresh
+
+    def _said(self, dataset: list[int], count: int, seed: int) -> list[Any] | _Ended:
         if self._lines:
-            whole = self._once(dataset, count, seed)
-            return None if whole is None else _read_lines(whole, count)
-        line = self._line(dataset, count, seed)
-        return None if line is None else read_answer(line, count)
+            said = self._once(dataset, count, seed)
+            return said if isinstance(said, _Ended) else _read_lines(said, count)
+        said = self._line(dataset, count, seed)
+        return said if isinstance(said, _Ended) else read_answer(said, count)
 
-    def _once(self, dataset: list[int], count: int, seed: int) -> bytes | None:
-        """All that a new process says; None when it failed."""
+    def _once(self, dataset: list[int], count: int, seed: int) -> bytes | _Ended:
+        """All that a new process says, or how it failed."""
         values = (str(count), str(seed), ",".join(map(str, dataset)))
         words = [_filled(word, values) for word in (self._path, *self.command[1:])]
         running = self._started(words)
         try:
             request = json.dumps(dataset).encode() + b"\n"
             said, _ = running.talk(request, self.seconds, whole=True)
-            return said if running.child.wait(timeout=self.seconds) == 0 else None
+            return said if running.child.wait(timeout=self.seconds) == 0 else running.ended()
         except subprocess.TimeoutExpired:
             raise MechanismError(_TOO_LONG) from None
         finally:
             running.end()
 
-    def _line(self, dataset: list[int], count: int, seed: int) -> bytes | None:
+    def _line(self, dataset: list[int], count: int, seed: int) -> bytes | _Ended:
         """The answer of the process that stays, of a new one where it ended since."""
         request = json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode() + b"\n"
         for _ in range(_TRIES):
@@ -198,18 +206,19 @@ class ExternalProgram:
             if running is None:
                 running = _running[self._key] = self._started([self._path, *self.command[1:]])
             try:
-                said, ended = running.talk(request, self.seconds, whole=False)
+                said, is_over = running.talk(request, self.seconds, whole=False)
             except MechanismError:
                 self.close()
                 raise
-            if not ended:
+            if not is_over:
                 return said
             # Who ended before the request was read did not end because of it.
-            is_unheard = running.is_deaf or running.unread() == len(request)
+            is_unheard = running.is_deaf or running.waiting_in(running.child.stdin) == len(request)
+            ended = running.ended()
             self.close()
             if not is_unheard:
                 break
-        return None
+        return ended
 
     def _started(self, words: list[str]) -> _Running:
         named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
@@ -227,39 +236,52 @@ class ExternalProgram:
         return os.getpid(), threading.get_ident(), self, how
 
 
+@dataclass(frozen=True)
+class _Ended:
+    """A process ended instead of an answer; ``words`` say how, for the middle of a sentence."""
+
+    words: str
+
+
 @dataclass
 class _Running:
     """A process, and what is said to it and by it."""
 
     child: subprocess.Popen[bytes]
     is_deaf: bool = False
+    #: The end of what it wrote to standard error.
+    complaint: bytes = b""
 
     def talk(self, request: bytes, seconds: float, *, whole: bool) -> tuple[bytes, bool]:
         """Its answer, one line or the ``whole`` of it, and whether it ended.
 
-        Raises MechanismError when it takes too long or says too much.
+        Raises MechanismError when it takes too long, says too much or what it was not asked for.
         """
         deadline = time.monotonic() + seconds
         said, left = bytearray(), memoryview(request)
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
-        source, sink = self.child.stdout.fileno(), self.child.stdin.fileno()
-        os.set_blocking(sink, False)
+        source, sink, aside = self._pipes()
+        if self.waiting_in(self.child.stdout):
+            raise MechanismError(
+                "the program said more than one line for a request; the answer is one line of JSON"
+            )
         with selectors.DefaultSelector() as selector:
             selector.register(source, selectors.EVENT_READ)
+            selector.register(aside, selectors.EVENT_READ)
             selector.register(sink, selectors.EVENT_WRITE)
             while whole or not said.endswith(b"\n"):
-                ready = [
-                    key.fd for key, _ in selector.select(max(0.0, deadline - time.monotonic()))
-                ]
-                if not ready:
+                left_over = deadline - time.monotonic()
+                ready = [key.fd for key, _ in selector.select(max(0.0, left_over))]
+                if not ready or left_over < 0:
                     raise MechanismError(_TOO_LONG)
                 if sink in ready:
                     left = self._written(left, sink, len(request))
                     if not left:
                         selector.unregister(sink)
                         if whole:
+                            assert self.child.stdin is not None
                             self.child.stdin.close()
+                if aside in ready and not self._overhear(aside):
+                    selector.unregister(aside)
                 if source in ready:
                     part = os.read(source, 1 << 16)
                     if not part:
@@ -271,15 +293,32 @@ class _Running:
                         )
         return bytes(said), False
 
-    def unread(self) -> int:
-        """Bytes that it was sent and did not read."""
-        assert self.child.stdin is not None
+    def ended(self) -> _Ended:
+        """How it ended, for readers."""
+        assert self.child.stderr is not None
+        with suppress(subprocess.TimeoutExpired):
+            self.child.wait(timeout=1.0)
+        while self.waiting_in(self.child.stderr) and self._overhear(self.child.stderr.fileno()):
+            pass
+        code = self.child.returncode
+        words = (
+            "" if code is None else f" (exit code {code})" if code >= 0 else f" (signal {-code})"
+        )
+        lines = self.complaint.decode("utf-8", "replace").splitlines()
+        complaint = " / ".join(line.strip() for line in lines if line.strip())
+        if complaint:
+            words += f", the end of its standard error: {shown(complaint, _LAST_WORDS)}"
+        return _Ended(words)
+
+    def waiting_in(self, pipe: IO[bytes] | None) -> int:
+        """Bytes of a pipe that nobody has read yet; 0 where this cannot be asked."""
+        assert pipe is not None
         waiting = bytearray(4)
         try:
             import fcntl
             import termios
 
-            fcntl.ioctl(self.child.stdin.fileno(), termios.FIONREAD, waiting)
+            fcntl.ioctl(pipe.fileno(), termios.FIONREAD, waiting)
         except (ImportError, OSError):
             return 0
         return int.from_bytes(waiting, sys.byteorder)
@@ -287,10 +326,23 @@ class _Running:
     def end(self) -> None:
         """End it, and close what was open to it."""
         end_process(self.child)
-        for pipe in (self.child.stdin, self.child.stdout):
+        for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
             with suppress(OSError):
                 if pipe is not None:
                     pipe.close()
+
+    def _pipes(self) -> tuple[int, int, int]:
+        """Its standard output, input and error; no writing waits."""
+        pipes = (self.child.stdout, self.child.stdin, self.child.stderr)
+        source, sink, aside = (pipe.fileno() for pipe in pipes if pipe is not None)
+        os.set_blocking(sink, False)
+        return source, sink, aside
+
+    def _overhear(self, aside: int) -> bool:
+        """Keep the end of what it wrote to standard error; whether it may write more."""
+        part = os.read(aside, 1 << 16)
+        self.complaint = (self.complaint + part)[-_LAST_WORDS:]
+        return bool(part)
 
     def _written(self, left: memoryview, sink: int, whole: int) -> memoryview:
         try:
@@ -305,7 +357,7 @@ class _Running:
 _TOO_LONG = "the program took longer than --seconds for one request, and was ended"
 _Key = tuple[int, int, ExternalProgram, tuple[Any, ...]]
 _running: dict[_Key, _Running] = {}
-_answered: set[ExternalProgram] = set()
+_answered: dict[ExternalProgram, Freshness] = {}
 
 
 @atexit.register
@@ -326,17 +378,13 @@ def _split(command: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return words
 
 
-def require_fresh(first: list[Any], again: list[Any], who: str) -> None:
-    """MechanismError where two requests gave the same outputs, and cannot have done so by chance.
-
-    Outputs of which 8 or more differ from the most frequent one do not come a second time.
-    """
-    if first == again and len(first) - max(map(first.count, first)) >= 8:
-        raise MechanismError(
-            f"{who}: two requests gave the same {len(first)} outputs, so its draws are not "
-            f"independent: seed it with the seed of the request, or from the operating system, not "
-            f"from the clock"
-        )
+def _why_none(word: str) -> str:
+    """What is wrong with the name of a program."""
+    if Path(word).is_file():
+        return f"{shown(word)} is not executable; chmod +x, or name its interpreter first"
+    if Path(word).is_dir():
+        return f"{shown(word)} is a folder; name a program in it"
+    return f"there is no program {shown(word)}"
 
 
 def _filled(word: str, values: tuple[str, ...]) -> str:
@@ -350,11 +398,12 @@ def _hash_of(file: Path) -> str:
 
 
 def _read_lines(whole: bytes, count: int) -> list[Any]:
-    lines = whole.decode("utf-8", "backslashreplace").splitlines()
+    # Not splitlines: a text may hold other ends of lines than the program's.
+    lines = whole.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n")
     if len(lines) != count:
         raise MechanismError(
-            f"the program printed {len(lines)} lines where {count} outputs were requested; one "
-            f"output a line"
+            f"the program printed {len(lines)} lines where {count} outputs were requested, one "
+            f"output a line; the first is {shown(lines[0])}"
         )
     return [_value_of(line) for line in lines]
 

@@ -65,7 +65,7 @@ class ProgramOptions:
             if self.command is not None:
                 raise InputError("--command, --endpoint: give one of them")
             if self.select is not None:
-                return SqlQuery(self.endpoint, self.select)
+                return SqlQuery(self.endpoint, self.select, seconds=self.seconds)
             return HttpEndpoint(self.endpoint, batch=self.batch, seconds=self.seconds)
         if self.command is None:
             if self != NO_PROGRAM:

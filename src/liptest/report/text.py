@@ -375,8 +375,9 @@ class Screen:
 
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
-        prefix = f"{where}: " if where else ""
-        line = printable(f"error: {prefix}{' '.join(str(error).split())}")
+        said = " ".join(str(error).split())
+        prefix = f"{where}: " if where and not said.startswith(f"{where}: ") else ""
+        line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
         return code
 

@@ -224,7 +224,7 @@ def memory_here() -> int:
 def start_confined(
     words: Sequence[str], *, readable: Iterable[Path] = (), memory: int, confined: bool = True
 ) -> subprocess.Popen[bytes]:
-    """Start a program of any language, with pipes to its standard input and output.
+    """Start a program of any language, with pipes to its standard input, output and error.
 
     In a jail it sees the system, Python and what is ``readable``, at the places where they are, and
     starts in the folder that this process is in. ``memory`` are the bytes of addresses that it may
@@ -241,7 +241,7 @@ def start_confined(
         limited,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         env=_environment(),
         start_new_session=True,
     )

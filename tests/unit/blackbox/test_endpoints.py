@@ -111,6 +111,48 @@ def test_queries_see_the_dataset(url: str) -> None:
             draw(SqlQuery(url, wrong))
 
 
+ENDLESS = (
+    "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT (i + 1) % 7 FROM t) SELECT max(i) FROM t"
+)
+
+
+@pytest.mark.parametrize("url", ["duckdb://", "sqlite://"])
+def test_a_query_without_an_end_is_ended(url: str) -> None:
+    query = SqlQuery(url, ENDLESS, seconds=0.2)
+    with pytest.raises(MechanismError, match="longer than --seconds for 3 outputs"):
+        draw(query)
+    again = SqlQuery(url, "SELECT 1", seconds=0.2)
+    assert draw(again) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        " ",
+        ";",
+        "DROP TABLE liptest_data",
+        "/* SELECT */ DELETE FROM liptest_data",
+        "SELECT 1; SELECT 2",
+        "SELECT '--'; COMMIT",
+        "SELECT 1 -- ;\n; COMMIT",
+    ],
+)
+def test_what_is_not_one_query_is_refused(query: str) -> None:
+    with pytest.raises(InputError, match="is not one query"):
+        SqlQuery("duckdb://", query)
+
+
+def test_queries_are_read_with_their_texts_and_comments() -> None:
+    for query, found in (
+        ("-- a; b\n SELECT ';' ;", ";"),
+        ("(SELECT SUM(value) FROM liptest_data)", 2),
+        ("WITH t AS (SELECT 5 AS a) SELECT a FROM t", 5),
+        ("SELECT 'it''s; one'", "it's; one"),
+    ):
+        assert draw(SqlQuery("duckdb://", query)) == [found] * 3
+
+
 def test_a_database_in_a_file_is_not_changed(tmp_path: Path) -> None:
     import duckdb
 

@@ -107,6 +107,9 @@ def test_exceptions_and_odd_values(make: Make) -> None:
         ('input(); print(\'{"error": "no\\\\ndata"}\')', "reports an error"),
         ("input(); import time; time.sleep(9)", "longer than"),
         ("raise SystemExit", "ended 3 times"),
+        ("raise SystemExit('no licence')", r"answer \(exit code 1\), .* error: 'no licence'; run"),
+        ("import os; os.kill(os.getpid(), 9)", r"\(signal 9\)|\(exit code 137\)"),
+        ("import sys\nwhile True: sys.stderr.write('e' * 9999)", "longer than"),
         ("", "ended 3 times"),
     ],
 )
@@ -134,7 +137,30 @@ def test_draws_from_the_clock_are_refused(make: Make) -> None:
     assert draw(make(answering("data[0]"))) == [0] * 5  # constant: no draws at all
 
 
-def test_programs_that_are_none() -> None:
+def test_a_second_line_for_a_request_is_an_error_and_no_answer_to_the_next(make: Make) -> None:
+    twice = answering("rng.random()", "    print(json.dumps(answer), flush=True)")
+    with pytest.raises(MechanismError, match=r"not JSON|more than one line"):
+        draw(make(twice, batch=2), 200)
+
+
+def test_a_text_may_hold_other_ends_of_lines(make: Make) -> None:
+    text = "import sys\nfor _ in range(int(sys.argv[1])): print('a\\u2028b\\x0cc\\r')"
+    assert set(draw(make(text, "{n}"))) == {"a\u2028b\x0cc"}
+    with pytest.raises(MechanismError, match=r"9 lines where 2 outputs .* the first is 'a'"):
+        draw(make("print('a\\n' * 9, end='')", "{n}"))
+
+
+def test_standard_error_is_read_and_does_not_stop_a_program(make: Make) -> None:
+    floods = answering("1", "    sys.stderr.write('e' * 300_000)")
+    assert draw(make(floods, batch=2), 7) == [1] * 7
+
+
+def test_programs_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "plain.sh").write_text("echo 1")
+    with pytest.raises(InputError, match="not executable"):
+        ExternalProgram(f"{tmp_path}/plain.sh")
+    with pytest.raises(InputError, match="is a folder"):
+        ExternalProgram(f"{tmp_path} 1")
     for command in ("", "no-such-program", "'", "a\0b", ()):
         with pytest.raises(InputError, match="command"):
             ExternalProgram(command)
