@@ -1,9 +1,10 @@
-"""The six faults of dp-recorder's minimal examples (arXiv 2602.17454), asked of liptest.
+"""Faults that the authors of dp-recorder (arXiv 2602.17454) documented, asked of liptest.
 
 Its examples are reduced analogues of faults in public libraries: two runs on a pair of datasets
 that is given, with hooks written into the code. Here the same six mechanisms are plain code of ours
 without hooks, the pair is searched, and the noise is looked at, too. ``counts`` are numbers of
-records of each value, of which one may come or go.
+records of each value, of which one may come or go. Two more are what an issue of theirs (mbi 65)
+and a report of theirs (Synthcity, ``is_weak_mi``) say in words.
 """
 
 from __future__ import annotations
@@ -55,6 +56,23 @@ def numbers_that_are_none(data: Any, rng: Any) -> Any:
     return numbers.sum() + rng.laplace(0, 10 / EPSILON)
 
 
+def score_of_two_errors(data: Any, rng: Any) -> int:
+    """The selection of JAM (mbi issue 65): an error less another, both of the data.
+
+    One record moves either by 2, in opposite directions, and the noise is for 2 in all.
+    """
+    ones = np.array([np.sum(data & 1), np.sum(data >> 1)])
+    to_model, to_public = 2 * ones, 2 * (len(data) - ones)
+    scores = (to_model - to_public) * np.array([1, -1])
+    return int(np.argmax(scores + rng.gumbel(0, 2 * 2 / EPSILON, 2)))
+
+
+def parent_where_related(counts: Any, rng: Any) -> Any:
+    """Whether a column gets a parent is read off the data; its table has noise."""
+    is_weak = abs(int(counts[0]) - int(counts[1])) <= 1
+    return ("no parent" if is_weak else "parent"), counts[0] + rng.laplace(0, 1 / EPSILON)
+
+
 COUNTS, VALUES = lt.Hypergrid([3, 3]), lt.RecordGrid([3, 3])
 CASES: list[tuple[Callable[..., Any], Any]] = [
     (divided_by_the_size, COUNTS),
@@ -63,6 +81,8 @@ CASES: list[tuple[Callable[..., Any], Any]] = [
     (groups_that_are_there, COUNTS),
     (budget_spent_twice, COUNTS),
     (numbers_that_are_none, lt.RecordGrid([2, 2])),
+    (score_of_two_errors, lt.RecordGrid([4, 4, 4])),
+    (parent_where_related, COUNTS),
 ]
 
 
@@ -82,4 +102,4 @@ def measure(quick: bool) -> list[Row]:
 
 
 if __name__ == "__main__":
-    report("Faults of dp-recorder's examples", measure)
+    report("Faults that dp-recorder's authors documented", measure)

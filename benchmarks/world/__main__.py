@@ -33,6 +33,12 @@ _GONE = ("smartnoise-sql",)
 LONGEST, LONGEST_WALL, LONGEST_INSTALL = 300, 3_000, 300
 #: It says nothing of the library: it is tried again, and a stored answer stays.
 _UNINSTALLED = "not installable here"
+#: Some libraries install a package ``benchmarks`` of their own; this folder's is the one meant.
+_START = f"""import runpy, sys, types
+sys.modules["benchmarks"] = types.ModuleType("benchmarks")
+sys.modules["benchmarks"].__path__ = [{str(ROOT / "benchmarks")!r}]
+runpy.run_module("benchmarks.world.run_row", run_name="__main__")
+"""
 #: What two runs of one row have in common; seconds they have not.
 SAME = ("claim", "verdict", "by", "epsilon", "method")
 
@@ -108,7 +114,7 @@ def run(row: Row, version: str, folder: Path) -> dict[str, Any]:
     problem = install(environment, folder / environment.name)
     if problem:
         return {"verdict": _UNINSTALLED, "by": "none", "reason": problem}
-    command = [str(python), "-W", "ignore", "-m", "benchmarks.world.run_row", row.name, version]
+    command = [str(python), "-W", "ignore", "-c", _START, row.name, version]
     variables = {
         **os.environ,
         **dict(environment.variables),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.world.libraries import (
     diffprivlib,
+    learning,
     opendp,
     others,
     pure_ldp,
@@ -12,7 +13,7 @@ from benchmarks.world.libraries import (
 )
 from benchmarks.world.rows import Environment, Row
 
-_PARTS = (opendp, diffprivlib, smartnoise, pure_ldp, response, others)
+_PARTS = (opendp, diffprivlib, smartnoise, pure_ldp, response, others, learning)
 ENVIRONMENTS: tuple[Environment, ...] = tuple(e for part in _PARTS for e in part.ENVIRONMENTS)
 ROWS: tuple[Row, ...] = tuple(row for part in _PARTS for row in part.ROWS)
 

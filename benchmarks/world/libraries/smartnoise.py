@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -47,19 +49,40 @@ def _covariance(version: str) -> Samples:
 
     The file is loaded by itself: the package around it needs a scikit-learn that is too old.
     """
+    release = _released_covariance()
+
+    def draw(dataset: Any, count: int, rng: Any) -> list[Any]:
+        return [release([float(k) for k in dataset]) for _ in range(count)]
+
+    return Samples(draw, [((0, 0, 0), (0, 0, 100))], samples=4_000)
+
+
+def _nan_covariance(version: str) -> Samples:
+    """The same where a 2 stands for NaN: whether a number of the answer is one."""
+    release = _released_covariance()
+
+    def kind(data: Any) -> str:
+        numbers = release([math.nan if k == 2 else float(k) for k in data])
+        return "nan" if any(map(math.isnan, numbers)) else "numbers"
+
+    def draw(dataset: Any, count: int, rng: Any) -> list[Any]:
+        return [kind(dataset) for _ in range(count)]
+
+    return Samples(draw, [((0, 1, 0), (0, 1, 2))], samples=2_000)
+
+
+def _released_covariance() -> Callable[[list[float]], tuple[float, ...]]:
+    """Numbers of the first column in [0, 1] -> the noisy covariance matrix."""
     import pandas as pd
 
     made = _file_of("snsynth.models.dp_covariance").DPcovariance
+    limits = pd.DataFrame([[0.0, 0.0], [1.0, 1.0]])
 
-    def release(data: Any) -> tuple[float, ...]:
-        limits = pd.DataFrame([[0.0, 0.0], [1.0, 1.0]])
-        rows = pd.DataFrame([[float(k), 0.0] for k in data])
+    def release(numbers: list[float]) -> tuple[float, ...]:
+        rows = pd.DataFrame([[number, 0.0] for number in numbers])
         return tuple(float(number) for number in made(3, [0, 1], limits, 1.0).release(rows))
 
-    def draw(dataset: Any, count: int, rng: Any) -> list[Any]:
-        return [release(dataset) for _ in range(count)]
-
-    return Samples(draw, [((0, 0, 0), (0, 0, 100))], samples=4_000)
+    return release
 
 
 def _file_of(name: str) -> Any:
@@ -107,6 +130,20 @@ ROWS = (
         ("1.0.4", "1.0.8"),
         _covariance,
         Report("smartnoise-sdk issue 622", _ISSUES + "622"),
+        ("1.0.4",),
+    ),
+    Row(
+        "smartnoise-synth-nan",
+        "smartnoise-synth",
+        "DPcovariance of numbers of which one may be NaN",
+        "one row changes",
+        {"epsilon": 1.0},
+        ("1.0.4", "1.0.8"),
+        _nan_covariance,
+        Report(
+            "arXiv 2602.17454, artifact: NaN survives clipping",
+            "https://github.com/ObliviousAI/dp-recorder",
+        ),
         ("1.0.4",),
     ),
 )

@@ -81,20 +81,29 @@ class HttpEndpoint:
 
     def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any]:
         content = json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode()
+        deadline = time.monotonic() + self.seconds
         request = urllib.request.Request(
             self.url, data=content, headers={"Content-Type": "application/json"}, method="POST"
         )
         try:
             with urllib.request.urlopen(request, timeout=self.seconds) as answer:
-                whole = answer.read(MOST_BYTES + 1)
+                return read_answer(self._read(answer, deadline), count)
         except urllib.error.HTTPError as error:
             error.close()
             raise MechanismError(f"{self.name}: it answered {error.code}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise MechanismError(f"{self.name}: {shown(str(error), 200)}") from None
-        if len(whole) > MOST_BYTES:
-            raise MechanismError(f"{self.name}: it said more than {MOST_BYTES >> 20} MiB")
-        return read_answer(whole, count)
+
+    def _read(self, answer: Any, deadline: float) -> bytes:
+        """All of an answer; the time limit of a connection is one of each part."""
+        whole = bytearray()
+        while part := answer.read1(1 << 16):
+            whole += part
+            if len(whole) > MOST_BYTES:
+                raise MechanismError(f"{self.name}: it said more than {MOST_BYTES >> 20} MiB")
+            if time.monotonic() > deadline:
+                raise MechanismError(f"{self.name}: its answer took longer than --seconds")
+        return bytes(whole)
 
 
 def _check_seconds(seconds: float) -> None:

@@ -6,6 +6,7 @@ import json
 import random
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,9 @@ class _Service(BaseHTTPRequestHandler):
         }.get(self.path, json.dumps({"outputs": draws}))
         self.send_response(500 if self.path == "/fails" else 200)
         self.end_headers()
+        while self.path == "/drips" and not self.server.is_over.wait(0.02):  # type: ignore[attr-defined]
+            with suppress(OSError):
+                self.wfile.write(b" ")
         self.wfile.write(content.encode())
 
     def log_message(self, *_: Any) -> None:
@@ -48,9 +52,11 @@ class _Service(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
+    server.is_over = threading.Event()  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
+    server.is_over.set()  # type: ignore[attr-defined]
     server.shutdown()
     thread.join()
     server.server_close()
@@ -76,6 +82,11 @@ def test_services_that_misbehave(service: str, path: str, words: str) -> None:
     with pytest.raises(MechanismError, match=words) as caught:
         HttpEndpoint(f"{service}/{path}")(DATA, 100, np.random.default_rng(1))
     assert "\n" not in str(caught.value)
+
+
+def test_a_service_that_answers_without_an_end_is_left(service: str) -> None:
+    with pytest.raises(MechanismError, match="longer than --seconds"):
+        HttpEndpoint(f"{service}/drips", seconds=0.3)(DATA, 100, np.random.default_rng(1))
 
 
 def test_addresses_that_are_none() -> None:
