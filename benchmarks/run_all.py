@@ -39,6 +39,7 @@ SCRIPTS = (
     "checkdp.py",
     "recorder_peer.py",
     "dprivbench.py",
+    "dprivbench_theorems.py",
     "search.py",
     "profile_bands.py",
     "executors.py",

@@ -125,6 +125,10 @@ COUNTS: dict[str, list[tuple[str, dict[str, int]]]] = {
         ("divided_by_the_size", {"NO": 1}),
         ("noise_of_scale_zero", {"NO": 1}),
     ],
+    "dprivbench_theorems": [
+        ("question 3: YES", {"agrees": 1}),
+        ("question 4: NO", {"agrees": 1}),
+    ],
     "dprivbench": [
         ("Laplace noise", {"questions": 2, "YES": 1, "NO": 1}),
         ("normal noise, GDP", {"questions": 2, "YES": 1, "NO": 1}),
