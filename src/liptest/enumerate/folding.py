@@ -15,7 +15,7 @@ import collections
 import functools
 import math
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import FunctionType, MethodType
@@ -50,6 +50,7 @@ from liptest.enumerate.tree_pieces import (
     call_of_folds,
     lambda_node,
     name_node,
+    nodes_in,
     place_in_file,
     tuple_node,
 )
@@ -200,7 +201,9 @@ class _Folding(ast.NodeTransformer):
         self._catches = any(isinstance(node, ast.Try) for s in source.body for node in ast.walk(s))
         # The statements as they are written: loops are looked for in these.
         self._written = source.body
-        self._originals = {place_in_file(loop): loop for loop in _loops_in(source.body)}
+        self._originals = {
+            place_in_file(loop): loop for loop in nodes_in(source.body, ast.For, ast.While)
+        }
 
     def _left(self, node: Any) -> Any:
         return node
@@ -568,9 +571,9 @@ class _Folding(ast.NodeTransformer):
         limit = test.comparators[0]
         if len(test.ops) > 1 or not isinstance(test.ops[0], ast.Lt):
             raise NotFolded
-        if not _counts_up(last, index) or len(node.body) < 2 or _continues(node.body):
+        if not _counts_up(last, index) or any(nodes_in(node.body, ast.Continue)):
             raise NotFolded
-        if names_loaded(limit) & names_stored(*node.body):
+        if len(node.body) < 2 or names_loaded(limit) & names_stored(*node.body):
             raise NotFolded
         if not isinstance(limit, (ast.Name, ast.Constant)):
             if not isinstance(limit, ast.Call) or len(limit.args) != 1 or limit.keywords:
@@ -692,16 +695,3 @@ def _counts_up(node: ast.stmt, index: str) -> bool:
         return False
     step = addition[2]
     return isinstance(step, ast.Constant) and type(step.value) is int and step.value == 1
-
-
-def _continues(body: list[ast.stmt]) -> bool:
-    return any(
-        isinstance(inner, ast.Continue) for statement in body for inner in ast.walk(statement)
-    )
-
-
-def _loops_in(body: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
-    for statement in body:
-        yield from (
-            inner for inner in ast.walk(statement) if isinstance(inner, (ast.For, ast.While))
-        )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from liptest.enumerate.source import OWN_NAMES
 
@@ -42,3 +44,9 @@ def lambda_node(argument: str | None, body: ast.expr) -> ast.expr:
         posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
     )
     return ast.Lambda(arguments, body)
+
+
+def nodes_in(body: Iterable[ast.stmt], *kinds: type[ast.AST]) -> Iterator[Any]:
+    """All nodes of some kinds in statements."""
+    for statement in body:
+        yield from (node for node in ast.walk(statement) if isinstance(node, kinds))

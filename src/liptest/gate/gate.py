@@ -30,6 +30,7 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import Domain, IntArray
 from liptest.data.fitted import recognised
+from liptest.data.sources import is_table
 from liptest.data.tables import Table
 from liptest.errors import CodeChangedError, GateError, check_count, shown
 from liptest.evidence.certificate import Certificate, certify
@@ -178,7 +179,7 @@ class Gate:
 
     def _read(self, dataset: Any) -> IntArray:
         """A private dataset, (d,); of a table also a data frame, or a dict of columns."""
-        is_frame = isinstance(dataset, dict) or hasattr(dataset, "columns")
+        is_frame = isinstance(dataset, dict) or is_table(dataset)
         if is_frame and isinstance(self._domain, Table):
             return self._domain.encode(dataset)
         private = self._domain.check_points(dataset, private=True)

@@ -18,7 +18,7 @@ from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntAr
 from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows
 from liptest.errors import GateError
-from liptest.gate.table_answers import TableAnswers, read_table_answers
+from liptest.gate.row_answers import RowAnswers, read_row_answers
 from liptest.symbolic.answers import Answer, Differences
 from liptest.symbolic.exact_draws import ExactDraw
 from liptest.symbolic.forms import Form
@@ -66,7 +66,7 @@ class NoisySums:
     noises: tuple[Noise, ...]
     sums: tuple[NoisySum, ...]
     #: Of tables with real columns: what is added up.
-    answers: TableAnswers | None = None
+    answers: RowAnswers | None = None
 
     def __post_init__(self) -> None:
         # So that whatever is drawn is inside the range of floats: a draw that fails would tell.
@@ -183,7 +183,7 @@ def read_noisy_sums(document: dict[str, Any], domain: Domain) -> NoisySums:
     sums = tuple(map(read_sum, document["sums"]))
     answers = None
     if isinstance(domain, RealRows):
-        answers = read_table_answers(document["table"], domain)
+        answers = read_row_answers(document["table"], domain)
     made = NoisySums(domain, noises, sums, answers)
     places = domain.dimension if answers is None else len(answers.answers)
     if made.is_by_records:

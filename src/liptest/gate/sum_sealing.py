@@ -20,9 +20,9 @@ from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import SumPlace, text_of
+from liptest.gate.row_answers import RowAnswer, RowAnswers, plain_recipe
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.table_answers import TableAnswer, TableAnswers, plain_recipe
 from liptest.mechanisms.base import Mechanism
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Form
@@ -130,7 +130,7 @@ class _RowCollector:
         self._data = data
         self._domain = domain
         self._places: dict[Any, int] = {}
-        self._answers: list[TableAnswer] = []
+        self._answers: list[RowAnswer] = []
 
     def added(self, number: int) -> dict[int, Fraction] | None:
         """The place of an answer; None where it is not a sum over all rows."""
@@ -139,21 +139,21 @@ class _RowCollector:
             return None
         *ends, recipe = over_rows
         low, high = (np.asarray(end, dtype=np.float64) for end in ends)
-        one = TableAnswer(low, high, None if recipe is None else plain_recipe(recipe))
+        one = RowAnswer(low, high, None if recipe is None else plain_recipe(recipe))
         key = low.tobytes(), high.tobytes(), one.recipe
         if key not in self._places:
             self._places[key] = len(self._answers)
             self._answers.append(one)
         return {self._places[key]: Fraction(1)}
 
-    def answers(self) -> TableAnswers:
+    def answers(self) -> RowAnswers:
         """All that were collected."""
         cells = self._data.cells
         conditions = tuple(
             RowCondition(one.comparison, plain_recipe(one.left), plain_recipe(one.right))
             for one in cells.conditions
         )
-        return TableAnswers(self._domain, cells.cuts, conditions, tuple(self._answers))
+        return RowAnswers(self._domain, cells.cuts, conditions, tuple(self._answers))
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
         return None
     if not is_large(task.distribution.domain):
         return _early_steps(task).verdict
-    return undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
+    return left_undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
 
 
 def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
@@ -174,7 +174,7 @@ def _require_answers(task: Task) -> None:
     raise never_answered(task.mechanism.name, said, task.distribution.domain)
 
 
-def undecided(task: Task, early: Early) -> PrivacyVerdict:
+def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     """What the early steps came to, where nothing else is tried."""
     alignment = early.alignment
     assert alignment is not None

@@ -36,10 +36,10 @@ from liptest.privacy.alignment import run_alignment
 from liptest.privacy.at_any_size import (
     decided_late,
     is_hopeless,
+    left_undecided,
     run_at_any_size,
     try_early,
     try_late,
-    undecided,
     within_time,
 )
 from liptest.privacy.atest import run_atest
@@ -258,7 +258,7 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if early.verdict is not None:
             return early.verdict
         if is_hopeless(task, early):
-            return undecided(task, early)
+            return left_undecided(task, early)
     try:
         verdict = _visit_or_draw(task, for_release=for_release)
     except LiptestError as error:

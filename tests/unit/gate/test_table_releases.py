@@ -15,10 +15,10 @@ import liptest as lt
 from liptest.cli import main
 from liptest.data.real_tables import Real
 from liptest.errors import DatasetError, GateError, InputError
+from liptest.gate.row_answers import RowAnswer, RowAnswers
 from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealed_texts import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
-from liptest.gate.table_answers import TableAnswer, TableAnswers
 from tests.statistical.binomial import fits
 
 ROWS = 1000
@@ -228,8 +228,8 @@ class TestPrices:
         domain = table(age=Real(0, 120), rows=3)
         recipe = (np.divide, ("number", np.float64, np.float64(1)), ("real", "age"))
         for made in (recipe, (np.sqrt, (np.negative, recipe)), (np.subtract, recipe, recipe)):
-            one = TableAnswer(np.array([low]), np.array([2.0]), made)
-            answers = TableAnswers(domain, {"age": frozenset()}, (), (one,))
+            one = RowAnswer(np.array([low]), np.array([2.0]), made)
+            answers = RowAnswers(domain, {"age": frozenset()}, (), (one,))
             for ages in ([0.0, 0.0, 0.0], [1e-300, 0.25, 100], [120, 120, 1e-320]):
                 [total] = answers.totals(domain.encode({"age": np.array(ages)}))
                 assert 3 * low <= total <= 6

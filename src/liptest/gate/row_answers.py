@@ -40,7 +40,7 @@ _LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
-class TableAnswer:
+class RowAnswer:
     """What a row adds to one sum: between ``low`` and ``high`` of its cell, (cells,) floats each.
 
     ``recipe`` calculates it; None where both are equal.
@@ -62,13 +62,13 @@ class TableAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class TableAnswers:
+class RowAnswers:
     """Sums over the rows of tables of a domain, by cells that are cut and divided so."""
 
     domain: RealRows
     cuts: Mapping[str, frozenset[float]]
     conditions: tuple[RowCondition, ...]
-    answers: tuple[TableAnswer, ...]
+    answers: tuple[RowAnswer, ...]
 
     @cached_property
     def cells(self) -> RowCells:
@@ -112,7 +112,7 @@ class TableAnswers:
         return [one.total(cells, entries) for one in self.answers]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; ``read_table_answers`` is the inverse."""
+        """Plain JSON values; ``read_row_answers`` is the inverse."""
         return {
             "cuts": {name: [cut.hex() for cut in sorted(cuts)] for name, cuts in self.cuts.items()},
             "conditions": [
@@ -123,7 +123,7 @@ class TableAnswers:
         }
 
 
-def _listed_answer(one: TableAnswer) -> list[Any]:
+def _listed_answer(one: RowAnswer) -> list[Any]:
     low = [number.hex() for number in one.low.tolist()]
     if one.recipe is None:
         return [low]
@@ -158,7 +158,7 @@ def plain_recipe(recipe: Recipe) -> Recipe:
     return (kind, *map(plain_recipe, rest))
 
 
-def read_table_answers(document: dict[str, Any], domain: RealRows) -> TableAnswers:
+def read_row_answers(document: dict[str, Any], domain: RealRows) -> RowAnswers:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
     budget = _Budget()
     cuts = {
@@ -168,11 +168,11 @@ def read_table_answers(document: dict[str, Any], domain: RealRows) -> TableAnswe
     if document["cuts"].keys() - cuts.keys() or domain.has_users:
         raise ValueError
     conditions = tuple(_read_condition(listed, domain, budget) for listed in document["conditions"])
-    bare = TableAnswers(domain, cuts, conditions, ())
+    bare = RowAnswers(domain, cuts, conditions, ())
     if bare.cells.count > MOST_CELLS:
         raise ValueError
     answers = tuple(_read_answer(listed, bare, budget) for listed in document["answers"])
-    made = TableAnswers(domain, cuts, conditions, answers)
+    made = RowAnswers(domain, cuts, conditions, answers)
     # That it can be computed at all shows here: whether it can depends on no number of a row.
     _ = made.book, made.totals(domain.zeros)
     return made
@@ -198,7 +198,7 @@ class _Budget:
         return numbers
 
 
-def _read_answer(listed: list[Any], known: TableAnswers, budget: _Budget) -> TableAnswer:
+def _read_answer(listed: list[Any], known: RowAnswers, budget: _Budget) -> RowAnswer:
     low, *more = listed
     lows = np.array(budget.floats(low, -_LARGEST, _LARGEST))
     highs, recipe = lows, None
@@ -211,7 +211,7 @@ def _read_answer(listed: list[Any], known: TableAnswers, budget: _Budget) -> Tab
         raise ValueError
     if lows[:first].any() or highs[:first].any():
         raise ValueError
-    return TableAnswer(lows, highs, recipe)
+    return RowAnswer(lows, highs, recipe)
 
 
 def _read_condition(listed: list[Any], domain: RealRows, budget: _Budget) -> RowCondition:
