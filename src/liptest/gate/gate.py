@@ -308,7 +308,7 @@ class PrivacyGate(Gate):
     def __init__(
         self,
         mechanism: Any,
-        distribution: Distribution,
+        distribution: Distribution | Domain,
         *,
         epsilon: float | str | ExactLog | None = None,
         delta: float = 0.0,

@@ -109,6 +109,13 @@ class TestGate:
         drawn = {sealed.draw(PRIVATE, below) for _ in range(20)}
         assert drawn <= {"2", "3", "4"}
 
+    def test_a_domain_alone_is_enough_for_a_proof(self):
+        told = lt.PrivacyGate(lt.mechanism(clipped), PEOPLE.domain, epsilon=0.7)
+        assert told.certificate.verdict.guarantee.kind == "proof"
+        assert told.release(PRIVATE).is_released
+        small = lt.PrivacyGate(lt.mechanism(clipped), lt.Hypercube(3), epsilon=0.7)
+        assert small.certificate.decision == "YES"
+
     def test_real_numbers_that_are_told_need_a_step(self):
         with pytest.raises(InputError, match="cannot be sealed"):
             gate(above_with_value, 1.0)
