@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from liptest.runs.jail import find_bubblewrap
+
 _MECHANISM = re.compile(r"[^\s:=-][^\s:=]*:[A-Za-z_][\w.]*")
 _EXAMPLE = re.compile(r"Example: (liptest .+?)(?:\n\s*\n|\s*\Z)", re.DOTALL)
 _NAMED = "mine.py:count"
@@ -61,6 +63,8 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
         return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
     if command == "init":
         return f"liptest init {mechanism} --epsilon 1 {_RECORDS}"
+    if command == "serve" and "--demo" in options and find_bubblewrap() is None:
+        return "liptest serve --demo --allow-unconfined"
     return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
 
 

@@ -354,13 +354,15 @@ class PythonFunction(Mechanism):
         return ContinuousFunction(_with_densities(self))
 
     def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
-        """The same mechanism, compared over all whole numbers, where it answers some with noise.
-
-        None where no such output is seen on the dataset, (d,), in few runs.
-        """
+        """As ``Mechanism``; None where no such output is seen on the dataset in few runs."""
         from liptest.enumerate.whole_numbers import find_over_all_numbers
 
         return find_over_all_numbers(self, dataset)
+
+    def near_all_numbers(self, dataset: IntArray) -> Mechanism | None:
+        from liptest.enumerate.near_numbers import find_near_numbers
+
+        return find_near_numbers(self, dataset)
 
     def of_leaves(self, runs: int, rewrite: Any = None) -> PythonFunction:
         """The same function, whose laws are of leaves with whole numbers, within so many runs.

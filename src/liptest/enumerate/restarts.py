@@ -62,6 +62,11 @@ class RestartingTree(ChoiceTree):
         self._restarted: _Entered | None = None
         self._settled: list[_Ended] = []
 
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether this run has entered a loop that starts over."""
+        return self._begun > 0
+
     def enter_loop(self) -> tuple[Any, Any]:
         """The first pass of a loop begins: what ``restart`` is given."""
         if self._repeats:

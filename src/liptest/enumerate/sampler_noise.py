@@ -17,8 +17,9 @@ from liptest.enumerate.column_rows import length_of, rows_of
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.sub_samplers import Outcomes, SamplerLaws
-from liptest.values.aligned import AlignedRun
+from liptest.values.noise_run import NoiseRun
 
 if TYPE_CHECKING:
     from liptest.enumerate.symbolic_data import Program
@@ -60,8 +61,12 @@ class NoiseSamplers(SamplerLaws):
         if fit is None:
             return super().drawn(tree, outcomes)
         p, distance = fit
-        if isinstance(tree.noise, AlignedRun):
-            tree.noise.rounding += distance
+        if isinstance(tree, RestartingTree) and tree.is_in_loop:
+            tree.unsupported(
+                "noise of a function of its own that is drawn in a loop until it fits",
+                "draw it once",
+            )
+        NoiseRun.of(tree).rounding += distance
         rng = ChoiceGenerator(tree)
         return rng.geometric(p) - rng.geometric(p)
 

@@ -85,12 +85,13 @@ class SamplerLaws:
                 given = _in_order(function, arguments, options)
             key = None if given is None else _key_of(given)
             tree = None if given is None or key is None else _tree_of(given)
+            if function not in self._rewritten:
+                self._rewritten[function] = rewrite(function) or function
             if given is None or tree is None:
-                return function(*arguments, **options)
+                # It may call others that only draw, with arguments of their own.
+                return self._rewritten[function](*arguments, **options)
             key = function, key
             if key not in self._laws:
-                if function not in self._rewritten:
-                    self._rewritten[function] = rewrite(function) or function
                 try:
                     self._laws[key] = self._law_of(function, given)
                 except LawError as error:

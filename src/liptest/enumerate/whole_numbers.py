@@ -188,11 +188,11 @@ def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> Wh
         next(kept) if number is None else WholePlace(Form.of(number), "exact", 1, 0)
         for number in numbers
     )
-    parts = leaf.noises, leaf.constraints, leaf.weight, leaf.number
+    parts = leaf.noises, leaf.constraints, leaf.weight, leaf.number, leaf.rounding
     return WholeLeaf(skeleton, places, *parts)
 
 
-def _output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
+def numbered_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
     """The output with numbers in its places."""
     left = iter(numbers)
 
@@ -613,7 +613,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
             rates = noise_rates(left, right)
-            for skeleton, numbers in _telling(left, right):
+            for skeleton, numbers in telling_numbers(left, right):
                 p, q = (law.probability(rates, skeleton, numbers) for law in (left, right))
                 if p.is_zero() and q.is_zero():
                     continue
@@ -621,14 +621,14 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
-                    best = loss.lower(), _output(skeleton, numbers), p, q
+                    best = loss.lower(), numbered_output(skeleton, numbers), p, q
                 if loss > epsilon:
                     break
         assert best is not None
         return best[1:]
 
 
-def _telling(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
+def telling_numbers(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
     """Outputs on the way to the largest losses, largest first."""
     rates = noise_rates(left, right)
     candidates: list[tuple[float, Output, list[tuple[int, ...]]]] = []

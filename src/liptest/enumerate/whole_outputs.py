@@ -59,6 +59,7 @@ class WholeLeaf:
     """An output with ``Whole`` in its places, what led to it, and its weight.
 
     The weight is that of all choices that have one; ``number`` tells equal leaves apart.
+    ``rounding`` is how far, in total variation, what was drawn may be from what the code draws.
     """
 
     skeleton: Output
@@ -67,6 +68,7 @@ class WholeLeaf:
     constraints: tuple[Constraint, ...]
     weight: Fraction
     number: int
+    rounding: Fraction = Fraction(0)
 
 
 class WholeTree(RestartingTree):
@@ -120,7 +122,8 @@ def _leaf(
             WholePlace(noisy.form, noisy.how, sign, (noisy.shift - offset) // abs(noisy.slope))
         )
     skeleton = replaced_values(output, _described)
-    return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, number)
+    rounding = Fraction(0) if run is None else run.rounding
+    return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, number, rounding)
 
 
 def _described(one: NoisyValue) -> Whole:

@@ -18,7 +18,7 @@ from liptest.blackbox.check import check_samples
 from liptest.blackbox.samplers import Sampler, check_sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
 from liptest.data.distributions import Distribution, DomainAlone, distribution_or_domain
-from liptest.data.domains import Domain
+from liptest.data.domains import Domain, IntArray
 from liptest.errors import InputError, LiptestError, shown, with_example
 from liptest.evidence.certificate import (
     SEED_SOURCES,
@@ -36,8 +36,8 @@ from liptest.evidence.floats import implemented_problems, replay_problems
 from liptest.mechanisms.base import (
     Mechanism,
     check_mechanism,
-    through_all_numbers,
     through_densities,
+    to_refute,
 )
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.by_records import witness_at_place
@@ -139,22 +139,31 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             at_place = witness_at_place(mechanism, left, right, witness.claim)
             pair = witness.to_dict(), at_place.to_dict()
             return [f"witness: {line}" for line in _differences(*pair)]
-        again = through_all_numbers(
+        words = domain.pair_words(witness.dataset, witness.neighbour) or None
+        told = to_refute(
             mechanism,
             left,
             lambda numbers: through_densities(
-                numbers,
-                lambda seen: witness_of(seen, left, right, witness.claim, witness.distance),
+                numbers, lambda seen: _other_numbers(seen, left, right, witness, words)
             ),
+            lambda lines: not lines,
         )
-        words = domain.pair_words(witness.dataset, witness.neighbour)
-        again = replace(again, rows=words or None)
+        if not told and mechanism.near_all_numbers(left) is not None:
+            return []  # its laws are longer than is listed
         asked = mechanism.afresh()
         through_densities(asked, lambda seen: [seen.law(side) for side in (left, right)])
     except LiptestError as error:
         return [f"the mechanism does not answer for the witness: {error}"]
-    told = [f"witness: {line}" for line in _witness_differences(witness, again)]
     return told + _noise_problems(verdict, asked.law_source)
+
+
+def _other_numbers(
+    mechanism: Mechanism, left: IntArray, right: IntArray, witness: PrivacyWitness, words: Any
+) -> list[str]:
+    """What the witness says otherwise than the mechanism now."""
+    again = witness_of(mechanism, left, right, witness.claim, witness.distance)
+    again = replace(again, rows=words)
+    return [f"witness: {line}" for line in _witness_differences(witness, again)]
 
 
 def repeated(

@@ -21,8 +21,8 @@ from liptest.mechanisms.base import (
     ClosedFormLosses,
     Mechanism,
     check_mechanism,
-    through_all_numbers,
     through_densities,
+    to_refute,
 )
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
@@ -239,13 +239,14 @@ class PrivacyWitness(Record):
                 return False
             checked, place = of_record, list(self.changed)
             left, right = left[place], right[place]
-        comparison = through_all_numbers(
+        comparison = to_refute(
             checked,
             left,
             lambda numbers: through_densities(
                 numbers,
                 lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
             ),
+            lambda seen: seen.answer is Answer.VIOLATED,
         )
         return comparison.answer is Answer.VIOLATED
 

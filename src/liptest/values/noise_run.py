@@ -83,7 +83,7 @@ class NoiseRun:
 
     __slots__ = (
         *("_asked", "_place", "_point", "constraints", "fixed", "known", "made_by_hand"),
-        *("noises", "symbolic"),
+        *("noises", "rounding", "symbolic"),
         "tree",
     )
 
@@ -100,6 +100,8 @@ class NoiseRun:
         self.known: dict[Any, int] = {}
         #: Whether symbolic noise is to be an output.
         self.symbolic = False
+        #: How far, in total variation, what was drawn may be from what the code draws.
+        self.rounding = _ZERO
         #: Variables that are noise only as the real numbers that their uniforms stand for.
         self.made_by_hand: set[int] = set()
         self._asked = 0

@@ -51,6 +51,7 @@ TYPED = {
     "ledger cost": ["ledger cost ledger.db private.csv --delta 1e-6"],
     "sign": [],  # tests/unit/cli/test_examples_of_help.py
     "serve": [],  # tests/unit/service
+    "serve --demo --allow-unconfined": [],  # tests/unit/service
     "service account": [],  # tests/unit/service
     "{} --help": [f"{name} --help" for name in COMMANDS],
     "{} {} {} {}{}": [],  # the examples of errors: tests/golden/test_situations.py

@@ -278,7 +278,7 @@ def test_from_a_verdict_to_an_output(room: Room, enter: Enter) -> None:
     assert f"<output>{room.store.release(1).output}</output>" in text
     assert "spent epsilon 1 of 2" in text
     ledger = olga.get("/ledger")[1]
-    assert "the chain is whole" in ledger
+    assert "no row was changed or removed" in ledger
     assert "<td>vera</td><td>clicks</td>" in ledger
     assert "output" not in vendor.get("/submissions/1")[1].lower().replace(
         "output prob", ""

@@ -190,7 +190,7 @@ def test_from_code_to_an_output(browser: Any, address: str) -> None:
     assert "the cap of private table 'clicks' is epsilon 2" in olga.page.inner_text(".error")
     olga.look("refused")
     olga.go("/ledger")
-    assert "the chain is whole" in olga.page.inner_text("main")
+    assert "no row was changed or removed" in olga.page.inner_text("main")
     olga.look("ledger")
     olga.go("/")
     olga.look("home")
