@@ -22,7 +22,7 @@ from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.restarts import RestartingTree
-from liptest.enumerate.symbolic_data import NoPaths, SymbolicPaths
+from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.symbolic.noise import Noise
 from tests.unit.enumerate.fake_columns import made
 

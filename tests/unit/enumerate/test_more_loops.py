@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.privacy.prices import align
 
 GROUPS = lt.RecordGrid([4] * 60)

@@ -14,7 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.post_processing import Tail
-from liptest.enumerate.symbolic_data import NoPaths, SymbolicPaths
+from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
 from tests.shares import mostly_slow
 
 LABELS = ["no", "yes"]

@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.privacy.prices import align
 
 SPENDS, ROWS = (-3, 0, 3), 2

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.privacy.prices import align
 
 CITIES = ["Oslo", "Rome"]

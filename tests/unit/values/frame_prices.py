@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.privacy.prices import Alignment, align
 
 

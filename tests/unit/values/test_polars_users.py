@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.errors import NonDeterministicError
 from liptest.privacy.prices import align
 from tests.shares import mostly_slow

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.enumerate.real_rows import exact_sum
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.prices import align
 from liptest.values.recipes import RowCondition, find_cuts

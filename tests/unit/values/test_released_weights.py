@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 
 ROWS = 50
 LINE = lt.Table({"x": lt.Real(-1, 1), "y": lt.Real(0, 2)}, rows=ROWS)

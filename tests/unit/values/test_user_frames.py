@@ -21,7 +21,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.tables import RowsOfUsers
-from liptest.enumerate.symbolic_data import NoPaths
+from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.prices import align
 from tests.unit.values.frame_prices import price_of
