@@ -339,7 +339,7 @@ def text(data, rng):
 
 def another_kind(data, rng):
     drawn = rng.laplace()
-    return 0.0 if hasattr(drawn, "branching") else data.sum() + drawn
+    return 0.0 if drawn.__sizeof__() > 24 else data.sum() + drawn
 
 
 @pytest.mark.parametrize(
