@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from liptest.cli import typed
+from liptest.cli.claim_options import grid_step_of
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
 from liptest.cli.confined_check import begun_late, check_elsewhere
@@ -50,7 +51,6 @@ from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.ledger_entries import clean_name
 from liptest.gate.gate import Gate, PrivacyGate, Released, SealedGate
 from liptest.gate.sealed import in_plain_values
-from liptest.mechanisms.additive import exact_positive
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
 from liptest.privacy.settings import CheckSettings
@@ -428,16 +428,6 @@ def _sealed_elsewhere(
         ) from None
 
 
-def grid_step_of(text: str) -> Fraction:
-    """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
-    try:
-        return exact_positive("grid_step", Fraction(text))
-    except (ValueError, ZeroDivisionError):
-        raise InputError(
-            f"grid_step={text!r} is not a number above 0; write 1, 0.01 or 1/7", name="grid_step"
-        ) from None
-
-
 def _written_down(
     screen: Screen, model: CheckModel, recorder: LedgerRecorder, made: Certificate
 ) -> Certificate:
@@ -499,7 +489,7 @@ def _gate_in_process(
             vendor=vendor if task.ledger else None,
             private_table=options["private_table"] if task.ledger else None,
             trust_code=options["trust_code"],
-            grid_step=options["grid_step"],
+            grid_step=_step(model, options),
             **settings.arguments(),
         )
     return gate, job.label, job.mechanism
@@ -517,7 +507,7 @@ def _gate_on_sealed(
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
-    step = options["grid_step"]
+    step = _step(model, options)
     sealed_code = _sealed_elsewhere(
         model, task, law, settings, recorder, options["private"], step=step
     )
@@ -550,6 +540,12 @@ def _private_data(domain: Domain, options: dict[str, Any]) -> Any:
         return read_private_frame(private, domain, rows)
     column = read_column(private, options["private_column"], rows, private=True)
     return read_whole_numbers(column, private, private=True)
+
+
+def _step(model: CheckModel, options: dict[str, Any]) -> Fraction | None:
+    """Of the grid of what is released: as on the command line, else as in the file."""
+    step: Fraction | None = options["grid_step"]
+    return model.step if step is None else step
 
 
 def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:

@@ -1,13 +1,15 @@
-"""Claims in other forms than epsilon and delta, as arguments and as keys of a liptest.toml."""
+"""Claims in other forms than epsilon and delta, and the step of a grid, as they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from liptest.errors import InputError, shown
+from liptest.mechanisms.additive import exact_positive
 
 CLAIM = Group("Claim")
 #: The keys of all forms of claim beside epsilon.
@@ -57,3 +59,13 @@ def to_arguments(model: Any) -> dict[str, Any]:
             raise InputError("curve: an epsilon is stated twice", name="curve")
         claims["curve"] = dict(pairs)
     return {key: value for key, value in claims.items() if value is not None}
+
+
+def grid_step_of(text: str) -> Fraction:
+    """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
+    try:
+        return exact_positive("grid_step", Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"grid_step={text!r} is not a number above 0; write 1, 0.01 or 1/7", name="grid_step"
+        ) from None

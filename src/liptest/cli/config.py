@@ -26,6 +26,7 @@ The same keys may stand in the table [tool.liptest] of a pyproject.toml.
     epsilon = 1.0                  # or "log(3)"
     # or rho = 0.5, or mu = 1.0, or renyi = [[2, 1.0], [8, 3.0]] (orders, divergences),
     # or curve = [[1.0, 1e-3], [2.0, 1e-6]] (epsilons, deltas)
+    grid_step = 0.01               # real numbers are released as multiples of it; or "1/7"
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from dataclasses import asdict, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,7 +49,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from liptest.cli.claim_options import NOTIONS
+from liptest.cli.claim_options import NOTIONS, grid_step_of
 from liptest.cli.data_options import DataOptions, DistributionOptions, DomainOptions
 from liptest.data.distributions import Distribution
 from liptest.errors import ConfigError, InputError
@@ -80,6 +82,7 @@ class CheckModel(_Model):
     floats: str = "both"
     seed: int | None = None
     max_seconds: float | None = None
+    grid_step: str | float | None = None
     releases: int = 1
     vendor: str | None = None
     domain: DomainOptions | None = None
@@ -89,6 +92,11 @@ class CheckModel(_Model):
     def library(self) -> str | None:
         """Whose frames its function gets, where that is said."""
         return None if self.domain is None else self.domain.frame
+
+    @property
+    def step(self) -> Fraction | None:
+        """Of the grid on which real numbers are released, exactly as it is written."""
+        return None if self.grid_step is None else grid_step_of(str(self.grid_step))
 
     @field_validator("epsilon")
     @classmethod

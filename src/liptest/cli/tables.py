@@ -121,9 +121,25 @@ def check_column(path: Path, column: str | None, rows: str | None = None) -> Non
         if column is not None:
             raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
         return
+    _named(_first_line(path), path, column, private=True)
+
+
+def check_named(path: Path, column: str | None) -> None:
+    """The same of a file with several columns, of which none need be named: they may be a table."""
+    if column is not None or path.suffix.lower() in (".npy", ".json"):
+        check_column(path, column)
+        return
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return
+    names = _first_line(path)
+    if len(names) < 2 or all(map(_is_number, names)):
+        check_column(path, column)
+
+
+def _first_line(path: Path) -> list[str]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            _named(next(csv.reader(stream), []), path, column, private=True)
+            return next(csv.reader(stream), [])
     except (UnicodeDecodeError, csv.Error, OSError) as error:
         raise InputError(
             f"{path}: it is not a CSV file in UTF-8 ({type(error).__name__})"

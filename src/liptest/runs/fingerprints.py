@@ -253,7 +253,9 @@ def _note_package(name: str, packages: dict[str, str]) -> None:
     try:
         packages[name] = metadata.version(name)
     except (metadata.PackageNotFoundError, ValueError):
-        version = getattr(sys.modules.get(name), "__version__", None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some packages warn of those who ask
+            version = getattr(sys.modules.get(name), "__version__", None)
         if version is not None:
             packages[name] = str(version)
 

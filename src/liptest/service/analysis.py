@@ -112,7 +112,11 @@ def _test(
         code, failure = code_on_disk(where), settings.failure_probability
         recorder.begin(NamedCode(submission.label), code, law, settings.claim, failure)
         sealed_code = seal_elsewhere(
-            *(where, law.domain), hidden=places.hidden, seconds=seconds_of(model)
+            *(where, law.domain),
+            hidden=places.hidden,
+            seconds=seconds_of(model),
+            frame=model.library,
+            step=model.step,
         )
     gate = SealedGate(
         sealed_code.sealed,

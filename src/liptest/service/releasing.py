@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.sealed_release import NamedCode
-from liptest.cli.tables import check_column, read_column, read_whole_numbers
+from liptest.cli.tables import check_named, read_column, read_whole_numbers
+from liptest.data.domains import Domain
+from liptest.data.tables import Table
 from liptest.errors import GateError, InputError, LedgerError, LiptestError, shown
 from liptest.evidence.ledger import Ledger, LedgerRecorder
 from liptest.evidence.ledger_caps import Cap
@@ -24,7 +24,9 @@ from liptest.evidence.ledger_entries import claim_text
 from liptest.gate.gate import Released, SealedGate
 from liptest.gate.plain import FAILED as DRAW_FAILED
 from liptest.gate.plain import read_output
+from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealed_texts import read_sealed
+from liptest.privacy.verdicts import BY_ALIGNMENT
 from liptest.runs.fingerprints import Fingerprint
 from liptest.service.jobs import Workplace
 from liptest.service.public_files import store_files
@@ -131,7 +133,7 @@ def register_file(table: PrivateTable, places: Places) -> Answer:
     """Look whether a table can be read, and cap it; a cap is never raised from here."""
     try:
         path = _file_of(table, places)
-        check_column(path, table.column)
+        check_named(path, table.column)
         ledger = Ledger(places.ledger)
         cap = ledger.caps().get(table.name)
         if cap not in (None, Cap.checked(table.name, table.epsilon, table.delta)):
@@ -161,7 +163,10 @@ def fit_table(task: ReleaseTask, table: PrivateTable, places: Places) -> Answer:
         if table.state != READY:
             raise InputError(f"the table {table.name} is not ready")
         domain = task_law(from_json(task.check_json), places.public).domain
-        if len(domain.check_points(_private(table, places), private=True)) != 1:
+        private = _private(table, places, domain)
+        if isinstance(domain, Table):
+            domain.encode(private)
+        elif len(domain.check_points(private, private=True)) != 1:
             raise InputError("the table is not a dataset of the domain")
     except (LiptestError, OSError) as error:
         return FAILED, _plain(error), None
@@ -196,12 +201,13 @@ def _drawn(
 ) -> str:
     model = from_json(task.check_json)
     law, settings = task_law(model, places.public), settings_of_test(model)
+    document: dict[str, Any] = json.loads(result.sealed)
+    sealed = read_sealed(document["sealed"], str(document["label"]), law.domain)
     if task.proof_only:
         # Every case is looked at, so that no answer is wrong, and an attempt that is cut off costs
         # nothing; one that draws might have ended in a wrong YES, and counts for ever.
-        settings = replace(settings, method="exhaustive")
-    document: dict[str, Any] = json.loads(result.sealed)
-    sealed = read_sealed(document["sealed"], str(document["label"]), law.domain)
+        method = BY_ALIGNMENT if isinstance(sealed, SealedSums) else "exhaustive"
+        settings = replace(settings, method=method)
     code = Fingerprint(*document["code"])
     recorder = LedgerRecorder.of_gate(ledger, vendor=request.vendor, private_table=table.name)
     failure = 0.0 if task.proof_only else settings.failure_probability
@@ -219,7 +225,7 @@ def _drawn(
         raise GateError(f"the releaser's own test says {verdict.decision}; nothing was read")
     if task.proof_only and verdict.guarantee.kind != "proof":
         raise GateError("the task requires a proof, and this YES is by sampling")
-    answer = gate.release(_private(table, places), key=request.key)
+    answer = gate.release(_private(table, places, law.domain), key=request.key)
     assert isinstance(answer, Released)
     stored = ledger.released(table.name, request.key)
     assert stored is not None
@@ -234,8 +240,12 @@ def _file_of(table: PrivateTable, places: Places) -> Path:
     return path
 
 
-def _private(table: PrivateTable, places: Places) -> NDArray[np.int64]:
+def _private(table: PrivateTable, places: Places, domain: Domain) -> Any:
+    """What a private file holds: for a task on tables its columns, else one of whole numbers."""
     path = _file_of(table, places)
+    if isinstance(domain, Table):
+        check_private_columns(path, domain, table.column, None)
+        return read_private_frame(path, domain, None)
     return read_whole_numbers(read_column(path, table.column, private=True), path, private=True)
 
 

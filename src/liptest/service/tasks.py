@@ -13,7 +13,7 @@ from typing import Any
 from liptest.cli.config import CheckModel, rename_records, validated
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError, shown
-from liptest.gate.sealed import DOMAINS
+from liptest.gate.sealed import SUM_DOMAINS
 from liptest.privacy.settings import CheckSettings
 
 #: Seconds of an analysis when a task says nothing, and the most that it may say.
@@ -77,10 +77,10 @@ def seconds_of(model: CheckModel) -> float:
 def task_law(model: CheckModel, public: Path) -> Distribution:
     """The distribution of a task, or its domain alone; InputError where it cannot be sealed."""
     law: Distribution = _jobs().distribution_of(model, public, alone=True)
-    if type(law.domain) not in DOMAINS:
+    if type(law.domain) not in SUM_DOMAINS:
         raise InputError(
             f"domain={law.domain}: its laws cannot be sealed; use kind hypercube, hypergrid, "
-            f"recordgrid or answergrid"
+            f"recordgrid or answergrid, or table with one row for each person"
         )
     return law
 

@@ -14,7 +14,7 @@ from liptest.cli.sealed_release import SealedCode
 from liptest.evidence.ledger import LedgerRecorder
 from liptest.evidence.postgres import Postgres
 from liptest.gate.gate import SealedGate
-from liptest.gate.sealing import seal
+from liptest.gate.sealing import seal, seal_on_grid
 from liptest.runs.fingerprints import fingerprint
 from liptest.service import actions
 from liptest.service.analysis import sealed_text
@@ -75,8 +75,14 @@ class Room:
         while daemon.run_one():
             pass
 
-    def register(self, name: str = "clicks", file: str = "clicks.csv", cap: float = 2.0) -> int:
-        more = {"column": "click", "epsilon": cap, "delta": 1e-9}
+    def register(
+        self,
+        name: str = "clicks",
+        file: str = "clicks.csv",
+        cap: float = 2.0,
+        column: str = "click",
+    ) -> int:
+        more = {"column": column, "epsilon": cap, "delta": 1e-9}
         number = actions.register_table(
             *(self.store, self.user("olga")), name=name, file=file, **more
         )
@@ -118,8 +124,10 @@ def analysed(room: Room, mechanism: lt.Mechanism) -> tuple[Result, str]:
     """What a worker would come to; the code runs here."""
     model = from_json(room.store.task(room.task).check_json)
     law = task_law(model, room.places.public)
-    code = fingerprint(mechanism)
-    found = SealedCode(seal(mechanism, law.domain), "mine:count", "declared", code)
+    own, code = mechanism.on_domain(law.domain), fingerprint(mechanism)
+    given = own, law.domain
+    sealed = seal(*given) if model.step is None else seal_on_grid(*given, model.step)
+    found = SealedCode(sealed, "mine:count", "declared", code)
     gate = SealedGate(
         found.sealed,
         law,

@@ -48,6 +48,57 @@ def test_an_output_a_row_and_less_budget(room: Room) -> None:
     assert Ledger(room.places.ledger).problems() == []
 
 
+PEOPLE = """
+epsilon = 1.0
+grid_step = 0.5
+[domain]
+kind = "table"
+records = 40
+fields = { age = "real:0..120", region = "north|south" }
+"""
+
+
+def old_in_the_north(people, rng):  # type: ignore[no-untyped-def]
+    """Noisy sums over rows of a table, one of them where the other is large."""
+    old = people[(people["age"] > 65) & (people["region"] == "north")]
+    count = len(old) + rng.laplace(0, 2)
+    if count < 3:
+        return None
+    return [float(count), float(old["age"].sum() + rng.laplace(0, 240))]
+
+
+def whole_count(data, rng):  # type: ignore[no-untyped-def]
+    return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+
+def test_programs_on_tables_are_released(room: Room) -> None:
+    rows = [f"{k * 3},{'north' if k % 3 else 'south'}" for k in range(40)]
+    text = "\n".join(["age,region", *rows])
+    (room.places.private / "people.csv").write_text(text + "\n", encoding="utf-8")
+    table = room.register(name="people", file="people.csv", column="")
+    assert {one.name: one.state for one in room.store.tables()}["people"] == "ready"
+    room.task = room.make_task(table, PEOPLE)
+    assert room.store.task(room.task).message == ""
+    submission = room.submit()
+    room.decide(submission, lt.mechanism(old_in_the_north))
+    number = actions.ask_for_release(room.store, room.user("olga"), submission, "release-1")
+    room.work()
+    found = room.store.release(number)
+    assert (found.state, found.message) == ("released", "")
+    small = room.make_task(table, PEOPLE.replace("real:0..120", "real:0..100"))
+    assert room.store.task(small).state == "failed"
+    assert "age" in room.store.task(small).message
+
+
+def test_whole_sums_are_released_after_a_proof(room: Room) -> None:
+    submission = room.submit()
+    room.decide(submission, lt.mechanism(whole_count))
+    number = actions.ask_for_release(room.store, room.user("olga"), submission, "release-1")
+    room.work()
+    found = room.store.release(number)
+    assert (found.state, found.message) == ("released", "")
+
+
 def test_refused_at_the_cap(room: Room) -> None:
     numbers = [asked(room, f"release-{n}") for n in range(3)]
     room.work()
