@@ -124,7 +124,7 @@ def check_column(path: Path, column: str | None, rows: str | None = None) -> Non
     _named(_first_line(path), path, column, private=True)
 
 
-def check_named(path: Path, column: str | None) -> None:
+def check_has_column(path: Path, column: str | None) -> None:
     """The same of a file with several columns, of which none need be named: they may be a table."""
     if column is not None or path.suffix.lower() in (".npy", ".json"):
         check_column(path, column)

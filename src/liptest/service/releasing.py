@@ -14,7 +14,7 @@ from typing import Any
 
 from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.sealed_release import NamedCode
-from liptest.cli.tables import check_named, read_column, read_whole_numbers
+from liptest.cli.tables import check_has_column, read_column, read_whole_numbers
 from liptest.data.domains import Domain
 from liptest.data.tables import Table
 from liptest.errors import GateError, InputError, LedgerError, LiptestError, shown
@@ -133,7 +133,7 @@ def register_file(table: PrivateTable, places: Places) -> Answer:
     """Look whether a table can be read, and cap it; a cap is never raised from here."""
     try:
         path = _file_of(table, places)
-        check_named(path, table.column)
+        check_has_column(path, table.column)
         ledger = Ledger(places.ledger)
         cap = ledger.caps().get(table.name)
         if cap not in (None, Cap.checked(table.name, table.epsilon, table.delta)):
