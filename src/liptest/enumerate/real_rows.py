@@ -20,6 +20,7 @@ from liptest.data.real_tables import RealRows
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.symbolic_paths import Pairs
 from liptest.enumerate.user_rows import (
+    SumOverRows,
     UserRows,
     exact_sum,
     kept_by,
@@ -109,21 +110,17 @@ class RealData(UserRows):
         """What rows have in common."""
         return self._cells
 
-    def sum_over_rows(self, number: int) -> tuple[NDArray[Any], NDArray[Any], Any] | None:
-        """What a row adds to an answer: between two numbers of its cell, and by which recipe.
-
-        None where it is not a sum over all rows alone.
-        """
-        book = self._answers
-        if book.bounds[number] is not None or book.parts[number] is not None:
+    def sum_over_rows(self, number: int) -> SumOverRows | None:
+        over_rows, book = super().sum_over_rows(number), self._answers
+        if over_rows is None or book.parts[number] is not None:
             return None
-        low = book.tables[number]
-        high, recipe = book.largest.get(number, low), book.recipes.get(number)
+        low, recipe = over_rows.low, book.recipes.get(number)
         if recipe is None:
-            return low, high, None
+            return over_rows
         _, calculated, kept = recipe
         there = np.ones(len(low), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)
-        return np.where(there, low, 0.0), np.where(there, high, 0.0), calculated
+        low, high = (np.where(there, end, 0.0) for end in (low, book.largest[number]))
+        return SumOverRows(low, high, calculated, over_rows.bound)
 
     def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         slots = self._domain.slots_in(dataset)

@@ -217,7 +217,7 @@ def _followed(
         added=data.added,
         output=None if has_met else _output_of(leaves),
         moved=None if functions or has_met else common_sums(leaf.moved for leaf in leaves),
-        real_data=data if isinstance(data, RealData) else None,
+        rows=data if isinstance(data, UserRows) else None,
         ends=() if has_met else tuple(leaves),
     )
     if functions and type(data) is Records:

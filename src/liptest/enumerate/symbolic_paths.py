@@ -62,8 +62,8 @@ class SymbolicPaths:
     output: Callable[[Callable[[Any], Any]], Output] | None = None
     #: The answers in each number of the output, where data only move it (``moved_outputs``).
     moved: Sums | None = None
-    #: Of a table with real columns: its rows as symbols (``RealData``).
-    real_data: Any = None
+    #: Of a table with real columns, or with users: its rows as symbols (``UserRows``).
+    rows: Any = None
     #: All runs, in the order of their choices; ``paths`` has equal ones once. None where some met.
     ends: tuple[PathEnd, ...] = ()
 

@@ -24,6 +24,7 @@ from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import Column
+from liptest.values.row_cells import RowCells
 from liptest.values.user_numbers import PerUser, added_by_users
 
 # Users, more or less, of plain tables.
@@ -77,6 +78,16 @@ class UserRows:
             rows = rows[kept_by(bound, rows, users)]
             counts[bound] = np.bincount(rows, minlength=self._answers.values)
         return self._answers.value(answer.number, counts[bound])
+
+    @property
+    def cells(self) -> RowCells | None:
+        """What rows with real columns have in common; None where there are none."""
+        return None
+
+    def sum_over_rows(self, number: int) -> SumOverRows | None:
+        """What rows add to an answer; None where it is not a sum over rows alone."""
+        bound, table = self._answers.bounds[number], self._answers.tables[number]
+        return None if isinstance(bound, PerUser) else SumOverRows(table, table, None, bound)
 
     def _value_of_users(self, bound: PerUser, number: int, dataset: NDArray[Any]) -> Fraction:
         """What all users add to an answer."""
@@ -231,6 +242,15 @@ class UserRows:
                 dataset[own : own + others] = first + np.arange(others)
             sides.append(dataset)
         return sides[0], sides[1]
+
+
+class SumOverRows(NamedTuple):
+    """What a row adds to an answer: between two numbers of its cell, by a recipe, if it is kept."""
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+    recipe: Any
+    bound: RowBound | None
 
 
 class UserWithRows(NamedTuple):

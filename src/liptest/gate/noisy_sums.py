@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
-from liptest.data.real_tables import RealRows
-from liptest.data.tables import AddedRows
+from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.errors import GateError
 from liptest.gate.row_answers import RowAnswers, read_row_answers
-from liptest.symbolic.answers import Answer, Differences
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.exact_draws import ExactDraw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
@@ -65,7 +64,7 @@ class NoisySums:
     domain: Domain
     noises: tuple[Noise, ...]
     sums: tuple[NoisySum, ...]
-    #: Of tables with real columns: what is added up.
+    #: Of tables with real columns, or with users: what is added up.
     answers: RowAnswers | None = None
 
     def __post_init__(self) -> None:
@@ -85,7 +84,7 @@ class NoisySums:
     def counted(self, dataset: IntArray) -> Sequence[int | Fraction]:
         """What sums add up: how many records have each value, or the numbers of a dataset, (d,).
 
-        Of tables with real columns the answers.
+        Of tables with real columns, or with users, the answers.
         """
         if self.answers is not None:
             return self.answers.totals(dataset)
@@ -105,7 +104,7 @@ class NoisySums:
         return isinstance(self.domain, _BY_RECORDS)
 
     @cached_property
-    def differences(self) -> Differences:
+    def differences(self) -> Differences | ManyDifferences:
         """By how much neighbours move what the data add: of records the sums, else the answers."""
         d = self.domain.dimension
         if self.answers is not None:
@@ -182,7 +181,7 @@ def read_noisy_sums(document: dict[str, Any], domain: Domain) -> NoisySums:
     noises = tuple(Noise(family, fraction_of(*number)) for family, *number in document["noises"])
     sums = tuple(map(read_sum, document["sums"]))
     answers = None
-    if isinstance(domain, RealRows):
+    if isinstance(domain, RowsOfUsers):
         answers = read_row_answers(document["table"], domain)
     made = NoisySums(domain, noises, sums, answers)
     places = domain.dimension if answers is None else len(answers.answers)

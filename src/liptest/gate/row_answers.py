@@ -1,13 +1,15 @@
-"""Sums over the rows of a table with real columns, as plain values (docs/theory/size.md, S18).
+"""Sums over the rows of a table, as plain values (docs/theory/size.md, S18).
 
 A row lies in one of some cells: by its other columns, by intervals of its real ones, and by
 comparisons. What it adds is calculated by a recipe and cut off at two numbers of its cell; so it
-lies between them whatever the recipe is, and the price is that of these numbers.
+lies between them whatever the recipe is, and the price is that of these numbers. Of users only the
+first rows may be added up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -17,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
-from liptest.data.real_tables import RealRows
-from liptest.enumerate.user_rows import exact_sum
+from liptest.data.real_tables import Real, RealRows
+from liptest.data.tables import RowsOfUsers
+from liptest.enumerate.user_rows import exact_sum, kept_by
 from liptest.errors import GateError
-from liptest.symbolic.answers import Answer, Differences
-from liptest.values.answer_book import AnswerBook
+from liptest.symbolic.answers import Answer, Differences, ManyDifferences
+from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.protocol import COMPARISONS
 from liptest.values.recipes import ENDS, Recipe, RowCondition, evaluate
 from liptest.values.row_cells import MOST_CELLS, RowCells
@@ -43,12 +46,13 @@ _LARGEST = 1e100
 class RowAnswer:
     """What a row adds to one sum: between ``low`` and ``high`` of its cell, (cells,) floats each.
 
-    ``recipe`` calculates it; None where both are equal.
+    ``recipe`` calculates it; None where both are equal. ``bound``: which rows of a user count.
     """
 
     low: Floats
     high: Floats
     recipe: Recipe | None = None
+    bound: RowBound | None = None
 
     def total(self, cells: NDArray[np.int64], entries: Mapping[Any, Any]) -> Fraction:
         """The sum over rows of these cells with these real numbers, exactly."""
@@ -65,7 +69,7 @@ class RowAnswer:
 class RowAnswers:
     """Sums over the rows of tables of a domain, by cells that are cut and divided so."""
 
-    domain: RealRows
+    domain: RowsOfUsers
     cuts: Mapping[str, frozenset[float]]
     conditions: tuple[RowCondition, ...]
     answers: tuple[RowAnswer, ...]
@@ -73,10 +77,10 @@ class RowAnswers:
     @cached_property
     def cells(self) -> RowCells:
         """Of the rows."""
-        limits = {name: (kind.lower, kind.upper) for name, kind in self.domain.reals.items()}
-        first = 0 if self.domain.is_full else 1
+        reals = _reals_of(self.domain)
+        limits = {name: (kind.lower, kind.upper) for name, kind in reals.items()}
         rows = self.domain.row_values - 1
-        return RowCells(rows, first, limits, self.cuts, self.conditions)
+        return RowCells(rows, int(_has_gaps(self.domain)), limits, self.cuts, self.conditions)
 
     @cached_property
     def book(self) -> AnswerBook:
@@ -84,10 +88,12 @@ class RowAnswers:
         comes_and_goes = self.domain.kind == "add_remove"
         book = AnswerBook(self.domain.rows, self.cells.count, comes_and_goes=comes_and_goes)
         for number, one in enumerate(self.answers):
+            own = copy(book)  # which shares the lists
+            own.bound = one.bound
             if one.recipe is None:
-                answer = book.of(one.low)
+                answer = own.of(one.low)
             else:
-                answer = book.of_recipe((number,), one.low, one.high, Fraction(0))
+                answer = own.of_recipe((number,), one.low, one.high, Fraction(0))
             if answer.number != number:
                 raise ValueError
         return book
@@ -99,17 +105,28 @@ class RowAnswers:
         return tuple(Answer(number, is_whole) for number, is_whole in enumerate(whole))
 
     @cached_property
-    def differences(self) -> Differences:
+    def differences(self) -> Differences | ManyDifferences:
         """By how much neighbours move the sums."""
+        if _has_users(self.domain):
+            return self.book.differences_of_users(self.domain.most)[0]
         return self.book.differences()
 
     def totals(self, dataset: IntArray) -> list[Fraction]:
         """All sums on a dataset, exactly."""
-        slots = self.domain.slots_in(dataset)
+        slots, entries = np.asarray(dataset), {}
+        if isinstance(self.domain, RealRows):
+            slots, entries = self.domain.slots_in(dataset), self.domain.entries_in(dataset)
         there = slots > 0
-        entries = {name: own[there] for name, own in self.domain.entries_in(dataset).items()}
+        users = self.domain.users_in(slots[there])
+        entries = {name: own[there] for name, own in entries.items()}
         cells = self.cells.of(self.domain.rows_in(slots[there]), entries)
-        return [one.total(cells, entries) for one in self.answers]
+        totals = []
+        for one in self.answers:
+            left = kept_by(one.bound, cells, users)
+            totals.append(
+                one.total(cells[left], {name: own[left] for name, own in entries.items()})
+            )
+        return totals
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; ``read_row_answers`` is the inverse."""
@@ -123,11 +140,39 @@ class RowAnswers:
         }
 
 
-def _listed_answer(one: RowAnswer) -> list[Any]:
-    low = [number.hex() for number in one.low.tolist()]
-    if one.recipe is None:
-        return [low]
-    return [low, [number.hex() for number in one.high.tolist()], _listed(one.recipe)]
+def _reals_of(domain: RowsOfUsers) -> dict[str, Real]:
+    return domain.reals if isinstance(domain, RealRows) else {}
+
+
+def _has_users(domain: RowsOfUsers) -> bool:
+    return domain.has_users if isinstance(domain, RealRows) else True
+
+
+def _has_gaps(domain: RowsOfUsers) -> bool:
+    """Whether there may be no row in a place, so that cell 0 is that of none."""
+    return not domain.is_full if isinstance(domain, RealRows) else True
+
+
+def _listed_answer(one: RowAnswer) -> dict[str, Any]:
+    listed: dict[str, Any] = {"low": _hexadecimals(one.low)}
+    if one.recipe is not None:
+        listed |= {"high": _hexadecimals(one.high), "recipe": _listed(one.recipe)}
+    if one.bound is not None:
+        listed["bound"] = _listed_bound(one.bound)
+    return listed
+
+
+def _listed_bound(bound: RowBound | None) -> list[Any]:
+    """The bounds, the first one first."""
+    if bound is None:
+        return []
+    kept = np.frombuffer(bound.kept, dtype=np.bool_).astype(int).tolist()
+    order = _hexadecimals(np.frombuffer(bound.order, dtype=np.float64))
+    return [*_listed_bound(bound.before), [kept, bound.most, order]]
+
+
+def _hexadecimals(numbers: Floats) -> list[str]:
+    return [number.hex() for number in numbers.tolist()]
 
 
 def _listed(recipe: Recipe) -> list[Any]:
@@ -158,14 +203,14 @@ def plain_recipe(recipe: Recipe) -> Recipe:
     return (kind, *map(plain_recipe, rest))
 
 
-def read_row_answers(document: dict[str, Any], domain: RealRows) -> RowAnswers:
+def read_row_answers(document: dict[str, Any], domain: RowsOfUsers) -> RowAnswers:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
     budget = _Budget()
     cuts = {
         name: frozenset(budget.floats(document["cuts"][name], kind.lower, kind.upper))
-        for name, kind in domain.reals.items()
+        for name, kind in _reals_of(domain).items()
     }
-    if document["cuts"].keys() - cuts.keys() or domain.has_users:
+    if document["cuts"].keys() - cuts.keys():
         raise ValueError
     conditions = tuple(_read_condition(listed, domain, budget) for listed in document["conditions"])
     bare = RowAnswers(domain, cuts, conditions, ())
@@ -174,8 +219,15 @@ def read_row_answers(document: dict[str, Any], domain: RealRows) -> RowAnswers:
     answers = tuple(_read_answer(listed, bare, budget) for listed in document["answers"])
     made = RowAnswers(domain, cuts, conditions, answers)
     # That it can be computed at all shows here: whether it can depends on no number of a row.
-    _ = made.book, made.totals(domain.zeros)
+    _ = made.book, made.totals(_no_rows(domain))
     return made
+
+
+def _no_rows(domain: RowsOfUsers) -> IntArray:
+    """Some dataset, as empty as there is one."""
+    if isinstance(domain, RealRows):
+        return domain.zeros
+    return np.zeros(domain.dimension, dtype=domain.dtype)
 
 
 class _Budget:
@@ -198,34 +250,50 @@ class _Budget:
         return numbers
 
 
-def _read_answer(listed: list[Any], known: RowAnswers, budget: _Budget) -> RowAnswer:
-    low, *more = listed
-    lows = np.array(budget.floats(low, -_LARGEST, _LARGEST))
+def _read_answer(said: dict[str, Any], known: RowAnswers, budget: _Budget) -> RowAnswer:
+    lows = np.array(budget.floats(said["low"], -_LARGEST, _LARGEST))
     highs, recipe = lows, None
-    if more:
-        high, said = more
-        highs = np.array(budget.floats(high, -_LARGEST, _LARGEST))
-        recipe = _read_recipe(said, known.domain, known.cells.count, budget, has_cells=True)
+    if "recipe" in said:
+        highs = np.array(budget.floats(said["high"], -_LARGEST, _LARGEST))
+        read = partial(_read_recipe, domain=known.domain, budget=budget, has_cells=True)
+        recipe = read(said["recipe"], places=known.cells.count)
     count, first = known.cells.count, known.cells.first
     if len(lows) != count or len(highs) != count or (lows > highs).any():
         raise ValueError
     if lows[:first].any() or highs[:first].any():
         raise ValueError
-    return RowAnswer(lows, highs, recipe)
+    bound = _read_bound(said.get("bound", []), known, budget)
+    return RowAnswer(lows, highs, recipe, bound)
 
 
-def _read_condition(listed: list[Any], domain: RealRows, budget: _Budget) -> RowCondition:
+def _read_bound(listed: list[Any], known: RowAnswers, budget: _Budget) -> RowBound | None:
+    bound = None
+    if len(listed) > _DEEPEST or (listed and not _has_users(known.domain)):
+        raise ValueError
+    for kept, most, order in listed:
+        budget.take(len(kept))
+        numbers = np.array(budget.floats(order, -np.inf, np.inf), dtype=np.float64)
+        right = all(type(one) is int and one in (0, 1) for one in kept)
+        if not right or type(most) is not int or most < 1 or len(kept) != known.cells.count:
+            raise ValueError
+        if len(numbers) not in (0, known.cells.count):
+            raise ValueError
+        bound = RowBound(bound, np.array(kept, dtype=np.bool_).tobytes(), most, numbers.tobytes())
+    return bound
+
+
+def _read_condition(listed: list[Any], domain: RowsOfUsers, budget: _Budget) -> RowCondition:
     comparison, *sides = listed
     left, right = (_read_recipe(side, domain, domain.row_values, budget) for side in sides)
     condition = RowCondition(_COMPARISONS[comparison], left, right)
-    numbers = {name: kind.values for name, kind in domain.reals.items()}
+    numbers = {name: kind.values for name, kind in _reals_of(domain).items()}
     condition.holds(np.ones(1, dtype=np.int64), numbers)
     return condition
 
 
 def _read_recipe(
     listed: list[Any],
-    domain: RealRows,
+    domain: RowsOfUsers,
     places: int,
     budget: _Budget,
     depth: int = 0,
@@ -247,7 +315,7 @@ def _read_recipe(
         raise ValueError
     if kind == "real":
         [name] = rest
-        if name not in domain.reals:
+        if name not in _reals_of(domain):
             raise ValueError
         return ("real", name)
     if kind == "number":

@@ -29,8 +29,13 @@ from liptest.data.domains import (
     RecordGrid,
 )
 from liptest.data.points import PointBatch
-from liptest.data.real_tables import AddedRealRows, ReplacedRealRows
-from liptest.data.tables import AddedRows, ReplacedRows
+from liptest.data.real_tables import (
+    AddedRealRows,
+    AddedRealUsers,
+    ReplacedRealRows,
+    ReplacedRealUsers,
+)
+from liptest.data.tables import AddedRows, AddedUsers, ReplacedRows, ReplacedUsers
 from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.evidence.ledger_file import canonical_json, text_digest
@@ -62,8 +67,12 @@ MOST_BITS = 1 << 14
 _MOST_EXACT_BITS = 1 << 10
 #: Domains whose datasets and neighbours are known here, by exact type.
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
-#: The same, where only sums of the data are sealed: tables whose rows are those of one person each.
-SUM_DOMAINS = (*DOMAINS, ReplacedRows, AddedRows, ReplacedRealRows, AddedRealRows)
+#: The same, and tables, of which only sums over rows are sealed.
+SUM_DOMAINS = (
+    *DOMAINS,
+    *(ReplacedRows, AddedRows, ReplacedUsers, AddedUsers),
+    *(ReplacedRealRows, AddedRealRows, ReplacedRealUsers, AddedRealUsers),
+)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
 #: Of what is written down of them.
 VERSION = 1

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import Domain
-from liptest.data.real_tables import RealRows
+from liptest.data.tables import RowsOfUsers
 from liptest.enumerate.noise_outputs import replaced
 from liptest.enumerate.post_processing import place_of_cut
-from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.symbolic_paths import PathEnd, SymbolicPaths
+from liptest.enumerate.user_rows import UserRows
 from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
@@ -87,8 +87,8 @@ class SumCollector:
         self._domain = domain
         self._rows = None
         self._added = followed.added
-        if isinstance(domain, RealRows):
-            self._rows = _RowCollector(followed.real_data, domain)
+        if isinstance(domain, RowsOfUsers):
+            self._rows = _RowCollector(followed.rows, domain)
             self._added = self._rows.added
         self._noises: dict[tuple[int, Noise], int] = {}
         self._sums: dict[NoisySum, int] = {}
@@ -124,9 +124,9 @@ class SumCollector:
 
 
 class _RowCollector:
-    """Sums over the rows of a table with real columns, equal ones once."""
+    """Sums over the rows of a table, equal ones once."""
 
-    def __init__(self, data: RealData, domain: RealRows) -> None:
+    def __init__(self, data: UserRows, domain: RowsOfUsers) -> None:
         self._data = data
         self._domain = domain
         self._places: dict[Any, int] = {}
@@ -137,10 +137,10 @@ class _RowCollector:
         over_rows = self._data.sum_over_rows(number)
         if over_rows is None:
             return None
-        *ends, recipe = over_rows
-        low, high = (np.asarray(end, dtype=np.float64) for end in ends)
-        one = RowAnswer(low, high, None if recipe is None else plain_recipe(recipe))
-        key = low.tobytes(), high.tobytes(), one.recipe
+        low, high = (np.asarray(end, dtype=np.float64) for end in over_rows[:2])
+        recipe = None if over_rows.recipe is None else plain_recipe(over_rows.recipe)
+        one = RowAnswer(low, high, recipe, over_rows.bound)
+        key = low.tobytes(), high.tobytes(), recipe, one.bound
         if key not in self._places:
             self._places[key] = len(self._answers)
             self._answers.append(one)
@@ -148,12 +148,14 @@ class _RowCollector:
 
     def answers(self) -> RowAnswers:
         """All that were collected."""
-        cells = self._data.cells
+        cells, answers = self._data.cells, tuple(self._answers)
+        if cells is None:
+            return RowAnswers(self._domain, {}, (), answers)
         conditions = tuple(
             RowCondition(one.comparison, plain_recipe(one.left), plain_recipe(one.right))
             for one in cells.conditions
         )
-        return RowAnswers(self._domain, cells.cuts, conditions, tuple(self._answers))
+        return RowAnswers(self._domain, cells.cuts, conditions, answers)
 
 
 @dataclass(frozen=True)

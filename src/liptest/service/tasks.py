@@ -80,7 +80,7 @@ def task_law(model: CheckModel, public: Path) -> Distribution:
     if type(law.domain) not in SUM_DOMAINS:
         raise InputError(
             f"domain={law.domain}: its laws cannot be sealed; use kind hypercube, hypergrid, "
-            f"recordgrid or answergrid, or table with one row for each person"
+            f"recordgrid, answergrid or table"
         )
     return law
 

@@ -125,14 +125,6 @@ class TestGate:
         with pytest.raises(InputError, match=r"grid_step=0\.01"):
             lt.PrivacyGate(lt.mechanism(share), table(), epsilon=1.0)
 
-    def test_rows_of_users_are_refused(self):
-        users = lt.Table(
-            {"user": lt.Key(), "age": lt.Real(0, 120)}, rows=ROWS, unit="user", at_most=2
-        )
-        program = lt.mechanism(lambda people, rng: float(people["age"].sum() + rng.laplace(0, 240)))
-        with pytest.raises(GateError, match="are not added up"):
-            lt.PrivacyGate(program, users, epsilon=1.0, grid_step=1)
-
     def test_a_median_is_refused_with_its_line(self):
         def middle(people, rng):
             return float(people["age"].median() + rng.laplace(0, 120))
@@ -202,6 +194,112 @@ class TestTotals:
     def test_an_empty_table_adds_nothing(self):
         domain, sealed = sealed_total("clip", "add_remove")
         assert sealed.sums.counted(domain.encode(frame(0))) == [0]
+
+
+USERS = {"user": lt.Key(), "age": lt.Real(0, 120), "member": lt.Bit()}
+USER_SUMS = {
+    "all rows": lambda f: f["age"].clip(10, 60),
+    "first rows": lambda f: f.groupby("user").head(2)["age"],
+    "first of some": lambda f: f[f["age"] > 65].groupby("user").head(1)["age"],
+    "counted": lambda f: f[f.groupby("user").cumcount() < 2]["member"],
+    "one each": lambda f: f.drop_duplicates("user")["member"],
+}
+
+
+def of_users(relation="replace", rows=12, real=True, at_most=3):
+    columns = USERS if real else {name: USERS[name] for name in ("user", "member")}
+    return lt.Table(columns, rows=rows, unit="user", at_most=at_most, relation=relation)
+
+
+class TestUsers:
+    @pytest.mark.parametrize("relation", RELATIONS)
+    @pytest.mark.parametrize("name", USER_SUMS)
+    @given(
+        listed=st.lists(
+            st.tuples(st.integers(0, 4), numbers, st.integers(0, 1)), min_size=0, max_size=12
+        )
+    )
+    def test_totals_are_those_of_pandas(self, name, relation, listed):
+        key, domain = (name, relation, "users"), of_users(relation, at_most=12)
+        people = pd.DataFrame(listed, columns=list(USERS)).astype({"age": float, "member": int})
+        if key not in SEALED:
+
+            def program(people, rng):
+                return float(USER_SUMS[name](people).sum() + rng.laplace(0, 1e6))
+
+            sealed = seal_sums_of(lt.mechanism(program).on_domain(domain), domain)
+            SEALED[key] = read_sealed(json.loads(json.dumps(sealed.to_dict())), "x", domain)
+        [value] = SEALED[key].sums.counted(domain.encode(people))
+        added = np.asarray(USER_SUMS[name](people), dtype=np.float64)
+        assert value == sum(map(F, added.tolist()), F(0))
+
+    @pytest.mark.parametrize("real", [True, False])
+    @pytest.mark.parametrize("relation", RELATIONS)
+    def test_the_price_is_that_of_all_rows_of_a_user(self, relation, real):
+        """At most three rows in all, of which one row of each user is counted, or two, or three."""
+
+        def program(people, rng):
+            count = people.groupby("user").head(k)["member"].sum()
+            return int(count + rng.geometric(0.5) - rng.geometric(0.5))
+
+        def all_rows(people, rng):
+            return int(people["member"].sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+        domain = of_users(relation, real=real)
+        people = pd.DataFrame({"user": [1, 1, 1, 2], "age": 30.0, "member": [1, 1, 1, 0]})
+        for k, code in ((1, program), (2, program), (3, all_rows)):
+            for epsilon, expected in ((0.6932 * k, "YES"), (0.6931 * k, "NO")):
+                told = lt.PrivacyGate(lt.mechanism(code), domain, epsilon=epsilon)
+                assert told.certificate.decision in (expected, "INCONCLUSIVE")
+                assert told.release(people).is_released is (expected == "YES")
+
+    def test_a_user_with_more_rows_is_no_release(self):
+        def program(people, rng):
+            return int(people["member"].sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+        told = lt.PrivacyGate(lt.mechanism(program), of_users(), epsilon=3.0)
+        people = pd.DataFrame({"user": [1] * 4, "age": 30.0, "member": 1})
+        with pytest.raises(DatasetError, match="more than 3 rows of one user"):
+            told.release(people)
+
+    @pytest.mark.parametrize(
+        "bound",
+        [
+            [[[1], 1, []]],
+            [[[2] * 5, 1, []]],
+            [[[1] * 5, 0, []]],
+            [[[1] * 5, True, []]],
+            [[[1] * 5, 1, ["0x0p+0"]]],
+            [[[1] * 5, 1, ["nan"] * 5]],
+            [[[1] * 5, 1]],
+            3,
+        ],
+    )
+    def test_bounds_that_nobody_seals_are_not_read(self, bound):
+        def program(people, rng):
+            old = people[people["age"] > 65]
+            return float(old.groupby("user").head(1)["age"].sum() + rng.laplace(0, 240))
+
+        domain = lt.Table({"user": lt.Key(), "age": lt.Real(0, 120)}, rows=9, unit="user")
+        sealed = seal_sums_of(lt.mechanism(program).on_domain(domain), domain)
+        document = json.loads(json.dumps(sealed.to_dict()))
+        [[kept, most, order]] = document["table"]["answers"][0]["bound"]
+        assert (len(kept), most, order) == (len(document["table"]["answers"][0]["low"]), 1, [])
+        right = [[[1] * len(kept), 2, []]]
+        document["table"]["answers"][0]["bound"] = right
+        again = read_sealed(document, "x", domain)
+        assert "bound" in again.to_dict()["table"]["answers"][0]
+        document["table"]["answers"][0]["bound"] = bound
+        with pytest.raises(InputError):
+            read_sealed(document, "x", domain)
+
+    def test_a_number_of_each_user_is_refused(self):
+        def program(people, rng):
+            spent = people.groupby("user")["age"].sum().clip(0, 100).sum()
+            return float(spent + rng.laplace(0, 100))
+
+        with pytest.raises(GateError, match="not a sum over all records"):
+            lt.PrivacyGate(lt.mechanism(program), of_users(), epsilon=1.0, grid_step=1)
 
 
 class TestPrices:
@@ -283,12 +381,13 @@ class TestReading:
             ("table", "conditions", 0, 1, ["add", ["real", "age"]]),
             ("table", "conditions", 0, 1, ["number", "x"]),
             ("table", "conditions", 0, 1, ["number", "nan"]),
-            ("table", "answers", 0, 0, []),
-            ("table", "answers", 0, 0, 0, "0x1p+0"),
-            ("table", "answers", 0, 0, 1, "inf"),
-            ("table", "answers", 0, 0, 1, "0x1p+1000"),
-            ("table", "answers", 0, 2, ["real", "user"]),
-            ("table", "answers", 0, 2, ["known", "x"]),
+            ("table", "answers", 0, "low", []),
+            ("table", "answers", 0, "low", 0, "0x1p+0"),
+            ("table", "answers", 0, "low", 1, "inf"),
+            ("table", "answers", 0, "low", 1, "0x1p+1000"),
+            ("table", "answers", 0, "recipe", ["real", "user"]),
+            ("table", "answers", 0, "recipe", ["known", "x"]),
+            ("table", "answers", 0, "bound", [[[0], 1, []]]),
             ("table", "answers", []),
             ("table", []),
             ("sums", 0, "added", [[1, "1", "1"]]),
@@ -306,19 +405,21 @@ class TestReading:
         for _ in range(300):
             deep = ["negative", deep]
         with pytest.raises(InputError):
-            read_sealed(self.changed(document, "table", "answers", 0, 2, deep), "x", domain)
+            read_sealed(self.changed(document, "table", "answers", 0, "recipe", deep), "x", domain)
 
     def test_ends_that_are_the_wrong_way_round_are_not_read(self, document):
         domain, _ = sealed_total("two columns", "add_remove")
-        document["table"]["answers"][0][:2] = document["table"]["answers"][0][1::-1]
+        one = document["table"]["answers"][0]
+        one["low"], one["high"] = one["high"], one["low"]
         with pytest.raises(InputError):
             read_sealed(document, "x", domain)
 
     def test_narrower_ends_are_told_as_such(self, document):
         """The price is that of the ends, and so is what is added up."""
         domain, sealed = sealed_total("two columns", "add_remove")
-        low, high, _ = document["table"]["answers"][0]
-        document["table"]["answers"][0][1] = [low[k] if k % 2 else high[k] for k in range(len(low))]
+        one = document["table"]["answers"][0]
+        ends = zip(one["low"], one["high"], strict=True)
+        one["high"] = [low if k % 2 else high for k, (low, high) in enumerate(ends)]
         again = read_sealed(document, "x", domain)
         assert isinstance(again, SealedSums)
         dataset = domain.encode(frame(6, seed=3))
