@@ -147,8 +147,9 @@ def release(
     --private ages.csv --private-column age --grid-step 0.01
 
     A pandas or polars program; the private file has all columns of the table.
-    Example: liptest release vendor.py:report --epsilon 1 --domain table --records 5000
-    --columns "age:real:0..120,region:north|south" --private people.csv --grid-step 0.01
+    Example: liptest release vendor.py:report --epsilon 1 --records 5000
+    --domain table --columns "age:real:0..120,region:north|south"
+    --private people.csv --grid-step 0.01
     """
     dataset = {
         "private": private,

@@ -36,6 +36,10 @@ def draw(dataset, n, rng):
 
 def mean(data, rng):
     return data.sum() / 5000 + rng.laplace(0, 120 / 5000)
+
+def report(people, rng):
+    north = people[people["region"] == "north"]
+    return float(north["age"].sum() + rng.laplace(0, 120))
 """
 MINE = """
 def count(data, rng):
@@ -79,6 +83,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "private.csv").write_text("click\n0\n1\n1\n")
     ages = "".join(f"{k % 121}\n" for k in range(5000))
     (folder / "ages.csv").write_text(f"age\n{ages}")
+    people = "".join(f"{k % 121},{'north' if k % 3 else 'south'}\n" for k in range(5000))
+    (folder / "people.csv").write_text(f"age,region\n{people}")
     np.save(folder / "public.npy", np.zeros((4, 3), dtype=np.int8))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
