@@ -87,7 +87,9 @@ class UserRows:
     def sum_over_rows(self, number: int) -> SumOverRows | None:
         """What rows add to an answer; None where it is not a sum over rows alone."""
         bound, table = self._answers.bounds[number], self._answers.tables[number]
-        return None if isinstance(bound, PerUser) else SumOverRows(table, table, None, bound)
+        if isinstance(bound, PerUser) or self._answers.parts[number] is not None:
+            return None
+        return SumOverRows(table, table, None, bound)
 
     def _value_of_users(self, bound: PerUser, number: int, dataset: NDArray[Any]) -> Fraction:
         """What all users add to an answer."""
