@@ -363,7 +363,7 @@ def _draw_numbers(
 def _doubling_numbers(high: float, count: int) -> NDArray[np.float64] | None:
     """See ``_pairs_of_single_sums``; None where so few rows do not reach a power of 2."""
     # The smaller the steps, the closer the row comes to the power of 2.
-    for part in (32, 16, 8, 4) if high > 0 else ():
+    for part in (32, 16, 8, 4) if high > 0 and count else ():
         step = 2.0 ** math.floor(math.log2(high / part))
         top = 2.0 ** math.floor(math.log2(step * count * 0.9))
         steps = math.ceil((top - high) / step)

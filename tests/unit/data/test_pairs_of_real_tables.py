@@ -211,3 +211,14 @@ def test_rows_that_code_selects_are_among_them(program: Any, domain: Any) -> Non
     assert verdict.decision == "NO", str(verdict)
     assert verdict.witness is not None
     assert verdict.witness.verify(program.on_domain(domain))
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_tables_of_one_row_have_pairs(relation: str) -> None:
+    domain = lt.Table({"age": lt.Real(0, 100)}, rows=1, relation=relation)
+    pairs = list(domain.plain_pairs())
+    assert pairs
+    verdict = lt.check_privacy(
+        lambda people, rng: float(people["age"].sum() + rng.laplace(0, 101)), domain, epsilon=1.0
+    )
+    assert verdict.decision == "YES"
