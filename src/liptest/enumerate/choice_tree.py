@@ -38,7 +38,7 @@ from liptest.errors import (
 )
 from liptest.mechanisms.laws import Output
 from liptest.runs.interrupts import is_in_finalizer
-from liptest.symbolic.work import spend
+from liptest.symbolic.work import spend_on_choices
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
 from liptest.values.lines import advice_on
 
@@ -494,7 +494,7 @@ class ChoiceTree:
         deadline = None if self.max_seconds is None else time.monotonic() + self.max_seconds
         while True:
             output = self._run(run)
-            spend(len(self.path))  # each of them was made again
+            spend_on_choices(len(self.path))  # each of them was made again
             if self._cut:
                 self._cuts += 1
                 if self.noise is not None:

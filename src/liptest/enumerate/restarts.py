@@ -22,7 +22,7 @@ from liptest.enumerate.choice_tree import (
 )
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Output
-from liptest.symbolic.work import spend
+from liptest.symbolic.work import spend_on_choices
 from liptest.values.branching import Path
 from liptest.values.noise_run import NoiseRun
 
@@ -109,7 +109,7 @@ class RestartingTree(ChoiceTree):
         deadline = None if self.max_seconds is None else time.monotonic() + self.max_seconds
         while True:
             output = self._run(run)
-            spend(len(self.path))
+            spend_on_choices(len(self.path))
             if self._restarted is not None:
                 self._count_restart()
             elif self._cut:

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 
 from liptest.errors import BudgetError
 
+# So many choices cost what one constraint does.
+_CHOICES = 8
+
 
 class TooDearError(BudgetError):
     """An attempt has used all the work that it was given."""
@@ -45,6 +48,11 @@ def limited_work(most: int) -> Iterator[None]:
         used = own - left.pop()
         if left:
             left[-1] -= used
+
+
+def spend_on_choices(count: int) -> None:
+    """Count a run that makes so many choices again, each of which is quick."""
+    spend(1 + count // _CHOICES)
 
 
 def spend(units: int) -> None:

@@ -90,9 +90,15 @@ def test_a_program_that_asks_what_its_data_are_is_answered_or_noticed() -> None:
         total = 0 * data.sum() if hasattr(data, "storage") else data.sum()
         return float(total + rng.laplace(0, 1.0))
 
+    def asks_its_size(data: Any, rng: Any) -> float:
+        total = data.sum() if data.__sizeof__() > 111 else 0 * data.sum()
+        return float(total + rng.laplace(0, 1.0))
+
     [path] = paths(asks_the_type, lt.Hypercube(20)).paths
     assert len(path.places[0].terms) == 2  # the sum and the noise
-    found = paths(asks, lt.Hypercube(20))
+    [path] = paths(asks, lt.Hypercube(20)).paths
+    assert len(path.places[0].terms) == 2
+    found = paths(asks_its_size, lt.Hypercube(20))
     assert isinstance(found, NoPaths)
     assert "on plain data" in found.reason
 

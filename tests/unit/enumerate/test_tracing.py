@@ -163,7 +163,8 @@ def test_a_loop_that_a_budget_ends_has_a_law_that_is_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "v.py").write_text(
-        "def f(data, rng):\n    while rng.random() < 0.9:\n        pass\n    return 'end'\n"
+        "def f(data, rng):\n    n = 0\n    while rng.random() < 0.9:\n        n += 1\n"
+        "    return 'end' if n >= 0 else 'below'\n"
     )
     assert main(["law", "v.py:f", "--dataset", "1"]) == 0
     printed = capsys.readouterr().out
