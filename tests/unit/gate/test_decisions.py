@@ -141,6 +141,7 @@ class TestGate:
 class TestLaws:
     """The sealed tree has the law of the code: exact laws on small domains, against draws."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("data", [[0, 0, 0], [1, 2, 1], [2, 2, 2]])
     @pytest.mark.parametrize(
         "program",

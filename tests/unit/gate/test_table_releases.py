@@ -233,6 +233,7 @@ class TestUsers:
         added = np.asarray(USER_SUMS[name](people), dtype=np.float64)
         assert value == sum(map(F, added.tolist()), F(0))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("real", [True, False])
     @pytest.mark.parametrize("relation", RELATIONS)
     def test_the_price_is_that_of_all_rows_of_a_user(self, relation, real):
@@ -449,6 +450,7 @@ class TestCommand:
 
         return command
 
+    @pytest.mark.slow
     def test_a_private_csv_file_is_read_after_a_yes(self, release, capsys):
         assert release("members") == 0
         assert "RELEASED" in capsys.readouterr().out
