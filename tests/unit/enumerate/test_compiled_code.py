@@ -168,6 +168,7 @@ def test_innocent_code_is_not_accused(tmp_path: Path) -> None:
     assert len(lt.mechanism(known_code).law(DATA)) == 2
 
 
+@pytest.mark.slow
 def test_garbage_that_others_left_is_not_the_programs() -> None:
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")

@@ -56,7 +56,7 @@ DETERMINED = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(DETERMINED, 3))
+@pytest.mark.parametrize("name", mostly_slow(DETERMINED, 1))
 def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
     assert verdict.decision == "NO"
@@ -92,6 +92,7 @@ def test_others_are_taken_as_freshly_seeded_and_the_verdict_says_so(generator: A
     assert "elsewhere" not in str(lt.check_privacy(fresh, LAW, epsilon=1.2))
 
 
+@pytest.mark.slow
 def test_a_determined_output_that_tells_nothing_at_first_is_no_yes() -> None:
     tested = lt.mechanism(lambda data: int(data[0]) if HELD.random() < 0.01 else 0, name="m")
     with pytest.raises(MechanismError, match=r"constant seed 42 \(test_const.*later ones nothing"):

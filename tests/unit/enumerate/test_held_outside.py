@@ -146,9 +146,17 @@ def _twice(data: Any) -> int:
         (lambda data: int(np.random.SeedSequence().entropy) % 2, "operating system"),
         (lambda data: int(np.random.SeedSequence().generate_state(1)[0]) % 2, "operating system"),
         (lambda data: len(repr(np.random.SeedSequence())), "operating system"),
-        (lambda data: flipped(data[0], np.random.default_rng(FRESH)), "made elsewhere.*RNG ="),
+        pytest.param(
+            lambda data: flipped(data[0], np.random.default_rng(FRESH)),
+            "made elsewhere.*RNG =",
+            marks=pytest.mark.slow,
+        ),
         (lambda data: int(FRESH.generate_state(1)[0]) % 2, "made elsewhere"),
-        (lambda data: flipped(data[0], np.random.default_rng(IN_A_TUPLE[0])), "that it holds"),
+        pytest.param(
+            lambda data: flipped(data[0], np.random.default_rng(IN_A_TUPLE[0])),
+            "that it holds",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_a_seed_sequence_says_is_refused(function: Callable[[Any], int], says: str) -> None:

@@ -187,7 +187,14 @@ def with_a_generator_of_its_own(data: Any) -> int:
     return int(data.sum()) + 10 * coin_of(rng) + coin_of(rng)
 
 
-@pytest.mark.parametrize("program", [with_seeds, with_seeding, with_a_generator_of_its_own])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(with_seeds, marks=pytest.mark.slow),
+        with_seeding,
+        with_a_generator_of_its_own,
+    ],
+)
 def test_seeded_generators_have_no_law(program: Any) -> None:
     verdict = lt.check_privacy(lt.mechanism(program), lt.Hypercube(8), epsilon=1.0, delta=0.5)
     assert verdict.decision == "NO"

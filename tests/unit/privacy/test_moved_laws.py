@@ -159,6 +159,7 @@ def test_what_data_move() -> None:
     assert paths.differences.bounds[answer] == 1
 
 
+@pytest.mark.slow
 def test_what_is_made_of_a_moved_number_is_not_moved() -> None:
     """At 0 and 1 ones the loss is 0.5, at 3 and 4 it is infinite."""
     assert verdict(looked_at_afterwards, 1.0, method="alignment").decision == "INCONCLUSIVE"
