@@ -22,7 +22,6 @@ from pydantic import BeforeValidator
 
 from liptest.cli import typed
 from liptest.cli.frame_columns import (
-    PARQUET,
     check_inside,
     column_kind,
     is_meant_to_say,
@@ -35,7 +34,7 @@ from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
-from liptest.data.sources import SqlTable, as_source
+from liptest.data.sources import PARQUET, SqlTable, as_source
 from liptest.data.tables import Key, Table
 from liptest.errors import MOST_RECORDS, ConfigError, InputError, check_count, meant_number, shown
 

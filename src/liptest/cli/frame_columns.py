@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.data.real_tables import Real
-from liptest.data.sources import as_source
+from liptest.data.sources import PARQUET, as_source
 from liptest.data.tables import Category, ColumnKind, Integer, Key, Table
 from liptest.errors import ConfigError, InputError, shown
 
-PARQUET = (".parquet", ".pq")
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
 _REAL = re.compile(rf"real:{_NUMBER}\.\.{_NUMBER}")
 _RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
@@ -58,11 +57,13 @@ def is_meant_to_say(said: str) -> bool:
     return bool(re.match(r"[-+(\[]?\.?[0-9]", said)) or said.lower() in words
 
 
-def read_cells(path: Path, name: str) -> list[Any]:
-    """One column of a public table."""
+def read_cells(
+    path: Path, name: str, rows: str | None = None, *, private: bool = False
+) -> list[Any]:
+    """One column of a table; ``rows`` and ``private`` as for ``read_column``, of CSV files."""
     if path.suffix.lower() in PARQUET:
         return list(as_source(path).rows([name])[0])
-    return list(read_column(path, name))
+    return list(read_column(path, name, rows, private=private))
 
 
 def read_names(path: Path | None, name: str) -> list[str]:
@@ -148,13 +149,9 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
 
     Raises InputError where a column is missing, or holds what is no number where these are meant.
     """
-    is_parquet = path.suffix.lower() in PARQUET
     frame: dict[str, NDArray[Any]] = {}
     for name, kind in table.columns.items():
-        if is_parquet:
-            entries = np.array(read_cells(path, name), dtype=object)
-        else:
-            entries = read_column(path, name, rows, private=True)
+        entries: NDArray[Any] = np.array(read_cells(path, name, rows, private=True), dtype=object)
         if isinstance(kind, Real):
             entries = _as_floats(entries, path, name)
         elif isinstance(kind, Integer):

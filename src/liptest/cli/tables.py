@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.data.sources import PARQUET
 from liptest.errors import InputError, shown
 
 
@@ -129,7 +130,7 @@ def check_has_column(path: Path, column: str | None) -> None:
     if column is not None or path.suffix.lower() in (".npy", ".json"):
         check_column(path, column)
         return
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if path.suffix.lower() in PARQUET:
         return
     names = _first_line(path)
     if len(names) < 2 or all(map(_is_number, names)):

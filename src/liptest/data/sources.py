@@ -114,7 +114,8 @@ def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> 
 
 
 _COUNT = "liptest count"
-_PARQUET = (".parquet", ".pq")
+#: How names of Parquet files end.
+PARQUET = (".parquet", ".pq")
 # Nothing about the form is guessed but the types, and those from all rows. The name of a folder,
 # such as day=1, is not a column.
 _READ_CSV = (
@@ -227,7 +228,7 @@ def file_table(path: Path) -> FrameTable:
     # This file alone, whatever its name.
     exact = _PATTERN.sub(lambda match: f"[{match[0]}]", str(path))
     try:
-        if path.suffix.lower() in _PARQUET:
+        if path.suffix.lower() in PARQUET:
             relation = connection.read_parquet(exact, hive_partitioning=False)
         else:
             # Read once: the types of a CSV file are known only at its end.
@@ -253,7 +254,7 @@ def _told(error: str) -> str:
 def _require_commas(path: Path, columns: Sequence[str]) -> None:
     """InputError when the only column of a file is a row of others."""
     other = [mark for mark in _SEPARATORS if len(columns) == 1 and mark in columns[0]]
-    if other and path.suffix.lower() not in _PARQUET:
+    if other and path.suffix.lower() not in PARQUET:
         raise InputError(
             f"{path}: its one column is called {shown(columns[0])}; separate the columns with "
             f"commas, not with {other[0]!r}",

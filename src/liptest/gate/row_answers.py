@@ -180,7 +180,7 @@ def _listed(recipe: Recipe) -> list[Any]:
     if kind in ("real", "number"):
         return ["real", rest[0]] if kind == "real" else ["number", float(rest[1]).hex()]
     if kind == "table":
-        return ["table", [number.hex() for number in np.frombuffer(rest[1]).tolist()]]
+        return ["table", _hexadecimals(np.frombuffer(rest[1]))]
     if kind == "cells":
         return ["cells", *map(_listed, rest[0])]
     return [kind.__name__, *map(_listed, rest)]

@@ -67,12 +67,12 @@ MOST_BITS = 1 << 14
 _MOST_EXACT_BITS = 1 << 10
 #: Domains whose datasets and neighbours are known here, by exact type.
 DOMAINS = (Hypercube, Hypergrid, RecordGrid, OneAnswer, AllAnswers)
-#: The same, and tables, of which only sums over rows are sealed.
-SUM_DOMAINS = (
-    *DOMAINS,
+#: Tables, of which only sums over rows are sealed.
+TABLES = (
     *(ReplacedRows, AddedRows, ReplacedUsers, AddedUsers),
     *(ReplacedRealRows, AddedRealRows, ReplacedRealUsers, AddedRealUsers),
 )
+SUM_DOMAINS = (*DOMAINS, *TABLES)
 _NOISES: dict[str, type[Any]] = {"laplace": DiscreteLaplace, "gaussian": DiscreteGaussian}
 #: Of what is written down of them.
 VERSION = 1

@@ -15,7 +15,7 @@ from liptest.errors import GateError, InputError, LiptestError, shown
 from liptest.gate.sealed import (
     DOMAINS,
     MOST_ROWS,
-    SUM_DOMAINS,
+    TABLES,
     LawCollector,
     Sealed,
     SealedNoise,
@@ -163,7 +163,7 @@ def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed
 
 def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
     """How a mechanism can be sealed; it says so itself nowhere, and no law is computed."""
-    if type(domain) in SUM_DOMAINS[len(DOMAINS) :]:
+    if type(domain) in TABLES:
         return SealPlan("none", reason=_OF_TABLES)
     if type(domain) not in DOMAINS:
         return SealPlan("none", reason=f"datasets of {domain} can be neither listed nor added up")

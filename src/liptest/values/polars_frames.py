@@ -473,13 +473,12 @@ class PolarsSeries(CountsRows, OfPolars):
 # ---- groups
 
 
-class PolarsGroups(OfPolars):
-    """A frame by the entries of a column."""
+class GroupedFrame(OfPolars):
+    """A frame by a column, perhaps among others."""
 
     __slots__ = ("_frame", "_name")
 
     kind = object
-    advice = _KEYS_ADVICE
 
     def __init__(self, frame: PolarsFrame, name: str) -> None:
         self._frame, self._name = frame, name
@@ -488,6 +487,14 @@ class PolarsGroups(OfPolars):
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
         return self._frame.branching
+
+
+class PolarsGroups(GroupedFrame):
+    """A frame by the entries of a column."""
+
+    __slots__ = ()
+
+    advice = _KEYS_ADVICE
 
     def keys(self) -> RecordSeries:
         """The column of entries; users and real numbers are refused."""
@@ -529,21 +536,12 @@ class PolarsGroups(OfPolars):
         return self.agg(polars.len().alias(name))
 
 
-class UsersInGroups(OfPolars):
+class UsersInGroups(GroupedFrame):
     """A frame by users and the entries of one column."""
 
-    __slots__ = ("_frame", "_name")
+    __slots__ = ()
 
-    kind = object
     advice = _CELLS_ADVICE
-
-    def __init__(self, frame: PolarsFrame, name: str) -> None:
-        self._frame, self._name = frame, name
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Numbers of each user in each group."""
