@@ -24,6 +24,7 @@ from liptest.gate.row_answers import RowAnswer, RowAnswers, plain_recipe
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
 from liptest.mechanisms.base import Mechanism
+from liptest.privacy.request import never_answered
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
@@ -69,6 +70,7 @@ def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: s
 
 
 def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
+    """Its paths; GateError where it is not followed, MechanismError where it never answers."""
     if type(domain) not in SUM_DOMAINS:
         raise GateError(f"datasets of {domain} are not added up")
     followed: Any = mechanism.aligned_paths(domain, way=way)
@@ -77,6 +79,8 @@ def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
         raise GateError(f"{_REFUSED}: {why}")
     if followed.rounding or followed.missing or followed.sample:
         raise GateError(f"{_REFUSED}; here data are chosen by chance, or by weights in floats")
+    if all(end.raises for end in followed.ends):
+        raise never_answered(mechanism.name, followed.ends[0].output.exception, domain)
     return followed  # type: ignore[no-any-return]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.cli import main
 from liptest.data.real_tables import Real
-from liptest.errors import DatasetError, GateError, InputError
+from liptest.errors import DatasetError, GateError, InputError, MechanismError
 from liptest.gate.row_answers import RowAnswer, RowAnswers
 from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealed_texts import read_sealed
@@ -124,6 +124,13 @@ class TestGate:
     def test_real_numbers_need_a_step(self):
         with pytest.raises(InputError, match=r"grid_step=0\.01"):
             lt.PrivacyGate(lt.mechanism(share), table(), epsilon=1.0)
+
+    def test_code_that_never_answers_is_an_error_and_no_verdict(self):
+        def broken(people, rng):
+            raise ValueError("no such region")
+
+        with pytest.raises(MechanismError, match="ValueError.*never answers"):
+            lt.PrivacyGate(lt.mechanism(broken), table(), epsilon=1.0, grid_step=1)
 
     def test_a_median_is_refused_with_its_line(self):
         def middle(people, rng):
