@@ -129,7 +129,7 @@ class TestGate:
         def broken(people, rng):
             raise ValueError("no such region")
 
-        with pytest.raises(MechanismError, match="ValueError.*never answers"):
+        with pytest.raises(MechanismError, match=r"ValueError.*never answers"):
             lt.PrivacyGate(lt.mechanism(broken), table(), epsilon=1.0, grid_step=1)
 
     def test_a_median_is_refused_with_its_line(self):
