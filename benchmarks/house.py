@@ -49,7 +49,7 @@ class House:
         return set(self._imports(self.trees[module], typing))
 
     def _imports(self, node: ast.AST, typing: bool) -> Iterator[tuple[str, str]]:
-        for child in ast.iter_child_nodes(node):
+        for child in _statements_in(node):
             if isinstance(child, ast.Import):
                 for alias in child.names:
                     package, _, below = alias.name.partition(".")
@@ -92,6 +92,12 @@ class House:
     def lines(self) -> dict[str, int]:
         """Module -> lines of its file."""
         return {module: len(text.splitlines()) for module, text in self.texts.items()}
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements inside of another, and what holds such ones: no expression does."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        yield from getattr(node, name, ())
 
 
 def _is_for_type_checkers(node: ast.AST) -> bool:

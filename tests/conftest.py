@@ -33,6 +33,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """All cases of the slow tests take more than an hour on two cores."""
+    parser.addoption(
+        "--every-case",
+        action="store_true",
+        help="run every case of slow tests; without it, of four or more cases of a test every "
+        "second, and of twelve or more every fourth",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out some of many cases of a slow test."""
+    if config.getoption("--every-case"):
+        return
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        name, _, case = item.nodeid.partition("[")
+        if case and item.get_closest_marker("slow"):
+            cases.setdefault(name, []).append(item)
+    left: set[pytest.Item] = set()
+    for those in cases.values():
+        kept = those if len(those) < 4 else those[:: 2 if len(those) < 12 else 4]
+        left |= {*those} - {*kept}
+    config.hook.pytest_deselected(items=[one for one in items if one in left])
+    items[:] = [one for one in items if one not in left]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Process pools fork on Linux; Python 3.12 warns of that where NumPy has threads."""
     config.addinivalue_line(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "liptest"
@@ -61,37 +63,30 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
 
     Docstrings are read by users where they are the help of a command.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = set(_parts_of_strings(tree))
-    skipped |= set(_docstrings(tree, of_functions=path.parent.name != "cli"))
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value
-        elif isinstance(node, ast.JoinedStr):
-            parts = [one.value if isinstance(one, ast.Constant) else "X" for one in node.values]
-            text = "".join(map(str, parts))
-        else:
-            continue
-        if len(text.split()) >= _FEWEST and not _QUERY.match(text):
-            for paragraph in _PARAGRAPH.split(text):
-                yield node.lineno, paragraph
+    skipped: set[int] = set()
+    holders: tuple[type[ast.AST], ...] = (ast.Module,)
+    if path.parent.name != "cli":
+        holders += (ast.ClassDef, ast.FunctionDef)
+    # What holds a string comes before it.
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, holders):
+            skipped |= set(_docstring(node))
+        elif isinstance(node, (ast.Constant, ast.JoinedStr)) and id(node) not in skipped:
+            text = ""
+            if isinstance(node, ast.JoinedStr):
+                skipped |= set(map(id, node.values))
+                parts = [one.value if isinstance(one, ast.Constant) else "X" for one in node.values]
+                text = "".join(map(str, parts))
+            elif isinstance(node.value, str):
+                text = node.value
+            if len(text.split()) >= _FEWEST and not _QUERY.match(text):
+                for paragraph in _PARAGRAPH.split(text):
+                    yield node.lineno, paragraph
 
 
-def _parts_of_strings(tree: ast.Module) -> Iterator[int]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield from (id(one) for one in node.values)
-
-
-def _docstrings(tree: ast.Module, *, of_functions: bool) -> Iterator[int]:
-    holders = (ast.Module, ast.ClassDef, ast.FunctionDef) if of_functions else (ast.Module,)
-    for node in ast.walk(tree):
-        if isinstance(node, holders) and node.body:
-            first = node.body[0]
-            if isinstance(first, ast.Expr):
-                yield id(first.value)
+def _docstring(node: Any) -> Iterator[int]:
+    if node.body and isinstance(node.body[0], ast.Expr):
+        yield id(node.body[0].value)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -102,8 +97,13 @@ def sentences(text: str) -> Iterator[str]:
             yield one
 
 
-def told() -> Iterator[tuple[str, str]]:
+@cache
+def told() -> tuple[tuple[str, str], ...]:
     """(where, paragraph) of everything."""
+    return tuple(_told())
+
+
+def _told() -> Iterator[tuple[str, str]]:
     for path in pages():
         for line, text in paragraphs(path.read_text(encoding="utf-8")):
             yield f"{path.relative_to(ROOT)}:{line}", text

@@ -90,6 +90,6 @@ BUGS = {
 }
 for title, (function, data) in BUGS.items():
     try:
-        ask(title, lt.mechanism(function), data, epsilon=1, max_seconds=30)
+        ask(title, lt.mechanism(function), data, epsilon=1, max_seconds=300)
     except lt.errors.LiptestError as error:
         print(f"{title}: {type(error).__name__} {error}")

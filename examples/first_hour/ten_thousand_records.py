@@ -82,4 +82,4 @@ JOBS = {
     "randomised response, kept too often": (randomised(2.0), CELLS),
 }
 for title, (mechanism, data) in JOBS.items():
-    ask(title, mechanism, data, epsilon=1, max_seconds=60)
+    ask(title, mechanism, data, epsilon=1, max_seconds=600)

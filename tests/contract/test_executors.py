@@ -89,7 +89,7 @@ PROCESSES: dict[str, Callable[[int], Any]] = {
 @pytest.fixture(
     params=[
         *("threads-4", "own-1", "own-2", "fork-2"),
-        *(pytest.param(name, marks=SLOW) for name in ("own-4", "spawn-2", "loky-2", "cluster-2")),
+        *(pytest.param(name, marks=SLOW) for name in ("spawn-2", "loky-2", "cluster-2")),
     ]
 )
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:

@@ -115,7 +115,7 @@ def on_one_bit(case: dict[str, Any], pair: Any) -> Any:
     def run(bit: Any, rng: Any) -> Any:
         return build(table[int(bit[0])], rng)
 
-    return lt.mechanism(run, name=case["name"], max_seconds=60.0)
+    return lt.mechanism(run, name=case["name"], max_seconds=1e6)
 
 
 def pair_of(case: dict[str, Any], key: str) -> Any:
@@ -158,7 +158,7 @@ def test_the_code_has_the_golden_numbers(case: dict[str, Any]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["one", "all"])
 def test_the_maximum_with_one_sided_noise_has_neither(relation: str) -> None:
-    mechanism = lt.mechanism(ENTRIES["noisy max 4"].build(), max_seconds=60.0)
+    mechanism = lt.mechanism(ENTRIES["noisy max 4"].build(), max_seconds=1e6)
     domain = lt.AnswerGrid([2] * 3, relation=relation)
     assert lt.exact_rho(mechanism, domain).value == math.inf
     assert lt.exact_mu(mechanism, domain).value == math.inf

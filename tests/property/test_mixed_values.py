@@ -392,11 +392,16 @@ def test_some_kinds_meet(a: str, b: str, name: str) -> None:
 @pytest.mark.parametrize("a", ALL)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_all_kinds_meet_in_both_orders(a: str, name: str) -> None:
-    """Each kind and operation with one other kind or none: half of them, spread evenly."""
+    """Each kind and operation with one other kind or none: half of them, spread evenly.
+
+    Two that have long laws are left to the tests of each.
+    """
     wrong = {}
     every = 2 * len(ALL)
     first = (5 * list(ALL).index(a) + 7 * list(OPERATIONS).index(name)) % every
     for b in list(ALL)[first::every]:
+        if {a, b} <= _LONG:
+            continue
         try:
             check(ALL[a], ALL[b], OPERATIONS[name])
         except (AssertionError, lt.errors.LiptestError) as error:

@@ -34,9 +34,9 @@ def test_programs_are_programs(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(fuzz.KINDS))
 def test_no_law_is_wrong(name: str) -> None:
-    words, wrong = fuzz.tally(name, range(10_000, 10_080))
+    words, wrong = fuzz.tally(name, range(10_000, 10_020))
     assert not wrong, wrong[0].text + wrong[0].detail
-    assert words["agree"] > 20
+    assert words["agree"] > 4
 
 
 @pytest.mark.parametrize(

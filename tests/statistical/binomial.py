@@ -21,7 +21,7 @@ from fractions import Fraction
 #: million runs fails by chance.
 TAIL = 1e-12
 #: Seeds of a check of power.
-SEEDS = 2000
+SEEDS = 800
 #: A starved variant makes one draw in this many.
 STARVED = 50
 #: Draws of a check of a law.

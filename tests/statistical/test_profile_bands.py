@@ -20,7 +20,7 @@ from tests.statistical.binomial import STARVED, is_plausible
 
 pytestmark = pytest.mark.slow
 
-RUNS, DRAWS, FAILURE, MASS = 1000, 300, 0.2, 0.05
+RUNS, DRAWS, FAILURE, MASS = 500, 300, 0.2, 0.05
 EPSILONS = (0.3, 0.7, 1.2, 2.0)
 GRID = claims_at(EPSILONS, 0.0, 1e-9)
 

@@ -1,6 +1,7 @@
 """One precision for each thread, whatever the others calculate with."""
 
 import concurrent.futures
+import logging
 import math
 import multiprocessing
 import threading
@@ -101,12 +102,21 @@ def test_two_threads_that_compare_and_integrate_do_not_disturb_each_other():
 
 def test_code_that_is_analysed_while_balls_are_compared_waits_for_nobody():
     """An analysis waits for balls, balls never for an analysis: else both would wait for ever."""
-    analysing, calculating = threading.Event(), threading.Event()
+    analysing = threading.Event()
     laws = []
 
+    class Telling(logging.Handler):
+        def emit(self, record):
+            analysing.set()
+
+    # What logs does not count as memory of a program.
+    logger = logging.getLogger("test_balls")
+    logger.is_calculating = False
+    logger.addHandler(Telling())
+
     def patient(data, rng):
-        analysing.set()
-        while not calculating.is_set():
+        logger.error("analysing")
+        while not logger.is_calculating:
             pass
         return bool(data.sum() + rng.laplace(0, 1) > 0.5)
 
@@ -116,7 +126,7 @@ def test_code_that_is_analysed_while_balls_are_compared_waits_for_nobody():
     def calculate():
         analysing.wait()
         with precision(100):
-            calculating.set()
+            logger.is_calculating = True
             laws.append(
                 lt.output_law(lt.mechanism(lambda data, rng: bool(rng.random() < 0.5)), [0])
             )

@@ -23,7 +23,7 @@ from liptest.cli import typed
 from liptest.cli.claim_options import grid_step_of
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
-from liptest.cli.confined_check import begun_late, check_elsewhere
+from liptest.cli.confined_check import begun_late, check_elsewhere, refuted_elsewhere
 from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.jobs import (
     CodePlace,
@@ -378,7 +378,8 @@ def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Ce
     """The same of all laws that another process had from the code, which is not imported here."""
     law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder)
+    hidden = [] if task.ledger is None else [task.ledger]
+    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         run = replace(settings, executor=executor, progress=progress)
         verdict = check_with_settings(sealed_code.sealed.mechanism, law, run)
@@ -405,13 +406,13 @@ def _sealed_elsewhere(
     law: Distribution,
     settings: CheckSettings,
     recorder: LedgerRecorder,
-    *private: Path,
+    hidden: Sequence[Path],
+    *,
     step: Fraction | None = None,
 ) -> SealedCode:
     """The laws that another process had from the code, once the attempt is written down."""
     where = where_is(model, task.folder)
     _begin_unseen(recorder, model, where, law, settings)
-    hidden = [*private, *([] if task.ledger is None else [task.ledger])]
     try:
         return seal_elsewhere(
             where,
@@ -509,9 +510,8 @@ def _gate_on_sealed(
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
     step = _step(model, options)
-    sealed_code = _sealed_elsewhere(
-        model, task, law, settings, recorder, options["private"], step=step
-    )
+    hidden = [options["private"], *([] if task.ledger is None else [task.ledger])]
+    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden, step=step)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
             sealed_code.sealed,
@@ -521,6 +521,11 @@ def _gate_on_sealed(
             law_source=sealed_code.source,
             recorder=recorder,
             releases=model.releases,
+            refuted=lambda: refuted_elsewhere(
+                *(model, task.folder, law, settings),
+                where=where_is(model, task.folder),
+                hidden=hidden,
+            ),
         )
     return gate, sealed_code.label, None
 

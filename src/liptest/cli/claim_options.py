@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from liptest.errors import InputError, shown
-from liptest.mechanisms.additive import exact_positive
+from liptest.mechanisms.additive import checked_step
 
 CLAIM = Group("Claim")
 #: The keys of all forms of claim beside epsilon.
@@ -64,8 +65,11 @@ def to_arguments(model: Any) -> dict[str, Any]:
 def grid_step_of(text: str) -> Fraction:
     """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
     try:
-        return exact_positive("grid_step", Fraction(text))
-    except (ValueError, ZeroDivisionError):
+        # As a float first: of 1e999999999 no fraction is made.
+        if "/" not in text and not 0 < float(text) < math.inf:
+            raise ValueError
+        return checked_step(Fraction(text))
+    except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
             f"grid_step={text!r} is not a number above 0; write 1, 0.01 or 1/7", name="grid_step"
         ) from None

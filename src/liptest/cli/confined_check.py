@@ -11,9 +11,9 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from liptest.report.text import printable
 from liptest.runs.jail import Listener, find_bubblewrap, memory_here, run_confined
 from liptest.runs.progress import Told
 from liptest.runs.shown_code import code_files
+from liptest.verdicts import Decision
 
 _MODULE = "liptest.cli.checking_child"
 # Seconds beyond those of the request, in which a child says what it knows.
@@ -83,7 +84,9 @@ def check_elsewhere(
     workers: int = 1,
     checkpoint: Path | None = None,
     pictures: bool = False,
-    hidden: tuple[Path, ...] = (),
+    hidden: Iterable[Path] = (),
+    memory: int | None = None,
+    is_quiet: bool = False,
     progress: Told | None = None,
 ) -> CheckedElsewhere:
     """Have the code at ``where`` checked in a jail, where there is one, and read the certificate.
@@ -97,11 +100,12 @@ def check_elsewhere(
             "code of your own",
             name="sql",
         )
+    memory = memory_here() if memory is None else memory
     request = {
         "check": model.model_dump(mode="json", exclude_none=True),
         "folder": str(folder),
         "workers": workers,
-        "memory": memory_here(),
+        "memory": memory,
         "is_jailed": find_bubblewrap() is not None,
         "pictures": pictures,
         "checkpoint": None if checkpoint is None else str(checkpoint),
@@ -115,10 +119,43 @@ def check_elsewhere(
         hidden=hidden,
         folder=Path.cwd(),
         seconds=math.inf if model.max_seconds is None else model.max_seconds + _GRACE,
-        memory=memory_here(),
-        listener=Listener(_Heard(checkpoint, progress).message, _print_line),
+        memory=memory,
+        listener=Listener(
+            _Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line
+        ),
     )
     return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
+
+
+def refuted_elsewhere(
+    model: CheckModel,
+    folder: Path,
+    law: Distribution,
+    settings: CheckSettings,
+    *,
+    where: str,
+    hidden: Iterable[Path],
+    memory: int | None = None,
+) -> PrivacyVerdict | None:
+    """The NO of another process to the code at ``where``, with its witness; None for all else.
+
+    It is the word of a process that ran the code: good for a refusal, and for nothing else.
+    """
+    try:
+        checked = check_elsewhere(
+            *(model, folder, law, settings),
+            where=where,
+            hidden=hidden,
+            memory=memory,
+            is_quiet=True,
+        )
+    except (LiptestError, InternalError):
+        return None
+    verdict = checked.certificate.verdict
+    if verdict.decision is not Decision.NO:
+        return None
+    told = f"{verdict.law_source}; checked in another process, whose word it is"
+    return replace(verdict, law_source=f"{told} ({checked.confinement})")
 
 
 @contextmanager
@@ -172,6 +209,10 @@ class _Heard:
 
 def _print_line(line: str) -> None:
     print(printable(line), file=sys.stderr, flush=True)
+
+
+def _ignore_line(line: str) -> None:
+    """Code that is looked at again has said what it says."""
 
 
 @dataclass(frozen=True)

@@ -266,7 +266,7 @@ class DomainOptions:
 
     def _of_equal_sizes(self, kind: Kind, values: int) -> Domain | None:
         """Of records that are all whole numbers below ``values``."""
-        check_count("values", values)
+        check_count("values", values, least=2)
         if kind == "hypercube":
             raise ConfigError(
                 f"domain.values={values}: a bit has 2 values; leave kind = 'hypercube' (--domain "

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.cli.tables import check_column, read_column, read_whole_numbers
+from liptest.cli.tables import (
+    check_column,
+    is_number_cell,
+    read_column,
+    read_private_columns,
+    read_whole_numbers,
+    to_floats,
+)
 from liptest.data.real_tables import Real
 from liptest.data.sources import PARQUET, as_source
 from liptest.data.tables import Category, ColumnKind, Integer, Key, Table
@@ -18,6 +25,7 @@ from liptest.errors import ConfigError, InputError, shown
 
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
 _REAL = re.compile(rf"real:{_NUMBER}\.\.{_NUMBER}")
+_MEANT_RANGE = re.compile(r"[\[(]?(-?[0-9]{1,18}) ?[-:,] ?([0-9]{1,18})[\])]?")
 _RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})(?::([0-9]{1,18}))?")
 
 
@@ -36,12 +44,19 @@ def column_kind(name: str, said: str | list[str]) -> ColumnKind:
     if written is None and "|" not in said:
         raise ConfigError(
             f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, names, "
-            f"north|south, real numbers, real or real:0..1.5, or whose row it is, key",
+            f"north|south, real numbers, real or real:0..1.5, or whose row it is, key"
+            f"{_meant_range(said)}",
             key="domain.fields",
         )
     if written is None:
         return Category(said.split("|"))
     return Integer(int(written[1]), int(written[2]), int(written[3] or 1))
+
+
+def _meant_range(said: str) -> str:
+    """What 0-120, 0:120 or [0, 120] is meant to say; empty for anything else."""
+    meant = _MEANT_RANGE.fullmatch(said.strip())
+    return f"; write {meant[1]}..{meant[2]}" if meant is not None else ""
 
 
 def says_what_it_holds(column: str) -> bool:
@@ -57,13 +72,11 @@ def is_meant_to_say(said: str) -> bool:
     return bool(re.match(r"[-+(\[]?\.?[0-9]", said)) or said.lower() in words
 
 
-def read_cells(
-    path: Path, name: str, rows: str | None = None, *, private: bool = False
-) -> list[Any]:
-    """One column of a table; ``rows`` and ``private`` as for ``read_column``, of CSV files."""
+def read_cells(path: Path, name: str) -> list[Any]:
+    """One column of a table."""
     if path.suffix.lower() in PARQUET:
         return list(as_source(path).rows([name])[0])
-    return list(read_column(path, name, rows, private=private))
+    return list(read_column(path, name))
 
 
 def read_names(path: Path | None, name: str) -> list[str]:
@@ -74,7 +87,7 @@ def read_names(path: Path | None, name: str) -> list[str]:
             f"table that has it, --table people.csv"
         )
     cells = read_cells(path, name)
-    if any(_is_number(cell) for cell in cells):
+    if any(is_number_cell(cell) for cell in cells):
         raise _wrong(
             f"{name}: {path} has numbers there; say a range, {name}:0..120, or all names, "
             f"{name}:north|south"
@@ -96,7 +109,7 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
         return
     cells = read_cells(path, name)
     if isinstance(kind, Real):
-        numbers = [float(cell) if _is_number(cell) else math.nan for cell in cells]
+        numbers = [float(cell) if is_number_cell(cell) else math.nan for cell in cells]
         outside = sum(not kind.lower <= number <= kind.upper for number in numbers)
         if outside:
             raise _wrong(f"{name}:{said}: {path} has {_rows(outside)} with something else")
@@ -114,14 +127,6 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
 
 def _rows(number: int) -> str:
     return f"{number:,} row{'' if number == 1 else 's'}"
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _wrong(what: str) -> ConfigError:
@@ -150,8 +155,13 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
     Raises InputError where a column is missing, or holds what is no number where these are meant.
     """
     frame: dict[str, NDArray[Any]] = {}
-    for name, kind in table.columns.items():
-        entries: NDArray[Any] = np.array(read_cells(path, name, rows, private=True), dtype=object)
+    names = list(table.columns)
+    if path.suffix.lower() in PARQUET:
+        found: list[Any] = [read_cells(path, name) for name in names]
+    else:
+        found = read_private_columns(path, names, rows)
+    for (name, kind), cells in zip(table.columns.items(), found, strict=True):
+        entries: NDArray[Any] = np.array(cells, dtype=object)
         if isinstance(kind, Real):
             entries = _as_floats(entries, path, name)
         elif isinstance(kind, Integer):
@@ -162,7 +172,7 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
 
 def _as_floats(entries: NDArray[Any], path: Path, name: str) -> NDArray[np.float64]:
     try:
-        return entries.astype(np.float64)
+        return to_floats(entries)
     except (TypeError, ValueError):
         pass
     # Outside of the except clause: no context carries an entry on.

@@ -258,7 +258,11 @@ def _hint(source: str, error: BaseException) -> str:
         folder = Path(source).resolve().parent
         while (folder / "__init__.py").is_file():
             parts, folder = [folder.name, *parts], folder.parent
+        if len(parts) == 1:
+            return "; it is in no package: write from name import .., without the dot"
         return f"; it is part of a package: name it {'.'.join(parts)}:.. in the folder {folder}"
+    if "null bytes" in str(error):
+        return "; save the file as UTF-8 text"
     return ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def read_whole_numbers(
 ) -> NDArray[np.int64]:
     """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
     try:
-        numbers = values.astype(np.float64)
+        numbers = to_floats(values)
     except (TypeError, ValueError, OverflowError):
         numbers = np.full(1, np.nan)
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
@@ -79,7 +80,7 @@ def read_whole_numbers(
 def _not_whole(values: NDArray[Any]) -> Any:
     for value in values.tolist():
         try:
-            if float(value) != int(float(value)):
+            if not is_number_cell(value) or float(value) != int(float(value)):
                 return value
         except (TypeError, ValueError, OverflowError):
             return value
@@ -96,14 +97,39 @@ def _array(path: Path) -> NDArray[Any]:
     return data
 
 
+def read_private_columns(path: Path, columns: Sequence[str], rows: str | None) -> list[list[str]]:
+    """Columns of a private CSV file in this order, which is read once; no message quotes a value.
+
+    Raises InputError as ``read_column`` does.
+    """
+    check_table(path)
+    if path.suffix in (".npy", ".json"):
+        raise InputError(f"{path} has no columns; give a CSV or a Parquet file")
+    those = _slice(rows)
+    found = [column[those] for column in _csv_columns(path, columns, private=True)]
+    if not found[0]:
+        raise InputError(f"{path}: the table has no rows{_of(rows)}", name="table")
+    return found
+
+
 def _csv_column(path: Path, column: str | None, private: bool) -> NDArray[Any]:
+    [found] = _csv_columns(path, [column], private=private)
+    return np.array(found, dtype=object)
+
+
+def _csv_columns(path: Path, columns: Sequence[str | None], *, private: bool) -> list[list[str]]:
     try:
         # A mark at the beginning, as spreadsheets write it, is not part of the first name.
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.reader(stream)
             names = next(reader, [])
-            chosen = _named(names, path, column, private)
-            return np.array([_cell(row, names, chosen, path) for row in reader], dtype=object)
+            chosen = [_named(names, path, column, private) for column in columns]
+            found: list[list[str]] = [[] for _ in columns]
+            for row in reader:
+                _check_length(row, names, path)
+                for place, own in zip(chosen, found, strict=True):
+                    own.append(row[place])
+            return found
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(
             f"{path}: it cannot be read as a CSV file in UTF-8 ({type(error).__name__}); "
@@ -133,7 +159,7 @@ def check_has_column(path: Path, column: str | None) -> None:
     if path.suffix.lower() in PARQUET:
         return
     names = _first_line(path)
-    if len(names) < 2 or all(map(_is_number, names)):
+    if len(names) < 2 or all(map(is_number_cell, names)):
         check_column(path, column)
 
 
@@ -147,19 +173,18 @@ def _first_line(path: Path) -> list[str]:
         ) from None
 
 
-def _cell(row: list[str], names: list[str], chosen: int, path: Path) -> str:
-    """A cell of a row that has as many as there are names; which row it is says nothing of it."""
+def _check_length(row: list[str], names: list[str], path: Path) -> None:
+    """Of a row that has as many cells as there are names; which row it is is not said."""
     if len(row) != len(names):
         what = "a row is empty" if not row else "a row has more or fewer cells than there are names"
         raise InputError(f"{path}: {what}; every row is a record", name="table")
-    return row[chosen]
 
 
 def _named(names: list[str], path: Path, column: str | None, private: bool) -> int:
     """Which of the columns it is."""
     if not names:
         raise InputError(f"{path}: the table is empty", name="table")
-    if column is None and all(map(_is_number, names)):
+    if column is None and all(map(is_number_cell, names)):
         raise InputError(
             f"{path}: its first line holds numbers, which would be taken for names; write the "
             f"names of the columns above them",
@@ -178,7 +203,7 @@ def _unknown(names: list[str], path: Path, column: str | None, private: bool) ->
     known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         known += "; columns are separated by commas, so save it with commas"
-    elif not private and any(map(_is_number, names)):
+    elif not private and any(map(is_number_cell, names)):
         known += "; its first line must hold the names of the columns"
     if column is None:
         return f"column: {path}: say which of its columns, {known}"
@@ -188,12 +213,20 @@ def _unknown(names: list[str], path: Path, column: str | None, private: bool) ->
     return f"column={shown(column)}: {path} has {what}; {'' if column in names else meant}{known}"
 
 
-def _is_number(text: str) -> bool:
+def is_number_cell(cell: Any) -> bool:
+    """Whether it is a number, as tables write them: 1_5 is Python's for 15."""
     try:
-        float(text)
-    except ValueError:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
         return False
-    return True
+    return not (isinstance(cell, str) and "_" in cell)
+
+
+def to_floats(cells: NDArray[Any]) -> NDArray[np.float64]:
+    """All cells as floats; ValueError and its like where one is not a number."""
+    if any(isinstance(cell, str) and "_" in cell for cell in cells.tolist()):
+        raise ValueError
+    return cells.astype(np.float64)
 
 
 def _slice(rows: str | None) -> slice:

@@ -631,12 +631,19 @@ def _check_unit(columns: dict[str, ColumnKind], unit: Any, at_most: Any) -> None
 
 
 def numbered(frame: Any, name: str) -> NDArray[np.int64]:
-    """Users by numbers, in the order in which they occur."""
+    """Users by numbers, in the order in which they occur; equal keys, as 1 and 1.0, are one.
+
+    Rows without a key are refused: nobody knows how many users they are of.
+    """
     try:
         entries = [_plain(entry) for entry in np.asarray(frame[name])]
+        # What is missing is None, or equals nothing: each of its rows would be a user.
+        is_missing = any(entry is None or entry != entry for entry in entries)
         places = {entry: place for place, entry in enumerate(dict.fromkeys(entries))}
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, ArithmeticError):
         raise DatasetError(f"the table has no column {name!r}, or not one of keys") from None
+    if is_missing:
+        raise DatasetError(f"column {name!r} has rows without a key")
     return np.array([places[entry] for entry in entries], dtype=np.int64)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun
-from liptest.values.branching import Branching, UnweightedBranches
+from liptest.values.branching import Branching, Path, UnweightedBranches
 
 _MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 20_000, 400, 1000
 # Datasets on which the function is run as it is written, and how often.
@@ -249,8 +250,19 @@ def _checked(
             program.canonical,
             program.session,
         )
+        ended: list[tuple[Path, Output]] = []
+
+        def noted() -> Output:
+            output = run()  # noqa: B023
+            ended[:] = [([*tree.path], output)]  # noqa: B023
+            return output
+
         try:
-            plain_law = tree.law(run)
+            plain_law = tree.law(noted)
+            for leaf in ended:
+                # A run that is made once more may change nothing that the function holds.
+                tree.repeat(run, *leaf)
+                program.session.check_keeps_no_state(partial(tree.repeat, run, *leaf))
         finally:
             tree.close()
 

@@ -24,6 +24,7 @@ from liptest.enumerate.clocks import Seconds
 from liptest.enumerate.compiled_code import CompiledCode
 from liptest.enumerate.constant_seeds import Determined
 from liptest.enumerate.executed_code import ExecutedCode
+from liptest.enumerate.first_calls import HeldBefore
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.kept_state import check_same_state, state_of
 from liptest.enumerate.other_threads import (
@@ -95,6 +96,12 @@ class Session:
         self.follow_arrays: Callable[[], None] = lambda: None
         #: Watches calls of shared libraries; set on installing.
         self.trap_libraries: Callable[[], None] = lambda: None
+        #: What the program reaches, and what it held before it was first called.
+        self.reached: list[Any] = []
+        self.held: HeldBefore | None = None
+        #: Whether the next run may find that it holds something else.
+        self.may_hold = False
+        self._puts_back = True
         #: Whether it is known that no order of rows changes what the program answers.
         self.takes_any_order = False
         #: Generators without a stand-in; set on installing.
@@ -119,6 +126,12 @@ class Session:
         self.rng._tree = tree
         for _, state in self._states.values():
             state._tree = tree
+        self.may_hold = bool(self.held)
+
+    def put_back(self) -> None:
+        """Let the program hold what it held before its first call; needed where it may not."""
+        if self._puts_back and self.held is not None:
+            self.may_hold = self.held.put_back() or self.held.is_small
 
     def begin(self) -> None:
         """Forget what the last run seeded; needed where it was ``touched`` only."""
@@ -262,10 +275,13 @@ class Session:
         self, again: Callable[[], object], unread: frozenset[str]
     ) -> tuple[list[str], list[str]]:
         before = self._state(unread)
+        self._puts_back = False
         try:
             again()
         except Abort as abort:
             raise abort.error from None
+        finally:
+            self._puts_back = True
         return before, self._state(unread)
 
     def _state(self, unread: frozenset[str]) -> list[str]:

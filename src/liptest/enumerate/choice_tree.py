@@ -10,24 +10,23 @@ stays as unexplored probability.
 
 from __future__ import annotations
 
-import dis
 import math
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
-from types import CodeType, FrameType
 from typing import Any, NoReturn
 
 from flint import arb
 
-from liptest.enumerate.caught_faults import is_noting
 from liptest.enumerate.noise_outputs import density_leaf
 from liptest.enumerate.repeated_leaves import KeptLeaves
+from liptest.enumerate.run_watch import (
+    REMEDY,
+    endless,
+    hurry,
+    is_watched,
+    watched_for_progress,
+)
 from liptest.enumerate.sums import LawSum, multiply_all
 from liptest.errors import (
     BudgetError,
@@ -37,7 +36,6 @@ from liptest.errors import (
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.laws import Output
-from liptest.runs.interrupts import is_in_finalizer
 from liptest.symbolic.work import spend_on_choices
 from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
 from liptest.values.lines import advice_on
@@ -84,85 +82,6 @@ def total_of(branches: Branches) -> int:
     return 1 if isinstance(branches, UnweightedBranches) else sum(branches)
 
 
-# Ends loops that swallow what ends them: ``while True: try: ... except: pass``.
-#
-# An exception that is raised anywhere in the body of such a loop is caught by it. One that is
-# raised at a line of the ``except`` clause, or outside of the ``try``, is not. So the lines of the
-# program are traced until there is one.
-
-
-def runs(code: CodeType, frame: FrameType | None) -> bool:
-    """Whether a frame was called, directly or not, by a function with this code."""
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    return frame is not None
-
-
-def raise_soon(give_up: Callable[[], None], frame: FrameType | None, inside: CodeType) -> None:
-    """Call ``give_up``, which raises, at the next line where the frame does not catch it.
-
-    That holds for the frame and those that called it, up to the function with code ``inside``;
-    nothing is done where the code is traced already, as under a debugger. ``forget`` undoes it.
-    """
-    if sys.gettrace() is not None and not is_noting(sys.gettrace()):
-        return
-
-    def trace(here: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and not _is_caught(here):
-            give_up()
-        return trace
-
-    _ours[:] = [lambda *call: None]  # what is called from now on is not traced
-    while frame is not None and frame.f_code is not inside:
-        frame.f_trace = trace
-        frame = frame.f_back
-    sys.settrace(_ours[0])
-
-
-def stop_tracing() -> None:
-    """Trace no more."""
-    if _ours and sys.gettrace() is _ours[0]:
-        sys.settrace(None)
-    _ours.clear()
-
-
-_ours: list[Any] = []
-# Between these two an exception is being handled. One that is raised where the interpreter is about
-# to begin or end that would leave it to be handled for ever.
-_BORDERS = {dis.opmap["PUSH_EXC_INFO"], dis.opmap["POP_EXCEPT"]}
-
-
-def _is_caught(frame: FrameType) -> bool:
-    """Whether the line that begins is in the body of a ``try``, and not within a clause of it."""
-    if frame.f_code.co_code[frame.f_lasti] in _BORDERS:
-        return True
-    for start, stop, restores in _handlers(frame.f_code.co_exceptiontable):
-        if start <= frame.f_lasti < stop:
-            return not restores
-    return False
-
-
-def _handlers(table: bytes) -> Iterator[tuple[int, int, bool]]:
-    """Bytes of code from start to stop that have a handler; no two of them overlap.
-
-    ``restores`` is whether it is one that cleans up after an ``except`` clause or ``with`` and
-    raises again. The format is described with CPython (``exception_handling_notes.txt``).
-    """
-    numbers = _varints(table)
-    for start in numbers:
-        length, _, depth_and_kind = next(numbers), next(numbers), next(numbers)
-        yield 2 * start, 2 * (start + length), bool(depth_and_kind & 1)
-
-
-def _varints(table: bytes) -> Iterator[int]:
-    value = 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            yield value
-            value = 0
-
-
 #: Runs for one law: twenty fair coins, under a minute and under 1 GB if all outputs differ.
 MAX_LEAVES = 1 << 20
 #: Choices in one run. A path of k choices has at least k leaves beside it, each replayed from
@@ -177,7 +96,6 @@ MAX_CUTS = 16
 LIGHT = 64
 #: Seconds without the end of a run, after which a loop is taken for endless.
 MAX_SECONDS_A_RUN = 60.0
-_REMEDY = "or declare the law with lt.ClosedForm"
 
 
 def is_light(numerator: int, denominator: int) -> bool:
@@ -185,12 +103,12 @@ def is_light(numerator: int, denominator: int) -> bool:
     return denominator.bit_length() - numerator.bit_length() > LIGHT
 
 
-def too_many_draws(name: str) -> BudgetError:
-    """More than MAX_DRAWS in one run."""
+def too_many_draws(name: str, most: int = MAX_DRAWS) -> BudgetError:
+    """More than ``most`` in one run."""
     return BudgetError(
-        f"{name}: more than {MAX_DRAWS:,} random numbers drawn in one run; does it loop for "
-        f"ever? Draw fewer, {_REMEDY}",
-        budget=MAX_DRAWS,
+        f"{name}: more than {most:,} random numbers drawn in one run; does it loop for "
+        f"ever? Draw fewer, {REMEDY}",
+        budget=most,
     )
 
 
@@ -198,7 +116,7 @@ def too_many_choices(name: str, max_choices: int) -> BudgetError:
     """No run ends within ``max_choices``."""
     return BudgetError(
         f"{name}: more than max_choices={max_choices:,} random choices in one run; does it "
-        f"choose for ever? Bound the loop, raise it with @lt.mechanism(max_choices=...), {_REMEDY}",
+        f"choose for ever? Bound the loop, raise it with @lt.mechanism(max_choices=...), {REMEDY}",
         budget=max_choices,
     )
 
@@ -213,100 +131,10 @@ def too_many_leaves(name: str, max_leaves: int, needed: int | None = None) -> Bu
     return BudgetError(
         f"{name}: {what} to enumerate its random choices on one dataset; draw from fewer values, "
         f"hand it a statistic of the data only (statistic=lt.Count()), raise it with "
-        f"@lt.mechanism(max_leaves=...), {_REMEDY}",
+        f"@lt.mechanism(max_leaves=...), {REMEDY}",
         needed=needed,
         budget=max_leaves,
     )
-
-
-def endless(name: str, seconds: float) -> BudgetError:
-    """One run did not end in time."""
-    return BudgetError(
-        f"{name}: one run took more than {seconds:g} seconds; does it loop for ever? Bound the "
-        f"loop, {_REMEDY}"
-    )
-
-
-@dataclass(frozen=True)
-class _Timer:
-    """A timer of the process, by the signal that it sends."""
-
-    number: int
-    which: int
-
-    def start(self, seconds: float, again: float) -> None:
-        signal.setitimer(self.which, seconds, again)
-
-
-@contextmanager
-def watched_for_progress(
-    progress: Callable[[], int],
-    give_up: Callable[[], None],
-    inside: CodeType,
-    seconds: float = MAX_SECONDS_A_RUN,
-) -> Iterator[None]:
-    """Call ``give_up`` when ``progress()`` is the same number ``seconds`` later.
-
-    Again and again then, so that a loop around an ``except:`` ends too, but only while a function
-    with the code ``inside`` runs. By a timer of the main thread that nobody uses; elsewhere, and on
-    systems without one, nothing is watched.
-    """
-    timer = _free_timer()
-    if timer is None:
-        yield
-        return
-    reached, put_off = [progress()], [0]
-
-    def look(number: int, frame: FrameType | None) -> None:
-        last, reached[0] = reached[0], progress()
-        if reached[0] == last and runs(inside, frame):
-            timer.start(_AGAIN, _AGAIN)
-            if put_off[0] < _MOST_PUT_OFF and is_in_finalizer(frame):
-                put_off[0] += 1
-                return
-            raise_soon(give_up, frame, inside)
-            give_up()
-
-    before = signal.signal(timer.number, look)
-    watch = timer, look
-    _watches.append(watch)
-    timer.start(seconds, seconds)
-    try:
-        yield
-    finally:
-        timer.start(0.0, 0.0)
-        signal.signal(timer.number, before)
-        _watches.remove(watch)
-        stop_tracing()
-
-
-def hurry() -> None:
-    """A run has failed: what is left of it is given little time, where it is watched."""
-    if _watches and signal.getsignal(_watches[-1][0].number) is _watches[-1][1]:
-        _watches[-1][0].start(_SOON, _AGAIN)
-
-
-_SOON, _AGAIN = 1.0, 0.005
-# Times that it waits for the end of a finalizer, where what is raised is printed only.
-_MOST_PUT_OFF = 200
-_watches: list[tuple[_Timer, Any]] = []
-
-
-def _free_timer() -> _Timer | None:
-    """A timer and its signal that nobody uses, as pytest-timeout uses the first one."""
-    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-        return None
-    for timer in (
-        _Timer(signal.SIGALRM, signal.ITIMER_REAL),
-        # Of the time that the process computes: a run that sleeps is not ended by it.
-        _Timer(signal.SIGVTALRM, signal.ITIMER_VIRTUAL),
-    ):
-        if (
-            signal.getsignal(timer.number) is signal.SIG_DFL
-            and signal.getitimer(timer.which)[0] == 0.0
-        ):
-            return timer
-    return None
 
 
 # Products of weights are carried along the first choices of a path only: on a path of k choices
@@ -336,6 +164,10 @@ class ChoiceTree:
     takes_any_order = False
     #: What is told of the passes of loops in which runs may meet (``alike_pasts``).
     pasts: Any = None
+    #: Draws in one run.
+    most_draws = MAX_DRAWS
+    #: What is told of loops that start over (``loops_of_paths``).
+    loops: Any = None
 
     __slots__ = (
         "_complete",
@@ -421,10 +253,10 @@ class ChoiceTree:
         return self._open(branches)
 
     def count_draws(self, count: int) -> None:
-        """Note draws that may never lead to a choice; aborts beyond MAX_DRAWS in one run."""
+        """Note draws that may never lead to a choice; aborts beyond most_draws in one run."""
         self.draws += count
-        if self.draws > MAX_DRAWS:
-            self.fail(too_many_draws(self.name))
+        if self.draws > self.most_draws:
+            self.fail(too_many_draws(self.name, self.most_draws))
 
     def leave_out(self) -> NoReturn:
         """End this run, which stands for values that no budget allows: it stays unexplored."""
@@ -467,9 +299,10 @@ class ChoiceTree:
         try:
             with watched_for_progress(
                 lambda: self.leaves + self._cuts,
-                lambda: self.fail(endless(self.name, seconds)),
-                ChoiceTree._walk.__code__,
+                self.fail,
+                self._walk.__code__,
                 seconds,
+                self.name,
             ):
                 ended = self._walk(run)
         except Abort as abort:
@@ -607,6 +440,14 @@ class ChoiceTree:
         return numerator * weight, denominator * total
 
     def _run(self, run: Callable[[], Output]) -> Output:
+        if is_watched():
+            return self._run_once(run)
+        seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
+        inside = ChoiceTree._run_once.__code__
+        with watched_for_progress(lambda: 0, self.fail, inside, seconds, self.name):
+            return self._run_once(run)
+
+    def _run_once(self, run: Callable[[], Output]) -> Output:
         # Errors are raised outside of the except clauses: no frames, with data, stay attached.
         self.depth = self.draws = 0
         self._cut = False

@@ -12,8 +12,10 @@ import numpy as np
 
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
+from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.record_counts import Counts
+from liptest.values import spread_of_records  # noqa: F401 (registers its functions)
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
@@ -31,14 +33,16 @@ _UNIT = Fraction(1, 1 << 53)
 _LARGEST = 1 << 62
 
 
-def rewritten_for_columns(function: Any, tail: Tail | None = None) -> Any:
+def rewritten_for_columns(
+    function: Any, tail: Tail | None = None, samplers: PathSamplers | None = None
+) -> Any:
     """The function with loops that columns can follow, and cut by a tail of it.
 
-    To be called within the analysis that runs it.
+    With ``samplers`` loops that start over say where their passes begin. To be called within the
+    analysis that runs it.
     """
-    return fold_loops(
-        function, Folds(rows_of, length_of=length_of, rows_together=rows_together), tail
-    )
+    folds = Folds(rows_of, length_of=length_of, rows_together=rows_together, samplers=samplers)
+    return fold_loops(function, folds, tail)
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:

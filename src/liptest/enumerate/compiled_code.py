@@ -75,6 +75,11 @@ def package_of(module: Any) -> str:
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 
+def is_always_known(module: str) -> bool:
+    """Whether a module uses no compiled code but what is known, whoever calls it."""
+    return package_of(module) in KNOWN
+
+
 def _package_at(frame: FrameType) -> str:
     return package_of(frame.f_globals.get("__name__"))
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, repeat
+from operator import is_
 from types import FunctionType
 from typing import Any
 
@@ -141,17 +142,15 @@ class ProgramFiles:
 
     def _seeds_near(self, value: Any) -> Iterator[Literal]:
         """In files of the program, and of modules that name a value."""
-        holding = (file for file in self._holders.get(id(value), ()) if file not in self._files)
-        return chain.from_iterable(map(literals_in, chain(self._files, dict.fromkeys(holding))))
+        yield from chain.from_iterable(map(literals_in, self._files))
+        for file, values in self._modules:
+            if file not in self._files and any(map(is_, values, repeat(value))):
+                yield from literals_in(file)
 
     @cached_property
-    def _holders(self) -> dict[int, list[str]]:
-        """Files of modules by the ids of what they name: most programs hold no generator."""
-        holders: dict[int, list[str]] = {}
-        for file, named in _named_by_modules():
-            for each in named:
-                holders.setdefault(each, []).append(file)
-        return holders
+    def _modules(self) -> list[tuple[str, list[Any]]]:
+        """Files of modules, and what they name: most programs hold no generator."""
+        return list(_named_by_modules())
 
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""
@@ -159,13 +158,13 @@ class ProgramFiles:
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
 
-def _named_by_modules() -> Iterator[tuple[str, set[int]]]:
+def _named_by_modules() -> Iterator[tuple[str, list[Any]]]:
     for module in list(sys.modules.values()):
         space = attribute_of(module, "__dict__")
         if type(space) is dict and not is_foreign(space.get("__name__")):
             file = space.get("__file__")
             if isinstance(file, str):
-                yield file, set(map(id, list(space.values())))
+                yield file, list(space.values())
 
 
 def _leads_to(seed: Any, generator: Any) -> bool:

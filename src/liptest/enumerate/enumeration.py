@@ -194,7 +194,7 @@ class Enumeration:
     name: str
     function: RandomFunction
     canonical: Callable[[Any], Output]
-    new_tree: Callable[[], ChoiceTree]
+    new_tree: Callable[..., ChoiceTree]
     repetition: Repetition = field(default_factory=Repetition)
 
     def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:

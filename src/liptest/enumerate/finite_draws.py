@@ -7,6 +7,7 @@ counts, permutations and choices.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -21,6 +22,7 @@ from liptest.values.bits import draw_bits
 from liptest.values.branching import Branches, Branching
 from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.grid import UNIT
+from liptest.values.lines import asked_at
 from liptest.values.tails import draw_tailed
 
 _FLOATS = (np.float16, np.float32, np.float64)
@@ -190,6 +192,16 @@ def check_digits(tree: Branching, method: str, trials: int, bits: int) -> None:
                 needed=trials,
             )
         )
+
+
+def too_many_bytes(name: str, length: int) -> BudgetError:
+    """Of what ``bytes(length)`` gives each value would be a path of its own."""
+    where = asked_at(sys._getframe(2))
+    said = f" ({where})" if where else ""
+    return BudgetError(
+        f"{name}: {length:,} random bytes{said} take too many values to be enumerated; draw a "
+        f"number (secrets.randbits({8 * length})), or declare the law with lt.ClosedForm"
+    )
 
 
 def draw_order(tree: Branching, count: int) -> list[int]:

@@ -47,7 +47,8 @@ _MOST_WHOLE = 1 << 40
 _MOST_DRAWS = 256
 # Functions of NumPy that move numbers, or treat them one by one.
 _ENTRYWISE = frozenset(
-    {np.clip, np.round, np.around, np.where, np.copy, np.reshape, np.ravel, np.transpose}
+    {np.isclose, np.allclose}
+    | {np.clip, np.round, np.around, np.where, np.copy, np.reshape, np.ravel, np.transpose}
     | {np.concatenate, np.stack, np.hstack, np.vstack, np.append, np.squeeze, np.atleast_1d}
     | {np.shape, np.ndim, np.size, np.take, np.flip, np.full_like, np.zeros_like, np.ones_like}
 )

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.choice_tree import ChoiceTree, watched_for_progress
+from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.draw_logs import handed
 from liptest.enumerate.float_chains import ChainRun
 from liptest.enumerate.generator import ChoiceGenerator, present_as
 from liptest.enumerate.outputs import Items, canonical_output, raised
+from liptest.enumerate.run_watch import watched_for_progress
 from liptest.enumerate.running import Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain
@@ -122,7 +123,11 @@ def _followed(
     before = interruptions()
     try:
         with watched_for_progress(
-            lambda: tree.leaves, lambda: tree.fail(_TOO_LONG), _followed.__code__, _SECONDS
+            lambda: tree.leaves,
+            lambda error: tree.fail(_TOO_LONG),
+            _followed.__code__,
+            _SECONDS,
+            name,
         ):
             for output in tree.leaves_of(run):
                 raise_swallowed(before)

@@ -12,7 +12,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from liptest.enumerate.liveness import free_names
-from liptest.enumerate.pure_code import is_builtin, local_function
+from liptest.enumerate.pass_forms import (
+    MatchesAsTests,
+    NotFolded,
+    addition_in,
+    append_in,
+    counted_in_one,
+    entry_addition,
+    named_before,
+    taken_apart,
+)
+from liptest.enumerate.pure_code import is_builtin, is_object, local_function
 from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import (
     FOLDS,
@@ -23,12 +33,7 @@ from liptest.enumerate.tree_pieces import (
 )
 
 Assigned = frozenset[str]
-_ADDING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract"}
-_NEW = (np.zeros, collections.defaultdict, collections.Counter)
-
-
-class NotFolded(Exception):
-    """A loop that is left as it is written."""
+_NEW = (np.zeros, np.ones, np.full, collections.defaultdict, collections.Counter)
 
 
 class Rewriting(Protocol):
@@ -75,9 +80,9 @@ class Pass:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
-        body = [_MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
-        body = [inner for statement in body for inner in _taken_apart(statement)]
-        body = _counted_in_one(body)
+        body = [MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
+        body = [inner for statement in named_before(body) for inner in taken_apart(statement)]
+        body = counted_in_one(body)
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
@@ -90,14 +95,18 @@ class Pass:
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
-        if not stored <= {*own, *cells} or (self._items | self._lists) & stored:
+        owners = {name.partition(".")[0] for name in self._sums if "." in name}
+        if not stored | owners <= {*own, *cells} or (self._items | self._lists) & stored:
+            raise NotFolded
+        if owners & (stored | set(self.fields) | self._hidden):
             raise NotFolded
         if forgotten & self._folding.names_read_later(self._node):
             raise NotFolded
         if self._items & self._lists:
             raise NotFolded
         for name in self._items | self._lists:
-            if not is_fresh_before(self._folding, self._node, name):
+            depth = 2 if name in self._tables_of_tables(body) else 1
+            if not is_fresh_before(self._folding, self._node, name, depth):
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
@@ -105,6 +114,17 @@ class Pass:
             raise NotFolded
         made, _ = self._block(body, frozenset(self.fields))
         return made
+
+    def _tables_of_tables(self, body: list[ast.stmt]) -> set[str]:
+        """Names whose entries are added to, or appended to, themselves."""
+        statements = [inner for statement in body for inner in _statements_in(statement)]
+        entries = [entry for entry in map(entry_addition, statements) if entry is not None]
+        if any(len(keys.elts) > 2 for _, how, keys, _ in entries if how.endswith("_inside")):  # type: ignore[attr-defined]
+            raise NotFolded
+        appended = [one for one in map(append_in, statements) if one is not None]
+        return {name for name, how, _, _ in entries if how.endswith("_inside")} | {
+            name for name, key, _ in appended if key is not None
+        }
 
     def _read_by_local_functions(self) -> Assigned:
         """Names that functions which are made beside the loop read, whenever they are called."""
@@ -122,10 +142,21 @@ class Pass:
             (self._lists, "appended"),
         ):
             for name in sorted(names):
+                owner, _, attribute = name.partition(".")
+                if attribute:
+                    parts = [ast.Constant(name), name_node(owner), ast.Constant(attribute)]
+                    yield self._noted("total_held", parts)
+                    continue
                 value = ast.Call(
                     attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
                 )
                 yield ast.Assign([name_node(name, ast.Store())], value)
+
+    def changing(self) -> Iterator[ast.stmt]:
+        """What is told before the first pass: attributes that are added to."""
+        attributes = {name.partition(".")[2] for name in self._sums} - {""}
+        if attributes:
+            yield self._noted("changes", [ast.Constant(name) for name in sorted(attributes)])
 
     def _block(
         self, body: list[ast.stmt], assigned: Assigned | None
@@ -152,14 +183,16 @@ class Pass:
             name, method, value = addition
             call = self._noted(method, [ast.Constant(name), self._value(value, assigned)])
             return call, assigned
-        entry = _entry_addition(node)
+        entry = entry_addition(node)
         if entry is not None:
             name, method, key, value = entry
             parts = [self._value(key, assigned), self._value(value, assigned)]
             return self._noted(method, [ast.Constant(name), *parts]), assigned
-        appended = _append(node)
+        appended = append_in(node)
         if appended is not None:
-            parts = [ast.Constant(appended[0]), self._value(appended[1], assigned)]
+            name, place, value = appended
+            parts = [ast.Constant(name), self._value(value, assigned)]
+            parts += [] if place is None else [self._value(place, assigned)]
             return self._noted("append", parts), assigned
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
@@ -209,11 +242,14 @@ class Pass:
 
 
 class Wrapping(ast.NodeTransformer):
-    """Puts ``folds.plain(name)`` for names that are assigned outside."""
+    """Puts ``folds.plain(name)`` for names that are assigned outside, and ``folds.attribute``."""
 
     def __init__(self, source: FunctionSource, outside: Assigned) -> None:
         self._source = source
         self._outside = outside
+
+    def _is_outside(self, name: str) -> bool:
+        return name in self._outside or is_object(self._source, name)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._outside or not isinstance(node.ctx, ast.Load):
@@ -221,7 +257,24 @@ class Wrapping(ast.NodeTransformer):
         call = call_of_folds("plain", node)
         return ast.copy_location(call, node)
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        owner = node.value
+        if not isinstance(owner, ast.Name) or not self._is_outside(owner.id):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        call = call_of_folds("attribute", owner, ast.Constant(node.attr))
+        return ast.copy_location(call, node)
+
     def visit_Call(self, node: ast.Call) -> Any:
+        method = node.func
+        if isinstance(method, ast.Attribute) and isinstance(method.value, ast.Name):
+            owner = method.value
+            if self._is_outside(owner.id):
+                of_owner = call_of_folds("method", owner, ast.Constant(method.attr))
+                node.func = ast.copy_location(of_owner, method)
+                node.args = [self.visit(argument) for argument in node.args]
+                for keyword in node.keywords:
+                    keyword.value = self.visit(keyword.value)
+                return node
         made = self.generic_visit(node)
         if len(node.args) == 1 and is_builtin(self._source, node.func, builtins.len):
             inner = node.args[0]
@@ -246,152 +299,6 @@ class Wrapping(ast.NodeTransformer):
     visit_ListComp = visit_GeneratorExp = _comprehension
 
 
-def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
-    """``(name, "add" or "subtract", value)`` of ``name += value`` and ``name = name + value``."""
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        method = _ADDING.get(type(node.op))
-        return None if method is None else (node.target.id, method, node.value)
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return None
-    target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Name) or not isinstance(value, ast.BinOp):
-        return None
-    method = _ADDING.get(type(value.op))
-    if method is not None and isinstance(value.left, ast.Name) and value.left.id == target.id:
-        return target.id, method, value.right
-    if method == "add" and isinstance(value.right, ast.Name) and value.right.id == target.id:
-        return target.id, method, value.left
-    return None
-
-
-def _counted_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Other ways to write ``name[key] = name.get(key, 0) + value``, as that.
-
-    A default before the addition, in a statement of its own; a test whether the key is there, or an
-    exception where it is not, with the value alone for a new key.
-    """
-    made: list[ast.stmt] = []
-    for node in body:
-        if isinstance(node, ast.If):
-            node.body, node.orelse = _counted_in_one(node.body), _counted_in_one(node.orelse)
-        before = made[-1] if made else None
-        entry = _entry_addition(node)
-        if entry is not None and entry[1] == "add_item" and before is not None:
-            if ast.dump(before) in _defaults(entry[0], entry[2]):
-                made.pop()
-                node = _counting(*entry, node)
-        else:
-            node = _first_or_more(node)
-        made.append(node)
-    return made
-
-
-def _defaults(name: str, key: ast.expr) -> set[str]:
-    """Statements that make the entry of a key 0 where there is none, as texts of their trees."""
-    here = ast.unparse(key)
-    written = (
-        f"{name}.setdefault({here}, 0)",
-        f"if {here} not in {name}: {name}[{here}] = 0",
-        f"if not {here} in {name}: {name}[{here}] = 0",
-    )
-    return {ast.dump(ast.parse(line).body[0]) for line in written}
-
-
-def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
-    here, by = ast.unparse(key), ast.unparse(value)
-    [made] = ast.parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})").body
-    for part in ast.walk(made):
-        ast.copy_location(part, node)
-    return made
-
-
-def _first_or_more(node: ast.stmt) -> ast.stmt:
-    """An addition to an entry that is there, or else the value as a new one, as one statement."""
-    new: list[ast.stmt] = []
-    if isinstance(node, ast.If):
-        more, new = node.body, node.orelse
-        if isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], ast.NotIn):
-            more, new = new, more
-    elif isinstance(node, ast.Try) and len(node.handlers) == 1:
-        more, new = node.body, node.handlers[0].body
-    if len(new) != 1 or len(more) != 1:
-        return node
-    entry = _entry_addition(more[0])
-    if entry is None or entry[1] != "add_item":
-        return node
-    name, _, key, value = entry
-    add, here, by = (ast.unparse(part) for part in (more[0], key, value))
-    first = ast.unparse(new[0])
-    written = {
-        f"if {here} in {name}:\n    {add}\nelse:\n    {first}",
-        f"if {here} not in {name}:\n    {first}\nelse:\n    {add}",
-        f"try:\n    {add}\nexcept KeyError:\n    {first}",
-    }
-    if first != f"{name}[{here}] = {by}" or ast.unparse(node) not in written:
-        return node
-    return _counting(*entry, node)
-
-
-class _MatchesAsTests(ast.NodeTransformer):
-    """Puts ``if value == constant`` for ``match value`` whose cases are constants.
-
-    The value of a pass only calculates, so it may be calculated for each case.
-    """
-
-    def visit_Match(self, node: ast.Match) -> ast.stmt:
-        made: list[ast.stmt] = []
-        for case in reversed(node.cases):
-            body = [self.visit(one) for one in case.body]
-            test = _test_of(case.pattern, node.subject)
-            tests = [one for one in (test, case.guard) if one is not None]
-            if not tests:
-                made = body
-                continue
-            both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-            made = [ast.If(both, body, made)]
-        found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
-        return ast.fix_missing_locations(ast.copy_location(found, node))
-
-
-def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
-    """Whether a value matches a pattern of constants; None for one that everything matches."""
-    if isinstance(pattern, ast.MatchValue):
-        return ast.Compare(copy.deepcopy(value), [ast.Eq()], [pattern.value])
-    if isinstance(pattern, ast.MatchSingleton):
-        return ast.Compare(copy.deepcopy(value), [ast.Is()], [ast.Constant(pattern.value)])
-    if isinstance(pattern, ast.MatchOr):
-        tests = [_test_of(one, value) for one in pattern.patterns]
-        if None not in tests:
-            return ast.BoolOp(ast.Or(), [one for one in tests if one is not None])
-    elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
-        return None
-    raise NotFolded
-
-
-def _taken_apart(node: ast.stmt) -> list[ast.stmt]:
-    """``a, b = a + v, b + 1`` as two statements, where the order of both does not matter.
-
-    All values are calculated first, so none may read a name that was assigned before it.
-    """
-    for name in ("body", "orelse"):
-        inner = getattr(node, name, None)
-        if isinstance(node, (ast.If, ast.For)) and inner:
-            setattr(node, name, [each for statement in inner for each in _taken_apart(statement)])
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return [node]
-    target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
-        return [node]
-    names = [part.id for part in target.elts if isinstance(part, ast.Name)]
-    if not len(set(names)) == len(target.elts) == len(value.elts):
-        return [node]
-    if any(names_loaded(part) & set(names[:place]) for place, part in enumerate(value.elts)):
-        return [node]
-    pairs = zip(target.elts, value.elts, strict=True)
-    made = [ast.Assign([name], part) for name, part in pairs]
-    return [ast.copy_location(statement, node) for statement in made]
-
-
 def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
     yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.stmt))
 
@@ -412,55 +319,16 @@ def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
 
 def _items_added_to(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
-        entry = _entry_addition(statement)
+        entry = entry_addition(statement)
         if entry is not None:
             yield entry[0]
 
 
 def _appended_to(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
-        appended = _append(statement)
+        appended = append_in(statement)
         if appended is not None:
             yield appended[0]
-
-
-def _append(node: ast.stmt) -> tuple[str, ast.expr] | None:
-    """``(name, value)`` of ``name.append(value)``."""
-    call = node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
-        return None
-    function, value = call.func, call.args[0]
-    if not isinstance(function, ast.Attribute) or function.attr != "append":
-        return None
-    owner = function.value
-    if not isinstance(owner, ast.Name) or isinstance(value, ast.Starred):
-        return None
-    return owner.id, value
-
-
-def _entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None:
-    """``(name, "add_item" or "subtract_item", key, value)`` of ``name[key] += value``.
-
-    "count_item" of ``name[key] = name.get(key, 0) + value``.
-    """
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-        method, owner = _ADDING.get(type(node.op)), node.target.value
-        if method is None or not isinstance(owner, ast.Name):
-            return None
-        return owner.id, f"{method}_item", node.target.slice, node.value
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return None
-    target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
-        return None
-    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
-        return None
-    name, key = target.value.id, target.slice
-    wanted = ast.dump(ast.parse(f"{name}.get({ast.unparse(key)}, 0)", mode="eval").body)
-    for before, added in ((value.left, value.right), (value.right, value.left)):
-        if ast.dump(before) == wanted:
-            return name, "count_item", key, added
-    return None
 
 
 def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
@@ -470,10 +338,10 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         addition = addition_in(statement)
         if addition is not None:
             names |= names_loaded(addition[2])
-        elif (entry := _entry_addition(statement)) is not None:
+        elif (entry := entry_addition(statement)) is not None:
             names |= names_loaded(entry[2], entry[3])
-        elif (appended := _append(statement)) is not None:
-            names |= names_loaded(appended[1])
+        elif (appended := append_in(statement)) is not None:
+            names |= names_loaded(*(part for part in appended[1:] if part is not None))
         elif isinstance(statement, ast.If):
             names |= names_loaded(statement.test) | _loaded_otherwise(
                 [*statement.body, *statement.orelse]
@@ -487,8 +355,11 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
     return names
 
 
-def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
-    """Whether a name is of a list or dict that was made just before, and that nothing else has."""
+def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str, depth: int = 1) -> bool:
+    """Whether a name is of a list or dict that was made just before, and that nothing else has.
+
+    With a ``depth`` of 2 so are its entries.
+    """
     block = _block_with(folding.source.body, place_in_file(node))
     if block is None:
         return False
@@ -496,7 +367,7 @@ def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str) -> bool:
     for statement in reversed(statements[:place]):
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in names_stored(statement):
             value = _value_assigned_to(statement, name)
-            is_new = value is not None and _makes_new(folding, value)
+            is_new = value is not None and _makes_new(folding, value, depth)
             return is_new and name not in names_loaded(statement)
         if name in names_loaded(statement) | names_stored(statement):
             return False
@@ -517,16 +388,24 @@ def _value_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> ast.expr 
     return value if len(targets) == 1 and isinstance(target, ast.Name) else None
 
 
-def _makes_new(folding: Rewriting, node: ast.expr) -> bool:
+def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
     """Whether it is a list or dict of its own: a display, a repeated one, a comprehension."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return isinstance(node.left, ast.List) or isinstance(node.right, ast.List)
+        sides = [side for side in (node.left, node.right) if isinstance(side, ast.List)]
+        return bool(sides) and _makes_new(folding, sides[0], depth)
     if isinstance(node, ast.Call):
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
-            return is_builtin(folding.source, function.value, builtins.dict)
+            return depth == 1 and is_builtin(folding.source, function.value, builtins.dict)
         return any(is_builtin(folding.source, function, maker) for maker in _NEW)
-    return isinstance(node, (ast.List, ast.Dict, ast.ListComp, ast.DictComp))
+    entries: list[ast.expr] = []
+    if isinstance(node, (ast.List, ast.Dict)):
+        entries = node.elts if isinstance(node, ast.List) else node.values
+    elif isinstance(node, (ast.ListComp, ast.DictComp)):
+        entries = [node.elt if isinstance(node, ast.ListComp) else node.value]
+    else:
+        return False
+    return depth == 1 or all(_makes_new(folding, entry, depth - 1) for entry in entries)
 
 
 def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.stmt], int] | None:

@@ -18,17 +18,20 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
+from liptest.enumerate.called_methods import is_known_when_run, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.draw_calls import is_whole_draw
-from liptest.enumerate.fold_passes import Assigned, NotFolded, Pass, Wrapping, addition_in
+from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
+from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
+from liptest.enumerate.pass_forms import NotFolded, without_names
 from liptest.enumerate.post_processing import CUT, Tail
-from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, is_builtin
+from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
@@ -42,7 +45,7 @@ from liptest.enumerate.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.start_over import passes_that_start_over
+from liptest.enumerate.start_over import begun_before, passes_that_start_over, with_passes
 from liptest.enumerate.threshold_loops import filled_dict, threshold_loop
 from liptest.enumerate.tree_pieces import (
     FOLDS,
@@ -54,6 +57,7 @@ from liptest.enumerate.tree_pieces import (
     place_in_file,
     tuple_node,
 )
+from liptest.runs.surroundings import without_hooks
 
 _FOLD = f"{OWN_NAMES}rewritten"
 _OVER_COLUMNS = {
@@ -130,14 +134,12 @@ class _Rewriter:
 
     def rewritten(self, function: Any) -> Any:
         """A function, bound or with some arguments given, or else what it is."""
-        if type(function) is MethodType:
-            return MethodType(self.rewritten(function.__func__), function.__self__)
         if type(function) is partial:
             return partial(self.rewritten(function.func), *function.args, **function.keywords)
         if type(function) is ByName:
             return replace(function, function=self.rewritten(function.function))
         if type(function) is not FunctionType:
-            return function
+            return rewritten_object(function, self.rewritten)
         folds = self._folds
         summary = folds.summarised(function, self._compiled) if folds.summarised else None
         if summary is not None:
@@ -145,7 +147,8 @@ class _Rewriter:
         if function not in self._known:
             self._known[function] = function  # while it is looked at: it may call itself
             self._first = self._first or function
-            self._known[function] = self._compiled(function) or function
+            with without_hooks():  # a whole library may be rewritten while the program runs
+                self._known[function] = self._compiled(function) or function
         return self._known[function]
 
     def _compiled(self, function: FunctionType) -> FunctionType | None:
@@ -169,7 +172,9 @@ class _Rewriter:
             body += [*calls.get(place, ()), rewriting.visit(copy_tree(statement))]
         if not rewriting.changes and not calls:
             return None
-        made = source.compiled(source.with_body(_flat(body)), helpers | rewriting.helpers)
+        made = source.compiled(
+            source.with_body(begun_before(_flat(body))), helpers | rewriting.helpers
+        )
         self._reach(made)
         return made
 
@@ -219,8 +224,15 @@ class _Folding(ast.NodeTransformer):
         applied = self._applied(node)
         if applied is not None:
             return applied
-        self._replace_function(node)
-        return self.generic_visit(node)
+        when_run = is_known_when_run(self.source, node.func, is_free=self._is_free(node.func))
+        if not when_run:
+            self._replace_function(node)
+        made = self.generic_visit(node)
+        if when_run:
+            self.changes += 1
+            call = ast.Call(name_node(_FOLD), [node.func], [])
+            node.func = ast.copy_location(call, node.func)
+        return made
 
     def _applied(self, node: ast.Call) -> ast.expr | None:
         """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
@@ -257,7 +269,7 @@ class _Folding(ast.NodeTransformer):
                 return None
             item, made = arguments.args[0].arg, copy_tree(function.body)
         try:
-            check_expression(self.source, made, self._own | {item})
+            check_in_loop(self.source, made, self._own, frozenset({item}))
         except NotPure:
             return None
         return item, Wrapping(self.source, self._own - {item}).visit(made)
@@ -304,7 +316,7 @@ class _Folding(ast.NodeTransformer):
             return None
         try:
             for term in (added.part, *added.tests):
-                check_expression(self.source, term, self._own | {added.item})
+                check_in_loop(self.source, term, self._own, frozenset({added.item}))
         except NotPure:
             return None
         wrap = Wrapping(self.source, self._own - {added.item})
@@ -315,12 +327,6 @@ class _Folding(ast.NodeTransformer):
 
     def _replace_function(self, node: ast.Call) -> None:
         """Put the rewritten function in the place of one of the program's."""
-        if not self._is_free(node.func):
-            if isinstance(node.func, ast.Name):  # known only when it is run
-                self.changes += 1
-                made = ast.Call(name_node(_FOLD), [node.func], [])
-                node.func = ast.copy_location(made, node.func)
-            return
         try:
             function = constant_of(self.source, node.func)
         except NotPure:
@@ -385,23 +391,23 @@ class _Folding(ast.NodeTransformer):
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
         """``folds.comprehension(iterable, as written, checked)``, or as it is written."""
-        first = node.generators[0]
+        first, looked = node.generators[0], without_names(node, self.source)
         try:
             if len(node.generators) > 1 or first.is_async:
                 raise NotPure("several iterables")
-            own = self._own | names_stored(first.target)
-            for part in (node.elt, *first.ifs):
-                check_expression(self.source, part, own)
+            inner = frozenset(names_stored(first.target))
+            for each in (looked.elt, *looked.generators[0].ifs):
+                check_in_loop(self.source, each, self._own, inner)
         except NotPure:
             return self._in_scope(node)
         iterable = self.visit(first.iter)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
-        checked = copy_tree(node)
-        wrap = Wrapping(self.source, self._own - names_stored(first.target))
-        inner = checked.generators[0]
-        checked.elt, inner.ifs = wrap.visit(checked.elt), [wrap.visit(test) for test in inner.ifs]
-        first.iter, inner.iter = name_node(hidden), name_node(hidden)
+        checked = copy_tree(looked)
+        wrap = Wrapping(self.source, self._own - inner)
+        part = checked.generators[0]
+        checked.elt, part.ifs = wrap.visit(checked.elt), [wrap.visit(test) for test in part.ifs]
+        first.iter, part.iter = name_node(hidden), name_node(hidden)
         lambdas = [lambda_node(hidden, version) for version in (self._in_scope(node), checked)]
         call = ast.Call(attribute_node(FOLDS, "comprehension"), [iterable, *lambdas], [])
         return ast.copy_location(call, node)
@@ -425,6 +431,11 @@ class _Folding(ast.NodeTransformer):
         both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
         call = call_of_folds("comprehension", self.visit(iterable), *both)
         return ast.copy_location(call, node)
+
+    def _walked(self, node: ast.expr) -> Any:
+        """What a loop walks over: ``map`` and ``filter`` of a column are columns."""
+        mapped = self._mapped(node) if isinstance(node, ast.Call) else node
+        return self.visit(node) if mapped is node else mapped
 
     def _in_scope(self, node: Any) -> Any:
         before = self._own
@@ -496,20 +507,21 @@ class _Folding(ast.NodeTransformer):
         if self._samplers is None:
             return None
         try:
-            first, begin = passes_that_start_over(
+            first, begin, end = passes_that_start_over(
                 self.source,
                 node,
                 self.names_read_later(node),
                 self._next(),
                 self._samplers.is_sampler,
+                draws_noise=self._samplers.draws_noise,
             )
         except NotPure:
             return None
         self.changes += 1
+        self._samplers.loops += 1
         made = self._plain_loop(node)
         assert isinstance(made, ast.While)
-        made.body.insert(0, begin)
-        return [first, made]
+        return [first, with_passes(made, begin, end), end]
 
     def _folded_for(self, node: ast.For) -> list[ast.stmt]:
         if node.orelse:
@@ -534,24 +546,32 @@ class _Folding(ast.NodeTransformer):
         written = copy_tree(node)
         walked: ast.expr = name_node(hidden)
         if index and isinstance(iterable, ast.Call):
-            walked, iterable = ast.Call(iterable.func, [walked], []), iterable.args[0]
+            more = iterable.args[1:], iterable.keywords
+            walked, iterable = (
+                ast.Call(iterable.func, [walked, *more[0]], more[1]),
+                iterable.args[0],
+            )
         written.iter = walked
         plain = self._keeping_best(written)
-        start = ast.Assign([name_node(hidden, ast.Store())], self.visit(copy_tree(iterable)))
+        start = ast.Assign([name_node(hidden, ast.Store())], self._walked(copy_tree(iterable)))
         return self._either(node, [start], call, plain, one_pass, made, [])
 
     def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
         """The names of index and record, "" for none, and what is walked over."""
         target, iterable = node.target, node.iter
-        if isinstance(iterable, ast.Call) and len(iterable.args) == 1 and not iterable.keywords:
-            function = iterable.func
+        if isinstance(iterable, ast.Call) and iterable.args:
+            function, has_more = iterable.func, len(iterable.args) > 1 or bool(iterable.keywords)
             if self._is_free(function) and is_builtin(self.source, function, range):
+                if has_more:
+                    raise NotFolded
                 if isinstance(target, ast.Name) and isinstance(function, ast.Name):
                     return target.id, "", iterable
                 raise NotFolded
             if self._is_free(function) and is_builtin(self.source, function, enumerate):
                 names = target.elts if isinstance(target, ast.Tuple) else []
                 both = [name.id for name in names if isinstance(name, ast.Name)]
+                if has_more and not has_constant_start(iterable):
+                    raise NotFolded
                 if len(both) == len(names) == 2 and isinstance(function, ast.Name):
                     return both[0], both[1], iterable
                 raise NotFolded
@@ -571,7 +591,7 @@ class _Folding(ast.NodeTransformer):
         limit = test.comparators[0]
         if len(test.ops) > 1 or not isinstance(test.ops[0], ast.Lt):
             raise NotFolded
-        if not _counts_up(last, index) or any(nodes_in(node.body, ast.Continue)):
+        if not counts_up(last, index) or any(nodes_in(node.body, ast.Continue)):
             raise NotFolded
         if len(node.body) < 2 or names_loaded(limit) & names_stored(*node.body):
             raise NotFolded
@@ -596,7 +616,7 @@ class _Folding(ast.NodeTransformer):
         self, body: list[ast.stmt], index: str, number: int
     ) -> tuple[list[ast.stmt], list[str], list[ast.expr]]:
         """The body with names of its own for ``array[index]``, these names, and the arrays."""
-        naming = _Naming(index, f"{OWN_NAMES}record_{number}_")
+        naming = Naming(index, f"{OWN_NAMES}record_{number}_")
         made = [naming.visit(copy_tree(statement)) for statement in body]
         if not naming.fields or index in names_loaded(*made) | names_stored(*made):
             raise NotFolded
@@ -642,7 +662,8 @@ class _Folding(ast.NodeTransformer):
         failing: list[ast.stmt] = [ast.Expr(ast.Call(attribute_node(loop, "fail"), [], []))]
         handler = ast.ExceptHandler(name_node(f"{OWN_NAMES}exception"), None, failing)
         totals = list(one_pass.totals())
-        guarded = ast.Try([walk, *totals], [handler], [], [])
+        changing = one_pass.changing()
+        guarded = ast.Try([*changing, walk, *totals], [handler], [], [])
         choice = ast.If(
             ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]), plain, [guarded, *end]
         )
@@ -658,7 +679,7 @@ class _Folding(ast.NodeTransformer):
 
     def check(self, node: ast.expr, own: Assigned) -> None:
         """Raise NotPure unless an expression of a pass only calculates."""
-        check_expression(self.source, node, self._own | own)
+        check_in_loop(self.source, node, self._own, own)
 
     @property
     def own(self) -> Assigned:
@@ -670,28 +691,3 @@ class _Folding(ast.NodeTransformer):
         written = self._originals[place_in_file(node)]
         later = names_read_after(self._written, written)
         return later | captured_names(self._written, written)
-
-
-class _Naming(ast.NodeTransformer):
-    """Puts a name for each ``array[index]``."""
-
-    def __init__(self, index: str, prefix: str) -> None:
-        self._index, self._prefix = index, prefix
-        self.fields: dict[str, str] = {}
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        at_index = isinstance(node.slice, ast.Name) and node.slice.id == self._index
-        if at_index and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
-            array = node.value.id
-            field = self.fields.setdefault(array, f"{self._prefix}{len(self.fields)}")
-            return ast.copy_location(name_node(field), node)
-        return self.generic_visit(node)
-
-
-def _counts_up(node: ast.stmt, index: str) -> bool:
-    """Whether it is ``index += 1``."""
-    addition = addition_in(node)
-    if addition is None or addition[:2] != (index, "add"):
-        return False
-    step = addition[2]
-    return isinstance(step, ast.Constant) and type(step.value) is int and step.value == 1

@@ -14,34 +14,39 @@ import functools
 import math
 import operator
 import statistics
-import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from types import FunctionType, GeneratorType
-from typing import Any, NoReturn, Protocol
+from types import FunctionType
+from typing import Any, Protocol
 
 import numpy as np
 
 from liptest.enumerate.alike_pasts import Heads, heads_of
+from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
+from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
-from liptest.enumerate.pure_code import NUMBERS, calculates, is_plain
-from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts, RecordTable
+from liptest.enumerate.pure_code import (
+    NUMBERS,
+    PLAIN_METHODS,
+    calculates,
+    is_plain,
+)
+from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
+from liptest.enumerate.record_loops import Loop, refuse_pass
 from liptest.values.aligned import AlignedValue
-from liptest.values.array import SymbolicArray, array_of
-from liptest.values.best_of_two import best_of_two
+from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
 from liptest.values.real_column import RealEntry
-from liptest.values.uniform import whole_numbers_compared
-from liptest.values.weights import are_scores, largest_of
+from liptest.values.whole_draws import whole_numbers_compared
 
 _EXACT = (int, float, bool, Fraction)
 COMPARISONS = {
@@ -65,15 +70,12 @@ def _tree_of(value: Any) -> ChoiceTree | None:
     return tree if isinstance(tree, ChoiceTree) else None
 
 
-# What is walked once, whoever walks it.
-_WALKED: tuple[type, ...] = (
-    *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
-    *(type({}.keys()), type({}.values()), type({}.items())),
-)
-
-
 class Samplers(Protocol):
     """Functions that only draw."""
+
+    #: Whether loops that start over may draw noise, and how many such loops were found.
+    draws_noise: bool
+    loops: int
 
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function is one."""
@@ -123,6 +125,7 @@ class Folds:
         self.summarised = summarised
         self.samplers = samplers
         self._rows_together = rows_together
+        self._methods = PureMethods()
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -137,7 +140,7 @@ class Folds:
     def loop(self, iterable: Any) -> Loop | None:
         """Of ``for record in iterable``."""
         rows = self.rows_of(iterable)
-        return None if rows is None else Loop(self, rows, [(value,) for value in rows.values])
+        return None if rows is None else self._walk(rows, [(value,) for value in rows.values])
 
     def unpacked(self, iterable: Any, count: int) -> Loop | None:
         """Of ``for one, other in iterable``."""
@@ -147,7 +150,7 @@ class Folds:
         records = [tuple(one) for one in rows.values]
         if any(len(one) != count for one in records):
             return rows.refuse("a loop that takes apart what has another length")
-        return Loop(self, rows, records)
+        return self._walk(rows, records)
 
     def applied(
         self, value: Any, by_rows: bool, written: Callable[[Any], Any], checked: Any
@@ -176,7 +179,7 @@ class Folds:
             all(column.kept) and len(column.kept) == len(first.kept) for column in rows
         ):
             return None
-        return Loop(self, first, list(zip(*(column.values for column in rows), strict=True)))
+        return self._walk(first, list(zip(*(column.values for column in rows), strict=True)))
 
     def counted(
         self, limits: Callable[[], tuple[Any, Any]], arrays: Callable[[], tuple[Any, ...]]
@@ -193,7 +196,7 @@ class Folds:
         rows = self.rows_of(values)
         if rows is None:
             return sum(values, *start, **named)
-        loop = Loop(self, rows, [(entry,) for entry in rows.values])
+        loop = Loop(rows, [(entry,) for entry in rows.values])
         for (value,) in loop.records():
             loop.add("sum", value)
         return (
@@ -205,7 +208,10 @@ class Folds:
         return math.fsum(values) if self.rows_of(values) is None else self.sum(values, 0.0)
 
     def mean(self, values: Any) -> Any:
-        """``statistics.mean(values)`` of numbers."""
+        """``statistics.mean(values)`` of numbers; of NumPy's whole ones it cuts off the mean."""
+        rows = self.rows_of(values)
+        if rows is not None and any(isinstance(value, np.integer) for value in rows.values):
+            rows.refuse("statistics.mean of whole numbers of NumPy, which cuts off: use np.mean")
         return self._mean(statistics.mean, values)
 
     def fmean(self, values: Any, *weights: Any, **named: Any) -> Any:
@@ -223,6 +229,9 @@ class Folds:
         if self.rows_of(values) is None or (parts is None and function is not operator.add):
             return functools.reduce(function, values, *start)
         added = values if parts is None else self.comprehension(values, parts, parts)
+        rows = self.rows_of(added)
+        if not start and rows is not None and any(type(v) is np.bool_ for v in rows.values):
+            rows.refuse("functools.reduce of truths of NumPy, which adds none up: use sum")
         return self.sum(added, *start)
 
     def len_of_set(self, values: Any) -> Any:
@@ -253,7 +262,7 @@ class Folds:
             record = extreme_record(values[0], 1)
             if record is not None:
                 return record
-        return _best_of(builtins.max, np.argmax, values, named)
+        return best_of(builtins.max, np.argmax, values, named)
 
     def min(self, *values: Any, **named: Any) -> Any:
         """``min(values, key=..)``."""
@@ -261,7 +270,7 @@ class Folds:
             record = extreme_record(values[0], -1)
             if record is not None:
                 return record
-        return _best_of(builtins.min, np.argmin, values, named)
+        return best_of(builtins.min, np.argmin, values, named)
 
     def sorted(self, values: Any, **named: Any) -> Any:
         """``sorted(values)``."""
@@ -286,14 +295,14 @@ class Folds:
         if not candidates:
             return None
         top = initial()
-        compare, place_of, ends = _RUNNING[comparison]
+        compare, place_of, ends = RUNNING[comparison]
         listed: list[Any] = [None, *candidates]  # with what it begins with
         numbers = [top, *(candidate[0] for candidate in candidates)]
         if (begins_with_none and top is None) or (type(top) is float and top == ends):
             del listed[0], numbers[0]
         # Of equal numbers the first one is kept, or the last one.
         order = 1 if comparison in ("Gt", "Lt") else -1
-        place = _place_of_best(numbers[::order], place_of)
+        place = place_of_best(numbers[::order], place_of)
         if place is not None:
             return listed[::order][place]  # type: ignore[no-any-return]
         best = None
@@ -397,12 +406,13 @@ class Folds:
         rows = self.rows_of(iterable)
         if rows is None:
             return written(iterable)
+        self._methods = PureMethods()
         values: list[Any] = []
         for value, kept in zip(rows.values, rows.kept, strict=True):
             try:
                 made = list(checked([value])) if kept else []
             except Exception as error:
-                _refuse_pass(rows, error)
+                refuse_pass(rows, error)
             if made and not (is_plain(made[0]) or type(made[0]) is RealEntry):
                 rows.refuse("a comprehension over the records that gives more than numbers")
             values.append(made)
@@ -480,213 +490,22 @@ class Folds:
             return value
         raise TypeError(f"a {type(value).__name__} is read in a loop over the records")
 
+    def attribute(self, owner: Any, name: str) -> Any:
+        """The same of an attribute, as of ``self.lower``."""
+        return getattr(owner, name) if is_plain(owner) else self._methods.attribute(owner, name)
+
+    def method(self, owner: Any, name: str) -> Any:
+        """A method that a pass calls, of constant data or of an object that only calculates."""
+        if is_plain(owner) and name in PLAIN_METHODS:
+            return getattr(owner, name)
+        return self._methods.of(owner, name)
+
     def number(self, value: Any) -> Any:
         """What may be added to in a loop over records."""
         if type(value) in NUMBERS:
             return value
         raise TypeError(f"a {type(value).__name__} is added to in a loop over the records")
 
-
-def _best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """The largest or smallest; which of symbolic numbers it is is one question, not many."""
-    if len(values) == 2 and not named:
-        best = best_of_two(written, *values)
-        if best is not None:
-            return best
-    if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
-        values = (values,)
-    if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
-        return written(*values, **named)
-    entries, key = list(values[0]), named.get("key")
-    if key is None and len(entries) > 1 and are_scores(entries):
-        return largest_of(entries, sign=1 if written is builtins.max else -1)
-    numbers = entries if key is None else [key(entry) for entry in entries]
-    place = _place_of_best(numbers, place_of)
-    if place is not None:
-        return entries[place]
-    places = range(len(entries))
-    return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
-
-
-def _are_symbolic(numbers: Iterable[Any]) -> bool:
-    return all(type(number) is AlignedValue for number in numbers)
-
-
-def _place_of_best(numbers: list[Any], place_of: Any) -> int | None:
-    """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
-    if len(numbers) < 2 or not _are_symbolic(numbers):
-        return None
-    run = numbers[0].run
-    if run.releases:
-        return None
-    cells = np.empty(len(numbers), dtype=object)
-    cells[:] = numbers
-    return int(place_of(array_of(run.tree, cells, np.float64)))
-
-
-# How a loop compares candidates, which of all numbers it keeps, and what is never kept.
-_RUNNING: dict[str, tuple[Any, Any, float]] = {
-    "Gt": (operator.gt, np.argmax, -math.inf),
-    "GtE": (operator.ge, np.argmax, -math.inf),
-    "Lt": (operator.lt, np.argmin, math.inf),
-    "LtE": (operator.le, np.argmin, math.inf),
-}
-
-
-class Loop:
-    """One loop over the possible records of a column."""
-
-    def __init__(self, folds: Folds, rows: ColumnRows, records: list[tuple[Any, ...]]) -> None:
-        self._folds = folds
-        self._rows = rows
-        self._records = records
-        self._place = 0
-        self._sums: dict[str, RecordTable] = {}
-        self._items: dict[str, dict[Any, RecordTable]] = {}
-        self._lists: dict[str, dict[int, Any]] = {}
-        #: Arrays: their shape, and a table for each place.
-        self._vectors: dict[str, tuple[tuple[int, ...], dict[Any, RecordTable]]] = {}
-        # Whose entries must be there before they are added to.
-        self._with_keys: set[str] = set()
-
-    @property
-    def length(self) -> Any:
-        """Of the column."""
-        return self._rows.length
-
-    def __iter__(self) -> Iterator[Any]:
-        for record in self.records():
-            yield record[0] if len(record) == 1 else record
-
-    def records(self) -> Iterator[tuple[Any, ...]]:
-        """Each possible record once."""
-        for place, (record, kept) in enumerate(zip(self._records, self._rows.kept, strict=True)):
-            if kept:
-                self._place = place
-                yield record
-
-    def add(self, name: str, value: Any) -> None:
-        """``name += value`` in this pass."""
-        self._add(name, value, 1)
-
-    def subtract(self, name: str, value: Any) -> None:
-        """``name -= value``."""
-        self._add(name, value, -1)
-
-    def _add(self, name: str, value: Any, sign: int) -> None:
-        """Of an array each number for itself."""
-        if type(value) is not np.ndarray or value.dtype != np.float64 or not value.ndim:
-            self._table(self._sums, name).add(self._place, value, sign, self._rows)
-            return
-        shape, tables = self._vectors.setdefault(name, (value.shape, {}))
-        if shape != value.shape:
-            self._rows.refuse("adding arrays of different shapes in a loop over the records")
-        for place, number in np.ndenumerate(value):
-            self._table(tables, place).add(self._place, float(number), sign, self._rows)
-
-    def add_item(self, name: str, key: Any, value: Any) -> None:
-        """``name[key] += value``."""
-        self._with_keys.add(name)
-        self._item(name, key).add(self._place, value, 1, self._rows)
-
-    def subtract_item(self, name: str, key: Any, value: Any) -> None:
-        """``name[key] -= value``."""
-        self._with_keys.add(name)
-        self._item(name, key).add(self._place, value, -1, self._rows)
-
-    def count_item(self, name: str, key: Any, value: Any) -> None:
-        """``name[key] = name.get(key, 0) + value``."""
-        self._item(name, key).add(self._place, value, 1, self._rows)
-
-    def append(self, name: str, value: Any) -> None:
-        """``name.append(value)``, once in a pass."""
-        entries = self._lists.setdefault(name, {})
-        if self._place in entries or not (is_plain(value) or type(value) is RealEntry):
-            raise TypeError("more than one number of a record is appended")
-        entries[self._place] = value
-
-    def appended(self, name: str, before: Any) -> Any:
-        """The list after a loop that appends to it."""
-        if name not in self._lists:
-            return before
-        if type(before) is not list or before:
-            self._rows.refuse("appending to what is not an empty list in a loop over the records")
-        entries = self._lists[name]
-        places = range(len(self._records))
-        kept = [place in entries for place in places]
-        return self._rows.mapped([entries.get(place, 0) for place in places], kept)
-
-    def fail(self) -> NoReturn:
-        """A pass raised an exception: it would depend on which records there are."""
-        error = sys.exc_info()[1]
-        _refuse_pass(self._rows, error)
-
-    def total(self, name: str, before: Any) -> Any:
-        """The accumulator after the loop."""
-        if name in self._vectors:
-            return self._total_array(name, before)
-        if name not in self._sums:
-            return before
-        if type(before) in NUMBERS and type(before) is not np.bool_:
-            before = int(before) if type(before) is bool else before
-        elif not is_symbolic(before):
-            self._rows.refuse(f"adding to a {type(before).__name__} in a loop over the records")
-        return before + self._sums[name].answer(self._rows)
-
-    def _total_array(self, name: str, before: Any) -> Any:
-        shape, tables = self._vectors[name]
-        is_like = type(before) is np.ndarray and before.dtype == np.float64
-        if not is_like or before.shape != shape or name in self._sums:
-            self._rows.refuse("adding arrays to what is not one of their shape")
-        cells = [before[place] + table.answer(self._rows) for place, table in tables.items()]
-        return self._array(cells, before.dtype, shape)
-
-    def total_items(self, name: str, before: Any) -> Any:
-        """The accumulator after a loop that adds to its entries."""
-        tables = self._items.get(name)
-        if tables is None:
-            return before
-        kind = type(before)
-        if kind in (dict, Counter, defaultdict) and not before:
-            # Which keys there are depends on the records.
-            missing = before.default_factory if kind is defaultdict else None
-            if missing not in (None, int) or (kind is defaultdict and missing is None):
-                self._rows.refuse("a defaultdict of anything but int")
-            if kind is dict and name in self._with_keys:
-                self._rows.refuse("adding to entries of an empty dict")
-            return Counts(self._rows, tables, raises=kind is dict)
-        is_array = kind in (np.ndarray, SymbolicArray)
-        cells = before.cells if kind is SymbolicArray else before
-        entries = list(cells) if is_array and before.ndim == 1 else before
-        if type(entries) not in (list, dict):
-            self._rows.refuse(f"adding to entries of a {kind.__name__}")
-        for key, table in tables.items():
-            if not is_plain(key) or (type(entries) is list and type(key) not in (int, np.int64)):
-                self._rows.refuse(f"adding to the entry {key!r} in a loop over the records")
-            if type(entries) is dict and key not in entries:
-                self._rows.refuse("new keys of a dict in a loop over the records")
-            try:
-                number = self._folds.number(entries[key])
-            except (TypeError, LookupError) as error:
-                _refuse_pass(self._rows, error)
-            entries[key] = number + table.answer(self._rows)
-        return self._array(entries, before.dtype) if is_array else entries
-
-    def _array(self, entries: list[Any], dtype: np.dtype[Any], shape: Any = -1) -> Any:
-        cells = np.empty(len(entries), dtype=object)
-        cells[:] = entries
-        return array_of(self._rows.branching, cells.reshape(shape), dtype)
-
-    def _table(self, tables: dict[Any, RecordTable], name: Any) -> RecordTable:
-        if name not in tables:
-            tables[name] = RecordTable(len(self._records))
-        return tables[name]
-
-    def _item(self, name: str, key: Any) -> RecordTable:
-        return self._table(self._items.setdefault(name, {}), key)
-
-
-def _refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
-    rows.refuse(
-        f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
-    )
+    def _walk(self, rows: ColumnRows, records: Any) -> Loop:
+        self._methods = PureMethods()
+        return Loop(rows, records, self._methods)

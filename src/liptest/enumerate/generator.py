@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.choice_tree import MAX_DRAWS
 from liptest.enumerate.draw_logs import CHOICE, OF_PYTHON
 from liptest.enumerate.finite_draws import (
     CountVectorDraws,
@@ -35,6 +34,7 @@ from liptest.enumerate.finite_draws import (
     probabilities,
     ranged,
     take_items,
+    too_many_bytes,
 )
 from liptest.enumerate.process_questions import PRIVATE_NAMES, STAND_INS
 from liptest.symbolic.forms import Form
@@ -50,8 +50,9 @@ from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
 from liptest.values.protocol import Symbolic, is_symbolic
-from liptest.values.uniform import UniformValue, coarse_uniform, uniform_entry
+from liptest.values.uniform import UniformValue, coarse_uniform
 from liptest.values.weights import place_by_weights
+from liptest.values.whole_draws import uniform_entry
 
 #: Orders of so few are chosen one by one.
 _FEW_ORDERED = 8
@@ -252,7 +253,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if size is not None:
                 return draw_floats(tree, self.shape_of(size))
         tree.draws += 1
-        if tree.draws > MAX_DRAWS:
+        if tree.draws > tree.most_draws:
             tree.count_draws(0)
         # UniformValue(tree), without the call of __init__: most draws are made here.
         number = _NEW(UniformValue)
@@ -446,6 +447,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         if length < 0:
             self._refused("bytes", length)
         self._guard(length)
+        if 8 * operator.index(length) >= self._tree.max_leaves.bit_length():
+            self._tree.fail(too_many_bytes(self._tree.name, length))
         return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
 
     def _line(self, low: Any, high: Any) -> Line:

@@ -87,8 +87,10 @@ from liptest.enumerate.surroundings import (
     imported_now,
     reader_of,
 )
-from liptest.errors import MechanismError
+from liptest.errors import LiptestError, MechanismError
+from liptest.values.closeness import is_close_number
 from liptest.values.lines import line_in_words
+from liptest.values.protocol import is_symbolic
 from liptest.values.transforms import MATH, MATH_OF_TWO
 from liptest.values.uniform import of_math
 
@@ -96,6 +98,7 @@ _METHODS = (BuiltinMethodType, MethodType)
 _CACHE = type(lru_cache(abs))
 # Kept: while a program is analysed the names stand for something else.
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
+_ISCLOSE = math.isclose
 #: Takes a change back.
 Undo = Callable[[], None]
 # Exit code 0 means YES, and code under test may not give it.
@@ -138,7 +141,7 @@ def intercepted_randomness(
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
     kept = [INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []
-    with outside_precision(), LOCK, _float_warnings_ignored():
+    with outside_precision(), LOCK, _float_warnings_ignored(), _finalizers_end_quietly():
         undo: list[Undo] = []
         session = Session(name, trusted)
         session.program = function
@@ -175,6 +178,23 @@ def _float_warnings_ignored() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _finalizers_end_quietly() -> Iterator[None]:
+    """What is refused in a finalizer ends the analysis once the run is over: nothing is printed."""
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs, /) -> None:
+        if not isinstance(unraisable.exc_value, (Abort, LiptestError)):
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        if sys.unraisablehook is hook:
+            sys.unraisablehook = before
+
+
 def _install(
     session: Session, function: Any, undo: list[Undo], symbolic_data: bool, kept: list[Any]
 ) -> list[tuple[str, Any]]:
@@ -199,10 +219,12 @@ def _install(
     calls = [FloatCalls(), *map(FloatCalls, kept), KindQuestions()]
 
     files = ProgramFiles()
+    session.reached.clear()
     caches: list[Any] = []
 
     def wanted(value: Any) -> bool:
         kind: Any = type(value)
+        session.reached.append(value)
         for call in calls:
             call.note(value)
         if id(value) in BY_ID:
@@ -365,6 +387,7 @@ def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), kept_follower(original, _system_source(name))
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), kept_follower(original, _of_math(original), draws=False)
+    yield id(math.isclose), kept_follower(math.isclose, _is_close, draws=False)
     yield from _asking_names(session)
     for original in _ENDS:
         answer = _refuse_process_end(original, os.getpid())
@@ -463,6 +486,13 @@ def _system_source(name: str) -> Callable[..., Any]:
 @lru_cache
 def _of_math(original: Any) -> Callable[..., Any]:
     return lambda session, *arguments: of_math(original, *arguments)
+
+
+def _is_close(session: Session, *arguments: Any, **options: Any) -> Any:
+    close = None
+    if len(arguments) == 2 and any(map(is_symbolic, arguments)):
+        close = is_close_number(*arguments, **options)
+    return _ISCLOSE(*arguments, **options) if close is None else close
 
 
 @lru_cache

@@ -1,10 +1,10 @@
 """What a function leaves behind from call to call: refused, though it may never be met again.
 
 The same call, twice in a row and with the same random numbers, must leave all that the function
-holds as it was after the first time. A table that is filled when it is first needed passes; a
-counter, a list that grows, or an iterator that goes on does not. An answer may depend on it in a
-later call than any that was analysed. What the code only writes and never reads is let pass: names
-here, attributes by ``unread_attributes``.
+holds as it was after the first time. A table that is filled when it is first needed passes, as each
+run of an analysis is a first call (``first_calls``); a counter, a list that grows, or an iterator
+that goes on does not. An answer may depend on it in a later call than any that was analysed. What
+the code only writes and never reads is let pass: names here, attributes by ``unread_attributes``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ADVICE = (
 # Laws of which each is looked at; after these only some.
 _FIRST = 16
 # Methods of lists, sets and dicts that change them, and answer None.
-_CHANGING = frozenset({"append", "appendleft", "add", "extend", "update", "clear"})
+CHANGING = frozenset({"append", "appendleft", "add", "extend", "update", "clear"})
 _NAMED = ("global ", "attribute ")
 
 
@@ -43,11 +43,30 @@ def check_same_state(name: str, function: Any, before: list[str], after: list[st
     """NonDeterministicError, with the line, where a call has changed what a function holds."""
     if before == after:
         return
-    where = _named(before, after)
+    raise _changes(name, function, _named(before, after), "each call changes")
+
+
+def leaves_state(
+    name: str, function: Any, before: list[str], after: list[str]
+) -> NonDeterministicError:
+    """The error where the first calls have changed what a function holds, and it stays changed."""
+    return _changes(name, function, _named(before, after), "its first call changes")
+
+
+def leaves_state_in(name: str, module: str) -> NonDeterministicError:
+    """The error where a module that a first call has imported may keep something."""
+    return NonDeterministicError(
+        f"{name}: non-deterministic: its first call imports {module}, whose code changes names or "
+        f"contents of its own. Import {module} at the top of the file, so that what it holds "
+        f"before the first call is known"
+    )
+
+
+def _changes(name: str, function: Any, where: str, what: str) -> NonDeterministicError:
     code = attribute_of(function, "__code__")
     line = _line_of(code, where) if isinstance(code, CodeType) else ""
     words = f"{where}{f' ({line})' if line else ''}"
-    raise NonDeterministicError(f"{name}: non-deterministic: each call changes {words}; {_ADVICE}")
+    return NonDeterministicError(f"{name}: non-deterministic: {what} {words}; {_ADVICE}")
 
 
 def state_of(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
@@ -55,12 +74,31 @@ def state_of(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
 
     Attributes with these names are left out.
     """
+    surroundings = described_surroundings().items()
+    held = held_by(function, unread)
+    return [*held, *(f"global {key}\n{value}" for key, value in surroundings)]
+
+
+def without_attributes(lines: list[str], unread: frozenset[str]) -> list[str]:
+    """Lines but for those of attributes with these names, as far as no other name follows."""
+    kept, is_left_out = [], False
+    for line in lines:
+        if line.startswith(_NAMED):
+            is_left_out = line.removeprefix("attribute ") in unread
+        if not is_left_out:
+            kept.append(line)
+    return kept
+
+
+def held_by(
+    function: Any, unread: frozenset[str] = frozenset(), left_out: frozenset[str] | None = None
+) -> list[str]:
+    """Lines that determine what a function holds, as ``described_state``."""
     program = attribute_of(function, "function") or function
     try:
-        held = described_state(program, is_read, unread)
+        return described_state(program, is_read, unread, left_out)
     except RecursionError:
-        held = []
-    return [*held, *(f"global {key}\n{value}" for key, value in described_surroundings().items())]
+        return []
 
 
 def is_read(code: CodeType, name: str, value: Any) -> bool:
@@ -83,7 +121,7 @@ def _is_write(steps: tuple[CodeStep, ...]) -> bool:
     """Whether a name is loaded to be changed only: ``x.append(..)``, ``x[0] += 1``, ``x += 1``."""
     names = tuple(step.name for step in steps[1:10])
     if names[0] in ("LOAD_METHOD", "LOAD_ATTR"):
-        return steps[1].value in _CHANGING
+        return steps[1].value in CHANGING
     if names[:1] == ("LOAD_CONST",) and names[1:2] == ("STORE_SUBSCR",):
         return True
     if names[:4] == ("LOAD_CONST", "COPY", "COPY", "BINARY_SUBSCR"):

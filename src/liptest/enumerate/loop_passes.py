@@ -35,6 +35,9 @@ class Passes:
             self._tree.restart(self._entered)
         self._entered = self._tree.enter_loop()
 
+    def end(self) -> None:
+        """The loop is left."""
+
 
 class PlainPasses:
     """Of a loop that is run as it is written."""
@@ -43,6 +46,9 @@ class PlainPasses:
 
     def begin(self) -> None:
         """A pass begins."""
+
+    def end(self) -> None:
+        """The loop is left."""
 
 
 def passes_of(
@@ -54,18 +60,19 @@ def passes_of(
     which would change a list.
     """
     others = [value for value in values if not is_generator(value)]
-    if not all(_is_plain(value, in_place=in_place) for value in others):
+    if not all(is_plain_value(value, in_place=in_place) for value in others):
         return PlainPasses()
     return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
 
 
-def _is_plain(value: Any, *, in_place: bool) -> bool:
+def is_plain_value(value: Any, *, in_place: bool) -> bool:
+    """Whether a value is a number, a text or a table of them, which no pass changes."""
     kind = type(value)
     if kind in _PLAIN_KINDS:
         return True
     if kind is tuple or (kind is list and not in_place):
         few = len(value) <= _MOST_ENTRIES
-        return few and all(_is_plain(entry, in_place=in_place) for entry in value)
+        return few and all(is_plain_value(entry, in_place=in_place) for entry in value)
     if kind is np.ndarray:
         return not in_place and not value.dtype.hasobject
     return kind is TrackedArray and not in_place

@@ -10,6 +10,7 @@ import numpy as np
 
 from liptest.enumerate.alike_pasts import Pasts
 from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices
+from liptest.enumerate.loops_of_paths import LoopsOfPaths
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
@@ -17,13 +18,18 @@ from liptest.values.decisions import Alternative
 from liptest.values.lines import advice_on
 
 MAX_CHOICES_OF_PATHS = 1 << 13
+#: Draws in one run: a loop without an end is noticed in a second.
+MAX_DRAWS_OF_PATHS = 1 << 16
 
 
 class PathTree(ChoiceTree):
     """Walks all paths, without asking which are possible."""
 
     follows_data = True
+    most_draws = MAX_DRAWS_OF_PATHS
     pasts: Pasts | None = None
+    #: Of the way "passes": the loop that a run has entered.
+    loops: LoopsOfPaths | None = None
 
     def __init__(self, name: str, **budgets: Any) -> None:
         super().__init__(name, **budgets)

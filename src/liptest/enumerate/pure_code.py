@@ -8,6 +8,8 @@ program that are made of the same.
 from __future__ import annotations
 
 import ast
+import bisect
+import inspect
 import math
 from fractions import Fraction
 from types import FunctionType, ModuleType
@@ -15,8 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.replaceable_names import names_in
-from liptest.enumerate.source import LOOKING, FunctionSource, names_stored, read_source
+from liptest.enumerate.replaceable_names import is_others, names_in
+from liptest.enumerate.source import (
+    LOOKING,
+    FunctionSource,
+    copy_tree,
+    names_stored,
+    read_source,
+)
 
 
 class NotPure(Exception):
@@ -43,10 +51,15 @@ _FUNCTIONS = (
     *(vars(np)[name] for name in _OF_NUMPY),
     np.linalg.norm,
     Fraction,
+    *(bisect.bisect_left, bisect.bisect_right),
 )
 #: What numbers are made of, which is read only.
 PARTS = frozenset({"numerator", "denominator"})
-_METHODS = frozenset({"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"})
+#: Methods of numbers and of tables of them that change nothing.
+PLAIN_METHODS = frozenset(
+    {"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"}
+    | {"get", "index", "count"}
+)
 _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice),
     *(ast.Tuple, ast.Constant, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -70,6 +83,19 @@ def is_plain(value: Any, left: int = _ENTRIES) -> bool:
             is_plain(entry, left // 10) for pair in value.items() for entry in pair
         )
     return kind is np.ndarray and not value.dtype.hasobject
+
+
+def plain_attribute(owner: Any, name: str) -> Any:
+    """An attribute that an object, or its class, holds as constant data, read without code of it.
+
+    Raises TypeError for all others, as for properties and what ``__getattr__`` makes.
+    """
+    missing = object()
+    held = inspect.getattr_static(owner, name, missing)
+    reader: Any = type(owner).__getattribute__
+    if reader in (object.__getattribute__, type.__getattribute__) and is_plain(held):
+        return held
+    raise TypeError(f".{name} of a {type(owner).__name__} is read in a loop over the records")
 
 
 def original_of(function: Any) -> Any:
@@ -116,7 +142,7 @@ def check_expression(
             raise NotPure(f"{node.id} is not constant data")
     elif isinstance(node, ast.Attribute):
         # Of plain data, and of rows, attributes are only read.
-        if not node.attr.startswith("_") and _root(node) in own:
+        if not node.attr.startswith("__") and _root(node) in own:
             check_expression(source, node.value, own, depth)
         elif not _is_constant(constant_of(source, node)):
             raise NotPure(f"{ast.unparse(node)} is not constant data")
@@ -145,13 +171,22 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
     for argument in inner:
         check_expression(source, argument, own, depth)
     if isinstance(node.func, ast.Attribute) and _root(node.func) in own:
-        if node.func.attr not in _METHODS:
+        if node.func.attr not in PLAIN_METHODS:
             raise NotPure(f"the method {node.func.attr} is not followed")
         check_expression(source, node.func.value, own, depth)
     elif isinstance(node.func, ast.Name) and node.func.id in own:
         _check_local_function(source, node.func.id, own, depth)
-    elif not _calculates(constant_of(source, node.func), depth):
+    elif not _is_method_of_plain(source, node.func) and not _calculates(
+        constant_of(source, node.func), depth
+    ):
         raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
+
+
+def _is_method_of_plain(source: FunctionSource, node: ast.expr) -> bool:
+    """Whether it is one of a constant table: ``TABLE.get``."""
+    if not isinstance(node, ast.Attribute) or node.attr not in PLAIN_METHODS:
+        return False
+    return isinstance(node.value, ast.Name) and is_plain(constant_of(source, node.value))
 
 
 def _check_local_function(
@@ -242,7 +277,89 @@ def _calculates(function: Any, depth: int) -> bool:
     return depth < _DEEPEST and _is_pure_function(function, depth + 1)
 
 
-def _is_pure_function(function: Any, depth: int) -> bool:
+def calculates_with_object(function: FunctionType, *, bound: bool) -> bool:
+    """Whether a method only calculates, if what it reads and calls of its object does.
+
+    A ``bound`` one has its object as its first argument, of which it only reads attributes.
+    """
+    return _is_pure_function(function, 1, of_object=bound)
+
+
+def _attribute_of(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def check_in_loop(
+    source: FunctionSource, node: ast.expr, own: frozenset[str], inner: frozenset[str]
+) -> None:
+    """Raise NotPure unless an expression of a pass only calculates.
+
+    ``inner`` are the names of the pass, ``own`` all local names. Of what names of outside stand for
+    it is looked at run time what is read of it, and that a method that is called only calculates.
+    """
+    shown = WithoutMethods(own - inner).visit(copy_tree(node))
+    shown = WithoutMethods(objects_in(source, node), only_attributes=True).visit(shown)
+    check_expression(source, shown, own | inner)
+
+
+def objects_in(source: FunctionSource, node: ast.AST) -> frozenset[str]:
+    """Global names in an expression that stand for objects and classes of the program."""
+    owners = {
+        one.value.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+    }
+    return frozenset(name for name in owners if is_object(source, name))
+
+
+def is_object(source: FunctionSource, name: str) -> bool:
+    """Whether a name that is not a local stands for an object, or a class, of the program."""
+    try:
+        value = source.value_of(name)
+    except KeyError:
+        return False
+    kind = value if isinstance(value, type) else type(value)
+    return not is_others(kind.__module__) and kind.__module__ != "builtins"
+
+
+class WithoutMethods(ast.NodeTransformer):
+    """Puts the arguments alone for calls of methods of some names, which are looked at when run.
+
+    With ``only_attributes`` these names have no other use, or NotPure is raised.
+    """
+
+    def __init__(self, owners: frozenset[str], *, only_attributes: bool = False) -> None:
+        self._owners = owners
+        self._only_attributes = only_attributes
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        is_plain_method = not self._only_attributes and _attribute_of(node.func) in PLAIN_METHODS
+        if not self._is_of_owner(node.func) or is_plain_method:
+            return self.generic_visit(node)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise NotPure("unknown arguments")
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        made = ast.Tuple([self.visit(argument) for argument in arguments], ast.Load())
+        return ast.copy_location(made, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        if not self._only_attributes or not self._is_of_owner(node):
+            return self.generic_visit(node)
+        return ast.copy_location(ast.Constant(0), node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if self._only_attributes and node.id in self._owners:
+            raise NotPure(f"{node.id} is used as a whole")
+        return node
+
+    def _is_of_owner(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return False
+        is_read = isinstance(node.ctx, ast.Load) and not node.attr.startswith("__")
+        return is_read and node.value.id in self._owners
+
+
+def _is_pure_function(function: Any, depth: int, *, of_object: bool = False) -> bool:
     """Of a function of the program: its statements assign local names and return."""
     source = read_source(function)
     if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
@@ -250,9 +367,15 @@ def _is_pure_function(function: Any, depth: int) -> bool:
     code = function.__code__
     if code.co_cellvars or not is_plain((function.__defaults__, function.__kwdefaults__)):
         return False
+    own, body = frozenset(code.co_varnames), source.body
     try:
-        for statement in source.body:
-            _check_statement(source, statement, frozenset(code.co_varnames), depth)
+        if of_object:
+            owner = frozenset(code.co_varnames[: min(1, code.co_argcount)])
+            of_owner = WithoutMethods(owner, only_attributes=True)
+            body = [of_owner.visit(copy_tree(statement)) for statement in body]
+            own -= owner
+        for statement in body:
+            _check_statement(source, statement, own, depth)
     except NotPure:
         return False
     return True

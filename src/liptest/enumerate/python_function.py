@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -29,9 +29,11 @@ from liptest.enumerate.column_rows import rewritten_for_columns
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
+from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
+from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail
@@ -42,6 +44,7 @@ from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
+from liptest.enumerate.sub_samplers import tree_of
 from liptest.enumerate.summed_up import enumerate_with_loops
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
@@ -51,7 +54,7 @@ from liptest.enumerate.symbolic_data import (
     follow_first,
 )
 from liptest.enumerate.symbolic_datasets import data_of
-from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.symbolic_paths import ASKS_TYPES, NoPaths, SymbolicPaths
 from liptest.enumerate.tracing import TracedChoice, TracingTree
 from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (
@@ -71,10 +74,6 @@ from liptest.runs.workers import found_by_name, imported_by_name, travels_by_val
 from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.values.rows import NotByRecords
 
-_ASKS_TYPES = (
-    "it hands on type, or asks eval (for frame.eval write the arithmetic of its columns), so that "
-    "it may see what kind of object its data are"
-)
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
 # Runs that show whether a dataset is answered at all.
@@ -142,6 +141,7 @@ class PythonFunction(Mechanism):
     frame: str = field(default="", repr=False)
     _takes_generator: bool = field(default=True, init=False, repr=False, compare=False)
     _effects: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _first: FirstCalls = field(default_factory=FirstCalls, init=False, repr=False, compare=False)
     _orders: RowOrders = field(default_factory=RowOrders, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
@@ -242,9 +242,8 @@ class PythonFunction(Mechanism):
 
     def within(self, runs: int, *, choices: int = MAX_CHOICES) -> PythonFunction:
         """The same function, with no more than so many runs for one law, and choices in a run."""
-        laws = KnownLaws(self.name, self._known.records)
         runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
-        return copied(self, max_leaves=runs, max_choices=most, _known=laws)
+        return copied(self.afresh(), max_leaves=runs, max_choices=most)
 
     def as_written(self, runs: int, choices: int) -> PythonFunction:
         """``within``, and nothing of it is summed up."""
@@ -291,10 +290,10 @@ class PythonFunction(Mechanism):
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
         """What is read of one dataset, (d,), in the first of the runs that make up its law."""
         with self._session() as session:
-            # No time: only the first run.
-            tree = partial(ChoiceTree, self.name, max_choices=self.max_choices, max_seconds=1e-9)
-            first = replace(self._enumeration, new_tree=tree)
-            return list(self._known.noted(first.recorded(dataset, session)).reads)
+            every = self._enumeration  # no time: only the first run
+            first = partial(every.new_tree, max_seconds=1e-9)
+            found = replace(every, new_tree=first).recorded(dataset, session)
+            return list(self._known.noted(found).reads)
 
     def trace(self, dataset: IntArray, *outputs: Output) -> list[TracedChoice] | None:
         """Random choices that lead to one of the outputs on a dataset, (d,).
@@ -331,9 +330,8 @@ class PythonFunction(Mechanism):
         """
         if self.statistic is not None or self.max_seconds is not None or self._table is not None:
             return None
-        one_record = self._one_record(
-            row_function(self.function, self._takes_generator, len(example))
-        )
+        row = row_function(self.function, self._takes_generator, len(example))
+        one_record = self._one_record(row)
         one_record.examples.append(example)
         return one_record
 
@@ -379,20 +377,26 @@ class PythonFunction(Mechanism):
     ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
 
-        ``way`` is "released", "branches" or "every branch" (``liptest.enumerate.symbolic_paths``).
+        ``way``: see ``liptest.enumerate.symbolic_paths``.
         """
         if not self.has_symbolic_data:
             return NoPaths(f"{self.name}: what records add to its statistic is not known")
         try:
             with self._followed() as session:
-                program = self._program(session, self._rewritten())
+                samplers = PathSamplers(tree_of) if way == "passes" else None
+                made = rewritten_for_columns(self.function, samplers=samplers)
+                program = self._program(session, self._of_datasets(made))
                 if session.asks_types:
-                    return NoPaths(f"{self.name}: {_ASKS_TYPES}")
+                    return NoPaths(f"{self.name}: {ASKS_TYPES}")
+                if samplers is not None and not samplers.loops:
+                    return NoPaths(f"{self.name}: no loop of it starts over")
+                programs: Iterable[tuple[Program, int]] = self._programs(program, way, max_paths)
                 if self._draws_noise:
                     own = self.function, self._of_datasets, self._known.conditions
-                    tried = [(drawing_noise(program, *own), max_paths)]
-                    return follow_first(tried, domain, way)
-                return follow_first(self._programs(program, way, max_paths), domain, way)
+                    programs = [(drawing_noise(program, *own), max_paths)]
+                elif way == "passes":
+                    programs = [(program, max_paths)]
+                return follow_first(programs, domain, way)
         except LiptestError as error:
             return NoPaths(str(error))
 
@@ -445,10 +449,6 @@ class PythonFunction(Mechanism):
         called = self._on_datasets(self.function if self._takes_generator else self)
         own = self.name, called, rewritten or called, self._canonical, session
         return Program(*own, presented=self._on_datasets)
-
-    def _rewritten(self) -> RandomFunction:
-        """The function with loops that symbolic data can follow."""
-        return self._of_datasets(rewritten_for_columns(self.function))
 
     def _of_datasets(self, made: Any) -> RandomFunction:
         """A function that was made of this one, of datasets and a generator."""
@@ -515,14 +515,14 @@ class PythonFunction(Mechanism):
 
     @contextmanager
     def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
-        trusted, kept = frozenset(self.deterministic), self._keeps_whole
-        with intercepted_randomness(
-            self.name, self.function, trusted=trusted, symbolic_data=symbolic_data, keeps_whole=kept
-        ) as session:
+        own: Any = {"symbolic_data": symbolic_data, "keeps_whole": self._keeps_whole}
+        own["trusted"] = frozenset(self.deterministic)
+        with intercepted_randomness(self.name, self.function, **own) as session:
             if self._table is not None and self.frame == "polars":
                 session.surroundings.sees_all = True
                 session.takes_any_order = self._orders.is_free
-            yield session
+            with self._first.watched(session):
+                yield session
         self._known.conditions |= session.conditions
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:

@@ -23,8 +23,8 @@ from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.enumerate.draw_logs import CHOICE
 from liptest.values.faults import raises_as_numpy
 from liptest.values.record_list import RecordList
-from liptest.values.uniform import uniform_below
 from liptest.values.weights import place_by_any_weights
+from liptest.values.whole_draws import uniform_below
 
 #: (class, name, stand-in)
 Method = tuple[type, str, Callable[..., Any]]

@@ -12,7 +12,7 @@ from liptest.enumerate.finite_draws import ranged
 from liptest.enumerate.generator import UNUSED_BITS, ChoiceGenerator, present_as
 from liptest.values.branching import Branching
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
-from liptest.values.uniform import uniform_below
+from liptest.values.whole_draws import uniform_below
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 LEGACY: Any = RaisesAsNumPy(np.random.RandomState(0))

@@ -112,8 +112,8 @@ class RealData(UserRows):
 
     def sum_over_rows(self, number: int) -> SumOverRows | None:
         over_rows, book = super().sum_over_rows(number), self._answers
-        if over_rows is None:
-            return None
+        if over_rows is None or over_rows.recipe is not None:
+            return over_rows
         low, recipe = over_rows.low, book.recipes.get(number)
         if recipe is None:
             return over_rows

@@ -21,6 +21,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
+from operator import is_
 from types import (
     BuiltinMethodType,
     CellType,
@@ -538,16 +539,31 @@ class _Looked:
     """Modules as they were when they were looked at, and what was found in them."""
 
     def __init__(self) -> None:
-        #: Kept, so that the id of one that is gone is nobody else's.
         self.modules: list[Any] = []
-        self.ids: list[int] = []
         self.spaces: list[dict[str, Any]] = []
         self.sizes: list[int] = []
-        self.found: dict[int, list[tuple[dict[str, Any], Site]]] = {}
+        self.found: dict[int, list[Site]] = {}
+        #: All that was found: the names of a module, a name, what it stood for, and the site.
+        self.holding: list[dict[str, Any]] = []
+        self.names: list[str] = []
+        self.values: list[Any] = []
+        self.sites: list[Site] = []
 
-    def is_as_before(self, ids: list[int]) -> bool:
+    def is_as_before(self, modules: list[Any]) -> bool:
         """Whether the loaded modules, and their numbers of names, are those looked at."""
-        return self.ids == ids and self.sizes == list(map(len, self.spaces))
+        # Not by ``id``, each call of which is an event for hooks.
+        if len(modules) != len(self.modules) or not all(map(is_, modules, self.modules)):
+            return False
+        return self.sizes == list(map(len, self.spaces))
+
+    def gather(self) -> None:
+        """List all that was found."""
+        spaces = {id(space): space for space in self.spaces}
+        for place, sites in self.found.items():
+            self.holding += [spaces[place]] * len(sites)
+            self.sites += sites
+        self.names = [site.name for site in self.sites]
+        self.values = [site.value for site in self.sites]
 
 
 _looked = _Looked()
@@ -561,22 +577,22 @@ def module_sites(replaced: dict[int, Any]) -> list[Site]:
     """
     global _looked
     modules = list(sys.modules.values())
-    ids = list(map(id, modules))
-    if not _looked.is_as_before(ids):
-        _looked = _look(modules, ids, replaced, _looked)
-    sites = []
-    for found in _looked.found.values():
-        for space, site in found:
-            value = space.get(site.name)
-            if id(value) in replaced:
-                sites.append(site if value is site.value else _site_in(space, site.name))
-    return sites
+    if not _looked.is_as_before(modules):
+        _looked = _look(modules, replaced, _looked)
+    values = list(map(dict.get, _looked.holding, _looked.names))
+    if all(map(is_, values, _looked.values)):
+        return _looked.sites
+    return [
+        site if value is site.value else _site_in(space, site.name)
+        for space, site, value in zip(_looked.holding, _looked.sites, values, strict=True)
+        if id(value) in replaced
+    ]
 
 
-def _look(modules: list[Any], ids: list[int], replaced: dict[int, Any], before: _Looked) -> _Looked:
+def _look(modules: list[Any], replaced: dict[int, Any], before: _Looked) -> _Looked:
     """All that is unlike before looked at again; what is gone is not kept."""
     now = _Looked()
-    now.modules, now.ids = modules, ids
+    now.modules = modules
     sizes = dict(zip(map(id, before.spaces), before.sizes, strict=True))
     for module in modules:
         space = getattr(module, "__dict__", None)
@@ -588,12 +604,13 @@ def _look(modules: list[Any], ids: list[int], replaced: dict[int, Any], before: 
             found = before.found.get(id(space))
         else:
             found = [
-                (space, _site_in(space, name))
+                _site_in(space, name)
                 for name, value in list(space.items())
                 if id(value) in replaced and not _is_internal(str(module.__name__), value)
             ]
         if found:
             now.found[id(space)] = found
+    now.gather()
     return now
 
 

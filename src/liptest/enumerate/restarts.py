@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 from liptest.enumerate.choice_tree import (
     Abort,
     ChoiceTree,
-    endless,
     too_many_choices,
     too_many_leaves,
 )
+from liptest.enumerate.run_watch import endless
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.work import spend_on_choices

@@ -12,7 +12,7 @@ from liptest.enumerate.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.outputs import EndlessOutput, raised, walked
 from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
 from liptest.mechanisms.laws import Output
-from liptest.values.faults import Fault, fault_in
+from liptest.values.faults import Fault, fault_in, place_raised
 from liptest.values.lines import line_in_words
 
 #: ``(data, rng) -> output``.
@@ -67,6 +67,8 @@ class Run:
         self._session.check_keeps_no_state(again)
 
     def __call__(self) -> Output:
+        if self._session.may_hold:
+            self._session.put_back()
         if self._session.touched:
             self._session.begin()
         caught = self._new_caught()
@@ -141,7 +143,10 @@ def _not_followed(name: str, fault: Fault) -> NotFollowed:
 
 
 def _words(error: Exception) -> str:
+    """Type, message and line of the program of an exception."""
+    line = line_in_words(*place_raised(error))
+    at = f" at {line}" if line else ""
     try:
-        return f"{type(error).__name__}: {shown(str(error), 200)}"
+        return f"{type(error).__name__}: {shown(str(error), 200)}{at}"
     except Exception:
-        return type(error).__name__
+        return f"{type(error).__name__}{at}"

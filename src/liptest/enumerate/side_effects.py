@@ -259,8 +259,6 @@ def system_sources() -> Iterator[tuple[str, Any]]:
             yield f"{module}.{name}", inside[name]
 
 
-# Events of the profiling hook; that a built-in function has ended tells nothing.
-_LOOKED_AT = frozenset({"call", "return", "c_call"})
 #: Called with the events of Python's profiling hook.
 Hook = Callable[[FrameType, str, Any], None]
 #: Generators with the words that name them.
@@ -342,21 +340,18 @@ class RandomnessWatch:
 
         # Called for all that is called and that returns; what ends most events comes first.
         def note(frame: Any, event: str, argument: Any) -> None:
-            if event == "c_return":
-                return
-            is_source = argument is first or argument is last
-            if is_source and event == "c_call" and not (self._is_silent or self._draws_aside):
-                seen.append(argument)
+            if event == "c_call":
+                if (argument is first or argument is last) and self._hears_draws():
+                    seen.append(argument)
+            elif event != "call" and event != "return":
+                return  # that a built-in function has ended tells nothing
             # Most events are those of the values that the program calculates with.
             file = frame.f_code.co_filename
             own = is_own.get(file)
-            if own:
-                return
             if own is None:
                 own = is_own[file] = file.startswith(_OWN_CODE)
-            if own or look is None or self._is_silent or event not in _LOOKED_AT:
-                return
-            look(frame, event, argument)
+            if not (own or look is None or self._is_silent):
+                look(frame, event, argument)
 
         free = sys.getprofile() is None
         if free:
@@ -368,6 +363,9 @@ class RandomnessWatch:
                 sys.setprofile(None)
         if seen:
             raise drawn_elsewhere(self._name, "the operating system")
+
+    def _hears_draws(self) -> bool:
+        return not (self._is_silent or self._draws_aside)
 
     def _states(self) -> list[Any]:
         return [_state(generator) for _, generator in self._held]

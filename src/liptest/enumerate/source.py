@@ -97,6 +97,11 @@ class FunctionSource:
         code = self.function.__code__
         return frozenset(code.co_varnames) - frozenset(code.co_cellvars)
 
+    def is_own(self, name: str) -> bool:
+        """Whether a name is of its own, also where functions inside it see it."""
+        code = self.function.__code__
+        return name in code.co_varnames or name in code.co_cellvars
+
     def value_of(self, name: str) -> Any:
         """What a name stands for that is not its own: of a cell, a global, or built in.
 

@@ -15,10 +15,20 @@ from typing import Any
 
 from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
-from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
+from liptest.enumerate.source import (
+    OWN_NAMES,
+    FunctionSource,
+    copy_tree,
+    names_loaded,
+    names_stored,
+)
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
 
 _DRAWING = frozenset({"random", "integers", "binomial", "geometric", "choice"})
+_DRAWING_NOISE = _DRAWING | {
+    *("laplace", "normal", "standard_normal", "gumbel", "logistic", "uniform"),
+    *("exponential", "standard_exponential"),
+}
 _COMPOSITE = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -152,9 +162,16 @@ class _PassThatStartsOver(OnePass):
     """A pass that reads nothing that an earlier one has assigned."""
 
     def __init__(
-        self, source: FunctionSource, node: ast.While, is_sampler: Callable[[Any], bool]
+        self,
+        source: FunctionSource,
+        node: ast.While,
+        is_sampler: Callable[[Any], bool],
+        *,
+        draws_noise: bool,
     ) -> None:
         super().__init__(source, node, is_sampler)
+        if draws_noise:
+            self.draws, self.takes_keywords = _DRAWING_NOISE, True
         end = assigned_either_way(self._block(node.body, _NONE), self._continued)
         if end is not None:
             self._reads(node.test, end)
@@ -167,16 +184,18 @@ def passes_that_start_over(
     read_later: Names,
     number: int,
     is_sampler: Callable[[Any], bool],
-) -> tuple[ast.stmt, ast.stmt]:
-    """What comes before a loop, and at the beginning of each pass.
+    *,
+    draws_noise: bool = False,
+) -> tuple[ast.stmt, ast.stmt, ast.stmt]:
+    """What comes before a loop, at the beginning of each pass, and after the loop.
 
     Raises NotPure where it does not start over. ``read_later`` are the names that may be read
-    after it, as it left them.
+    after it, as it left them. ``draws_noise``: whether its draws may be noise, too.
     """
     code = source.function.__code__
     if node.orelse or any(isinstance(part, ast.Try) for part in ast.walk(source.node)):
         raise NotPure("else or try")
-    one_pass = _PassThatStartsOver(source, node, is_sampler)
+    one_pass = _PassThatStartsOver(source, node, is_sampler, draws_noise=draws_noise)
     if not one_pass.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
         raise NotPure("a name of another function")
     if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
@@ -185,9 +204,59 @@ def passes_that_start_over(
     name = f"{OWN_NAMES}passes_over_{number}"
     values = lambda_node(None, tuple_node([name_node(free_name) for free_name in sorted(outside)]))
     call = call_of_folds("passes", values, ast.Constant(one_pass.in_place))
-    begin = ast.Call(ast.Attribute(name_node(name), "begin", ast.Load()), [], [])
     first = ast.Assign([name_node(name, ast.Store())], call)
-    return ast.copy_location(first, node), ast.copy_location(ast.Expr(begin), node.body[0])
+    begin, end = (
+        ast.Expr(ast.Call(ast.Attribute(name_node(name), method, ast.Load()), [], []))
+        for method in ("begin", "end")
+    )
+    place = ast.copy_location
+    return place(first, node), place(begin, node.body[0]), place(end, node)
+
+
+def with_passes(loop: ast.While, begin: ast.stmt, end: ast.stmt) -> ast.While:
+    """The loop, which says where its passes begin, and where a ``return`` leaves it."""
+    returned = _Returned(end)
+    body = [returned.visit(statement) for statement in loop.body]
+    loop.body = [begin]
+    for made in body:
+        loop.body += made if isinstance(made, list) else [made]
+    return loop
+
+
+class _Returned(ast.NodeTransformer):
+    """Says that a loop is left once it is known what it returns."""
+
+    def __init__(self, end: ast.stmt) -> None:
+        self._end = end
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        """``told = ..; passes.end(); return told``."""
+        told = f"{OWN_NAMES}told"
+        value = node.value or ast.Constant(None)
+        first = ast.copy_location(ast.Assign([name_node(told, ast.Store())], value), node)
+        return [first, copy_tree(self._end), ast.copy_location(ast.Return(name_node(told)), node)]
+
+
+def begun_before(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements where ``v = ..; while bad(v): v = ..``, with the same twice, has one more pass.
+
+    The first pass is then what comes before the loop.
+    """
+    made = list(statements)
+    for place in range(len(made) - 2):
+        before, first, loop = made[place : place + 3]
+        if not isinstance(loop, ast.While) or not _is_of_passes(first):
+            continue
+        begin, *body = loop.body
+        if len(body) == 1 and ast.dump(body[0]) == ast.dump(before):
+            made[place : place + 2] = [first, copy_tree(begin), before]
+            return [*made[: place + 3], *begun_before(made[place + 3 :])]
+    return made
+
+
+def _is_of_passes(node: ast.stmt) -> bool:
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    return isinstance(target, ast.Name) and target.id.startswith(f"{OWN_NAMES}passes_over_")
 
 
 def _names_of(target: ast.expr) -> Names:

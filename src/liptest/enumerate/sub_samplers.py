@@ -56,7 +56,10 @@ Outcomes = tuple[tuple[Any, ...], tuple[int, ...]]
 class SamplerLaws:
     """The laws of functions that only draw, each enumerated once."""
 
+    draws_noise = False
+
     def __init__(self, name: str) -> None:
+        self.loops = 0
         self._name = name
         self._laws: dict[Any, Outcomes | None] = {}
         self._samplers: dict[FunctionType, bool] = {}
@@ -84,7 +87,7 @@ class SamplerLaws:
             if options or len(arguments) != count:
                 given = _in_order(function, arguments, options)
             key = None if given is None else _key_of(given)
-            tree = None if given is None or key is None else _tree_of(given)
+            tree = None if given is None or key is None else tree_of(given)
             if function not in self._rewritten:
                 self._rewritten[function] = rewrite(function) or function
             if given is None or tree is None:
@@ -166,7 +169,7 @@ class SamplerLaws:
         """The passes of a loop that starts over, and reads these values of outside."""
         if values is None:
             return PlainPasses()
-        return passes_of(values, _tree_of(values), in_place=in_place)
+        return passes_of(values, tree_of(values), in_place=in_place)
 
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function draws, and calculates from its arguments, and nothing else."""
@@ -240,7 +243,7 @@ class SamplerLaws:
             raise NotPure(ast.unparse(node.func))
 
 
-def _tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
+def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
     """The tree that the draws of code ask, whose values these are; None where that is not known."""
     drawn = {id(value): value for value in values if is_generator(value)}
     session = active()

@@ -23,6 +23,7 @@ from liptest.enumerate.caught_faults import SEEN_CATCHING, may_catch
 from liptest.enumerate.compiled_code import (
     POLARS,
     CompiledCode,
+    is_always_known,
     is_of_polars,
     makes_names,
     package_of,
@@ -106,6 +107,8 @@ class Surroundings:
     def __init__(self, name: str, compiled: CompiledCode, refuse: Callable[[Any], Any]) -> None:
         self._name = name
         self._refuse = refuse
+        #: By the name of a module: whether it is a library that uses no other compiled code.
+        self._is_quiet: dict[str, bool] = {}
         #: By the id of code, which is kept: whether it is the program's, whether compiled code
         #: that it uses is told, and whether it is polars'. The hash of code is that of its parts.
         self._kinds: dict[int, tuple[bool, bool, bool, CodeType]] = {}
@@ -174,6 +177,12 @@ class Surroundings:
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""
+        # Most events are those of libraries: of these a clock alone tells something.
+        if self._is_of_library(frame.f_globals.get("__name__")):
+            is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
+            if is_builtin and argument.__name__ in _CLOCK_NAMES:
+                self._called(frame, argument)
+            return
         code = frame.f_code
         kinds = self._kinds.get(id(code))
         if kinds is None:
@@ -181,7 +190,6 @@ class Surroundings:
             kinds = self._kinds[id(code)] = *own, code
         is_program, is_unknown, is_of_polars, _ = kinds
         if not (is_program or is_unknown or is_of_polars):
-            # Most events are those of libraries: of these a clock alone tells something.
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
             if is_builtin and argument.__name__ in _CLOCK_NAMES:
                 self._called(frame, argument)
@@ -216,6 +224,15 @@ class Surroundings:
                 self.compiled.returned(frame)
             self._identities_of(frame)
             self._sets_of(frame, argument)
+
+    def _is_of_library(self, module: Any) -> bool:
+        """Whether a module is a library's that uses no compiled code but what is known."""
+        if type(module) is not str:
+            return False
+        known = self._is_quiet.get(module)
+        if known is None:
+            known = self._is_quiet[module] = is_others(module) and is_always_known(module)
+        return known
 
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
         words = line_in_words(frame.f_code.co_filename, line or frame.f_lineno)

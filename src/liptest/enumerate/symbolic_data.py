@@ -23,15 +23,11 @@ from liptest.data.real_tables import RealRows
 from liptest.data.tables import Table
 from liptest.enumerate.alike_pasts import Pasts
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.choice_tree import (
-    Abort,
-    ChoiceTree,
-    endless,
-    watched_for_progress,
-)
+from liptest.enumerate.choice_tree import Abort, ChoiceTree, differing
 from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.loops_of_paths import LoopsOfPaths, join_exits
 from liptest.enumerate.moved_outputs import common_sums, moved_by
 from liptest.enumerate.noise_outputs import forms_in, replaced
 from liptest.enumerate.passing import PassedTable
@@ -44,6 +40,7 @@ from liptest.enumerate.path_trees import (
 )
 from liptest.enumerate.post_processing import Tail, place_of_cut
 from liptest.enumerate.real_rows import RealData
+from liptest.enumerate.run_watch import watched_for_progress
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.symbolic_datasets import Numbers, Records, data_of
 from liptest.enumerate.symbolic_paths import NoPaths, Pairs, PathEnd, SymbolicPaths
@@ -56,6 +53,7 @@ from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import (
     AlignedPath,
     Answer,
+    Differences,
     Move,
     are_told_once,
 )
@@ -75,6 +73,9 @@ _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 MAX_PATHS = 4096
 #: Where what is looked at is released, most programs have one path.
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
+_NO_LOOP = "no loop of it starts over where data are symbolic"
+_MANY_EXITS = "several loops of it start over, and are left in several ways each"
+_MORE_THAN_SUMS = "beside a loop that starts over it does more with its data than add them up"
 _TWICE = "counts of values that may be missing are told beside the loop that walks them"
 _MAX_SECONDS = 60.0
 # Times that a program is followed, with the comparisons of real columns that were seen before.
@@ -176,11 +177,12 @@ def _followed(
     releases = way == "released"
     most = min(max_paths, MAX_PATHS_RELEASED) if releases else max_paths
     pasts = Pasts() if way == "branches" else None
+    loops = LoopsOfPaths() if way == "passes" else None
     path_run = AlignedRun(PathTree(program.name), releases=releases)
     try:
         while True:
             tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
-            tree.pasts = pasts
+            tree.pasts, tree.loops = pasts, loops
             path_run = AlignedRun(tree, releases=releases)
             leaves = _explored(program, data, path_run, tree, most)
             if pasts is None or not (pasts.is_stale or _are_not_alike(pasts, data, path_run)):
@@ -189,7 +191,9 @@ def _followed(
                 pasts.begin_again()
             else:
                 pasts = None
-        _check_points(program, data, releases, leaves, dimension, pasts)
+        if loops is not None and not loops.is_used:
+            return NoPaths(f"{program.name}: {_NO_LOOP}")
+        _check_points(program, data, leaves, dimension, _Way(releases, pasts, loops is not None))
     except _ToldBare as told:
         return NoPaths(str(told), dearest=data.change_of_move(told.move))
     except _FarTooMany:
@@ -220,6 +224,13 @@ def _followed(
         rows=data if isinstance(data, UserRows) else None,
         ends=() if has_met else tuple(leaves),
     )
+    if loops is not None:
+        exits = join_exits(leaf.exits for leaf in leaves)
+        if exits is None:
+            return NoPaths(f"{program.name}: {_MANY_EXITS}")
+        if not _are_paths_of_sums(followed, leaves):
+            return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
+        followed = replace(followed, exits=exits)
     if functions and type(data) is Records:
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [gap for leaf in leaves for gap in leaf.missing]
@@ -238,6 +249,17 @@ def _followed(
     if isinstance(data, UserRows):
         followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     return followed
+
+
+def _are_paths_of_sums(followed: SymbolicPaths, leaves: list[PathEnd]) -> bool:
+    """Whether paths with loops ask nothing but of sums of the data and noise."""
+    is_exact = not any(leaf.rounding or leaf.missing for leaf in leaves)
+    has_functions = any(
+        isinstance(one, Answer) and one.function is not None
+        for path in followed.paths
+        for one in path.noises
+    )
+    return is_exact and not has_functions and isinstance(followed.differences, Differences)
 
 
 def _are_not_alike(pasts: Pasts, data: Data, run: AlignedRun) -> bool:
@@ -299,6 +321,8 @@ def _explored(
         tree.noise = path_run
         if tree.pasts is not None:
             tree.pasts.begin(tree, path_run)
+        if tree.loops is not None:
+            tree.loops.begin(tree, path_run)
         return data.symbolic(tree, path_run)
 
     rng = ChoiceGenerator(tree)
@@ -310,9 +334,10 @@ def _explored(
     try:
         with watched_for_progress(
             lambda: tree.leaves + tree.met,
-            lambda: tree.fail(endless(program.name, _MAX_SECONDS)),
+            tree.fail,
             _explored.__code__,
             _MAX_SECONDS,
+            program.name,
         ):
             for output in tree.leaves_of(run):
                 raise_swallowed(before)
@@ -325,7 +350,8 @@ def _explored(
                 raises = isinstance(output, Raised)
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 moved = moved_by(tree, output)
-                leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved))
+                left = () if tree.loops is None else tree.loops.exits_of_run()
+                leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved, left))
                 work += len(tree.path) + len(path_run.noises)
                 _check_no_bare_place(path, path_run, data)
                 if not (is_probed or tree.met) and (
@@ -425,13 +451,21 @@ def _is_plain(output: Output) -> bool:
     return type(output) is tuple and {bool, int, str}.issuperset(map(type, output))
 
 
+@dataclass(frozen=True)
+class _Way:
+    """How a program is followed: whether what is looked at is told, and where runs end early."""
+
+    releases: bool
+    pasts: Pasts | None
+    counts_passes: bool
+
+
 def _check_points(
     program: Program,
     data: Data,
-    releases: bool,
     leaves: list[PathEnd],
     dimension: int,
-    pasts: Pasts | None,
+    way: _Way,
 ) -> None:
     """Compare with what the unmodified program does at some points; raises LiptestError."""
     followed = {leaf.branches for leaf in leaves}
@@ -439,36 +473,48 @@ def _check_points(
     variables = max(len(leaf.path.noises) for leaf in leaves)
     before = interruptions()
     points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
+    answer: Output = None
     for seed in range(points):
-        branches = _check_point(program, data, releases, seed)
+        branches, answer = _check_point(program, data, way, seed)
         raise_swallowed(before)
-        if pasts is not None and branches not in followed:
-            branches = pasts.representative(branches)
+        if way.pasts is not None and branches not in followed:
+            branches = way.pasts.representative(branches)
         if branches not in followed:
             raise _differs(program, "takes a path that was not found")
         raising.pop(branches, None)
     for rare in list(islice(raising, _MOST_RARE)):
         # Only random choices may lead there, such as one number of 2**53.
-        if _check_point(program, data, releases, points, rare) == rare:
+        if _check_point(program, data, way, points, rare)[0] == rare:
             del raising[rare]
-    program.session.check_keeps_no_state(partial(_check_point, program, data, releases, seed))
+
+    def repeat() -> None:
+        again = _check_point(program, data, way, seed)[1]
+        if not (again == answer or repr(again) == repr(answer)):
+            raise differing(program.name, "a call made once more led to a different output")
+
+    program.session.check_keeps_no_state(repeat)
     if raising:
         raise _differs(program, "raises an exception that was not met with plain data")
 
 
 def _check_point(
-    program: Program, data: Data, releases: bool, seed: int, taken: tuple[int, ...] = ()
-) -> tuple[int, ...]:
+    program: Program, data: Data, way: _Way, seed: int, taken: tuple[int, ...] = ()
+) -> tuple[tuple[int, ...], Output]:
+    """The branches that are taken at a point, and the answer of the unmodified program."""
     rng = _GENERATOR(_BITS(seed))
     dataset = data.plain(rng)
     tree = PointTree(program.name, rng, taken)
+    tree.loops = LoopsOfPaths(goes_on=True) if way.counts_passes else None
     program.session.follow(tree)
     noted = RecordedDraws()
     tree.draw_log = noted
 
     def begin() -> Any:
-        tree.noise = AlignedRun(tree, releases=releases, point=partial(_at, rng, data, dataset))
+        point = partial(_at, rng, data, dataset)
+        tree.noise = AlignedRun(tree, releases=way.releases, point=point)
         tree.noise.rng = rng
+        if tree.loops is not None:
+            tree.loops.begin(tree, tree.noise)
         return data.symbolic(tree, tree.noise)
 
     generator = ChoiceGenerator(tree)
@@ -493,7 +539,10 @@ def _check_point(
             raise _differs(program, "answers otherwise")
     finally:
         plain.close()
-    return tuple(branch for _, branch in choices)
+    branches = tuple(branch for _, branch in choices)
+    if tree.loops is not None:
+        branches = tree.loops.without_passes(branches)
+    return branches, answer
 
 
 def answers_at_a_point(program: Program, dataset: NDArray[Any]) -> bool:

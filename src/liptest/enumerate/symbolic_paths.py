@@ -17,6 +17,10 @@ from liptest.values.branching import Branches
 Pairs = tuple[tuple[IntArray, IntArray], ...]
 #: For each number of an output the answers that it is a sum of, with their factors.
 Sums = tuple[tuple[tuple[int, Fraction], ...], ...]
+ASKS_TYPES = (
+    "it hands on type, or asks eval (for frame.eval write the arithmetic of its columns), so that "
+    "it may see what kind of object its data are"
+)
 
 
 def _unknown(move: Move) -> None:
@@ -35,9 +39,11 @@ def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
 class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
 
-    ``way`` is "released", where what the program looks at counts as told to the outside (T26), or
-    "branches", where comparisons are conditions, or "every branch", where runs that meet are
-    followed one by one. ``reads_length``: the number of records was read, which is public.
+    ``way`` is "released", where what the program looks at counts as told to the outside (T26),
+    "branches", where comparisons are conditions, "every branch", where runs that meet are followed
+    one by one, or "passes", where a loop that starts over counts as the pass that leaves it, and
+    ``exits`` say what these passes ask (docs/theory, loops, L9). ``reads_length``: the number of
+    records was read, which is public.
     """
 
     paths: tuple[AlignedPath, ...]
@@ -66,6 +72,8 @@ class SymbolicPaths:
     rows: Any = None
     #: All runs, in the order of their choices; ``paths`` has equal ones once. None where some met.
     ends: tuple[PathEnd, ...] = ()
+    #: Of the way "passes": what is asked where its loops are left.
+    exits: tuple[AlignedPath, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,8 @@ class PathEnd:
     missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
     output: Output
     moved: tuple[Any, Sums] | None
+    #: What was asked where loops that start over were left.
+    exits: tuple[AlignedPath, ...] = ()
 
     @property
     def branches(self) -> tuple[int, ...]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from liptest.enumerate.fold_passes import Rewriting, is_fresh_before
 from liptest.enumerate.pure_code import is_builtin
@@ -27,6 +30,8 @@ _DRAWING = ("laplace", "normal", "normalvariate", "gauss")
 _CALCULATING = (
     *(builtins.int, builtins.float, builtins.round, builtins.max, builtins.min, builtins.str),
 )
+# Of numbers that no pass has: bounds are made of them.
+_FORMULAS = (math.log, math.log2, math.log10, math.log1p, math.sqrt, math.exp, np.log, np.sqrt)
 _PARTS = (
     *(ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load),
     *(ast.JoinedStr, ast.FormattedValue),
@@ -197,8 +202,24 @@ def _test_of(
         left, bound, comparison = bound, left, _MIRRORED[comparison]
     if comparison not in ("Gt", "GtE") or names_loaded(bound) & own:
         return None
-    is_calculated = _calculates(folding, bound, None) and _calculates(folding, left, sources)
+    is_calculated = _is_formula(folding, bound) and _calculates(folding, left, sources)
     return Test(left, comparison, bound) if is_calculated else None
+
+
+def _is_formula(folding: Rewriting, node: ast.expr) -> bool:
+    """Whether a bound is calculated of names and constants, also by functions such as ``log``."""
+    if _calculates(folding, node, None):
+        return True
+    inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+    if isinstance(node, ast.Call):
+        if node.keywords or names_loaded(node.func) & {*folding.own}:
+            return False
+        if not any(is_builtin(folding.source, node.func, one) for one in _FORMULAS):
+            return False
+        inner = node.args
+    elif not isinstance(node, _PARTS):
+        return False
+    return all(_is_formula(folding, part) for part in inner)
 
 
 def _walked_names(target: ast.expr) -> list[str] | None:

@@ -73,7 +73,7 @@ def unread_attributes(program: Any) -> frozenset[str]:
                 readers.append(value)
         elif isinstance(value, weakref.ref | ContextVar):
             readers.append(value)
-        elif not isinstance(value, type) and type(getattr(value, "__dict__", None)) is dict:
+        elif not isinstance(value, type) and type(attribute_of(value, "__dict__")) is dict:
             holders.append(value)
         return False
 

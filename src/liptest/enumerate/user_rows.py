@@ -86,9 +86,13 @@ class UserRows:
 
     def sum_over_rows(self, number: int) -> SumOverRows | None:
         """What rows add to an answer; None where it is not a sum over rows alone."""
-        bound, table = self._answers.bounds[number], self._answers.tables[number]
-        if isinstance(bound, PerUser) or self._answers.parts[number] is not None:
+        book = self._answers
+        bound, table = book.bounds[number], book.tables[number]
+        if book.parts[number] is not None:
             return None
+        if isinstance(bound, PerUser):
+            ends = table, book.largest[number]
+            return SumOverRows(*ends, book.recipes[number], bound, book.is_whole(number))
         return SumOverRows(table, table, None, bound)
 
     def _value_of_users(self, bound: PerUser, number: int, dataset: NDArray[Any]) -> Fraction:
@@ -247,12 +251,16 @@ class UserRows:
 
 
 class SumOverRows(NamedTuple):
-    """What a row adds to an answer: between two numbers of its cell, by a recipe, if it is kept."""
+    """What a row adds to an answer: between two numbers of its cell, by a recipe, if it is kept.
+
+    Or what a user adds who has such rows; ``is_whole``: these are whole numbers.
+    """
 
     low: NDArray[Any]
     high: NDArray[Any]
     recipe: Any
-    bound: RowBound | None
+    bound: RowBound | PerUser | None
+    is_whole: bool = False
 
 
 class UserWithRows(NamedTuple):
@@ -302,20 +310,25 @@ def plain_near(domain: Table, near: NearTables, rng: np.random.Generator) -> NDA
 def kept_by(
     bound: RowBound | None, rows: NDArray[np.int64], users: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which rows a bound leaves: of each user the first ones of those that are kept."""
+    """Which rows a bound leaves, of those that are kept (``RowBound``)."""
     if bound is None:
         return np.ones(len(rows), dtype=np.bool_)
     those = kept_by(bound.before, rows, users)
     those &= np.frombuffer(bound.kept, dtype=np.bool_)[rows]
-    seen: dict[int, int] = {}
     places = np.flatnonzero(those)
+    if bound.is_all:
+        _, whose, counts = np.unique(users[places], return_inverse=True, return_counts=True)
+        those[places] = counts[whose] <= bound.most
+        return those
+    seen: dict[tuple[int, int], int] = {}
+    codes = np.frombuffer(bound.by, dtype=np.int64)[rows] if bound.by else np.zeros_like(rows)
     if bound.order:
         order = np.frombuffer(bound.order, dtype=np.float64)[rows[places]]
         places = places[np.argsort(order, kind="stable")]
     for place in places.tolist():
-        user = int(users[place])
-        seen[user] = seen.get(user, 0) + 1
-        those[place] = seen[user] <= bound.most
+        group = int(users[place]), int(codes[place])
+        seen[group] = seen.get(group, 0) + 1
+        those[place] = seen[group] <= bound.most
     return those
 
 

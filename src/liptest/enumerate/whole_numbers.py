@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -553,7 +554,9 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         spans = any(isinstance(part, WholeSpan) for output in outputs for part in _parts(output))
         if spans or self._has_several_numbers(dataset):
             return None
-        return self.plain.trace(dataset, *outputs)
+        with suppress(BudgetError):  # a draw of very many numbers
+            return self.plain.trace(dataset, *outputs)
+        return None
 
     def _has_several_numbers(self, dataset: IntArray) -> bool:
         """Whether outputs are of so many values that one is hardly met by walking over them."""

@@ -422,6 +422,8 @@ class SealedGate(Gate):
         Has the attempt already.
     releases
         How many outputs may be drawn.
+    refuted
+        Asked where noisy sums have no proof: the NO to the code itself with its witness, or None.
 
     Raises
     ------
@@ -439,16 +441,22 @@ class SealedGate(Gate):
         law_source: str,
         recorder: LedgerRecorder,
         releases: int = 1,
+        refuted: Callable[[], PrivacyVerdict | None] | None = None,
     ) -> None:
         check_count("releases", releases)
         own_seed = settings.seed is None
         run = replace(settings, seed=secrets.randbits(128)) if own_seed else settings
         if settings.method == BY_RECORDS:
             run = replace(run, method="auto")  # of the table nothing is known record by record
-        verdict = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
+        found = check_with_settings(sealed.mechanism, distribution, run, for_release=True)
+        verdict = replace(in_plain_values(found), law_source=law_source)
+        if isinstance(sealed, SealedSums) and verdict.decision is not Decision.YES and refuted:
+            # No laws of sums are computed, so that a witness is found with the code only.
+            of_code = refuted()
+            verdict = verdict if of_code is None or of_code.decision is Decision.YES else of_code
         own_seal = Seal(sealed)
         certificate = certify(
-            replace(in_plain_values(verdict), law_source=law_source),
+            verdict,
             code,
             distribution,
             own_seed=own_seed,

@@ -29,7 +29,7 @@ from liptest.mechanisms.additive import (
     AdditiveNoise,
     DiscreteGaussian,
     DiscreteLaplace,
-    exact_positive,
+    checked_step,
 )
 from liptest.mechanisms.base import Mechanism, ReadsMore
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
@@ -40,7 +40,6 @@ from liptest.statistics.tabulated import Tabulated
 from liptest.statistics.trusted import statistic_of, statistic_spec
 
 _CHUNK = 1 << 10
-_LEAST_STEP = Fraction(1, 1 << 100)
 _OF_TABLES = (
     "of a table only noisy sums, and decisions on them, are released; where they are real numbers, "
     "state the step of a grid, grid_step=0.01 (--grid-step 0.01), which also tells what else the "
@@ -140,14 +139,7 @@ def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed
     Raises InputError for a step that is not one, and GateError where the program is not made of
     noisy sums of its data.
     """
-    step = exact_positive("grid_step", grid_step)
-    if not _LEAST_STEP <= step <= 1 / _LEAST_STEP:
-        raise InputError(
-            f"grid_step={shown(grid_step)} lies outside of {float(_LEAST_STEP):.3g} to "
-            f"{float(1 / _LEAST_STEP):.3g}",
-            name="grid_step",
-            value=grid_step,
-        )
+    step = checked_step(grid_step)
     name = _name_of(mechanism)
     with surroundings_kept():
         with suppress(GateError):

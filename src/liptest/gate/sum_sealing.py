@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,12 +15,14 @@ from liptest.data.tables import RowsOfUsers
 from liptest.enumerate.noise_outputs import replaced
 from liptest.enumerate.post_processing import place_of_cut
 from liptest.enumerate.symbolic_paths import PathEnd, SymbolicPaths
-from liptest.enumerate.user_rows import UserRows
+from liptest.enumerate.user_rows import SumOverRows, UserRows
 from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import SumPlace, text_of
-from liptest.gate.row_answers import RowAnswer, RowAnswers, plain_recipe
+from liptest.gate.recipe_texts import OF_USERS, plain_recipe
+from liptest.gate.row_answers import RowAnswers
+from liptest.gate.row_sums import RowAnswer, UserAnswer
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
 from liptest.mechanisms.base import Mechanism
@@ -31,6 +33,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branches
 from liptest.values.decisions import Alternative, AtLeast, Equality, LargestOf
 from liptest.values.recipes import RowCondition
+from liptest.values.user_numbers import PerUser
 
 _REFUSED = "on a grid only noisy sums, and decisions on them, are released"
 
@@ -134,17 +137,16 @@ class _RowCollector:
         self._data = data
         self._domain = domain
         self._places: dict[Any, int] = {}
-        self._answers: list[RowAnswer] = []
+        self._answers: list[RowAnswer | UserAnswer] = []
 
     def added(self, number: int) -> dict[int, Fraction] | None:
         """The place of an answer; None where it is not a sum over all rows."""
         over_rows = self._data.sum_over_rows(number)
         if over_rows is None:
             return None
-        low, high = (np.asarray(end, dtype=np.float64) for end in over_rows[:2])
-        recipe = None if over_rows.recipe is None else plain_recipe(over_rows.recipe)
-        one = RowAnswer(low, high, recipe, over_rows.bound)
-        key = low.tobytes(), high.tobytes(), recipe, one.bound
+        one = _answer_of(over_rows)
+        low, high = one.tables
+        key = low.tobytes(), high.tobytes(), one.recipe, one.bound
         if key not in self._places:
             self._places[key] = len(self._answers)
             self._answers.append(one)
@@ -160,6 +162,17 @@ class _RowCollector:
             for one in cells.conditions
         )
         return RowAnswers(self._domain, cells.cuts, conditions, answers)
+
+
+def _answer_of(over_rows: SumOverRows) -> RowAnswer | UserAnswer:
+    low, high = (np.asarray(end, dtype=np.float64) for end in over_rows[:2])
+    bound, recipe = over_rows.bound, over_rows.recipe
+    if not isinstance(bound, PerUser):
+        return RowAnswer(low, high, None if recipe is None else plain_recipe(recipe), bound)
+    made = tuple((how, plain_recipe(own)) for how, own in bound.made)
+    ends = float(low.min(initial=0.0)), float(high.max(initial=0.0))
+    plain = plain_recipe(recipe, OF_USERS), replace(bound, made=made)
+    return UserAnswer(*ends, *plain, is_whole=over_rows.is_whole)
 
 
 @dataclass(frozen=True)

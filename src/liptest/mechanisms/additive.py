@@ -25,7 +25,7 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import ArrayLike
 
-from liptest.errors import check_positive
+from liptest.errors import InputError, check_positive, shown
 from liptest.mechanisms.laws import FloatArray, as_fraction, exact_ball
 
 RandBelow = Callable[[int], int]
@@ -303,10 +303,26 @@ class DiscreteGaussian(AdditiveNoise):
         return float(-np.sum(np.exp(self.log_pmf(j)) * np.expm1(gap)))
 
 
+_LEAST_STEP = Fraction(1, 1 << 100)
+
+
 def exact_positive(name: str, value: int | float | Fraction) -> Fraction:
     """The exact value of a number above 0, or InputError."""
     number = check_positive(name, cast(float, value))
     return Fraction(value) if isinstance(value, Rational) else Fraction(number)
+
+
+def checked_step(grid_step: Any) -> Fraction:
+    """The step of a grid, exactly; InputError for what is none."""
+    step = exact_positive("grid_step", grid_step)
+    if not _LEAST_STEP <= step <= 1 / _LEAST_STEP:
+        raise InputError(
+            f"grid_step={shown(grid_step)} lies outside of {float(_LEAST_STEP):.3g} to "
+            f"{float(1 / _LEAST_STEP):.3g}",
+            name="grid_step",
+            value=grid_step,
+        )
+    return step
 
 
 def _shown(value: Any) -> str:

@@ -27,6 +27,7 @@ from liptest.symbolic.log_concave import price_by_ends
 WAYS = ("released", "branches")
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
+_BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
 # Floats of exp and log are far less off than this, relatively; and of the delta of a sample.
 _NEAR, _MOST_DELTA = Fraction(1, 1 << 45), Fraction(99, 100)
 
@@ -81,6 +82,9 @@ def align(
 ) -> Alignment:
     """The price of a mechanism at a delta, the lower one of both ways to follow it."""
     started = time.perf_counter()
+    passed = _with_passes(mechanism, domain, wanted)
+    if passed is not None:
+        return replace(passed, seconds=time.perf_counter() - started)
     best = Alignment(None, reason="its code is not followed with data as symbols")
     put_off, has_far_too_many = None, False
     for way in WAYS:
@@ -99,6 +103,27 @@ def align(
         best = alignment if alignment.epsilon <= best.epsilon or best.price is None else best
     seconds = time.perf_counter() - started
     return replace(best, seconds=seconds, has_far_too_many=has_far_too_many)
+
+
+def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) -> Alignment | None:
+    """Where loops start over: the price of the paths and that of leaving (docs/theory, loops, L9).
+
+    None where there are no such loops, or they are not followed.
+    """
+    try:
+        followed = mechanism.aligned_paths(domain, way="passes")
+        # What has no loops says so by no exits: sealed sums are the same in all ways.
+        if followed is None or not followed.paths or not followed.exits:
+            return None
+        price = price_paths(followed.paths, followed.differences, wanted=wanted)
+        leaving = price_paths(followed.exits, followed.differences, wanted=wanted)
+    except LiptestError:
+        return None
+    if price.epsilon is None or leaving.epsilon is None:
+        unpriced = price if price.epsilon is None else leaving
+        return _with_dearest(followed, unpriced)
+    total = replace(price, epsilon=price.epsilon + leaving.epsilon)
+    return replace(_with_dearest(followed, total), given=(_BY_PASSES,))
 
 
 def _aligned(

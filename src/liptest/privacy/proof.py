@@ -89,6 +89,7 @@ _FEW_PAIRS = 50_000
 _PLAIN, _MEET = 8, 1e-9
 # Another processor may round exponentials otherwise, which must not choose the witness.
 _DIGITS = 12
+_TIE = 10.0**-_DIGITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,25 +373,29 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
 def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
     """The largest loss over blocks of pairs, enclosed, with the worst pair as witness."""
     worst, where, value, slack, pairs, laws = -1.0, None, 0.0, 0.0, 0, 0
-    is_answered = False
+    top, is_answered = 0.0, False
     for block in blocks:
         pairs, laws = pairs + block.pairs, laws + block.queries
         is_answered |= block.laws.is_answered()
         if len(block.left) == 0:
             continue
         losses = block.laws.losses(block.left, block.right)
-        k = int(np.argmax(losses))
+        highest = float(np.max(losses))
+        # The first of those that are equal but for rounding, which processors do differently.
+        k = int(np.argmax(losses >= highest * (1 - _TIE)))
+        top = max(top, highest)
         errors = block.laws.screen_error(block.left, block.right)
         slack = max(slack, float(np.max(errors)))
         if np.any(block.laws.has_uncertain_zeros(block.left, block.right)):
             slack = np.inf
-        if losses[k] > worst:
+        if losses[k] > worst * (1 + _TIE):
             worst, where = float(losses[k]), block.locate(k)
             # Listed outputs of partial laws say little: only what is certain is counted.
             value = 0.0 if np.isinf(errors[k]) else shown_loss(worst)
     check_answered(checked, is_answered=is_answered or not laws)
     if where is None or worst == 0.0:
         return ExactEpsilon(0.0, 0.0, slack, None, pairs, laws)
+    slack += top - worst if math.isfinite(top) else 0.0
     return _enclosed(checked, where, value, slack, pairs, laws)
 
 

@@ -281,6 +281,8 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
         hint = f"Its frame has the columns {', '.join(domain.columns)}. "
     if first and "'Generator'" in first:
         hint = _OF_A_GENERATOR
+    if first and "read-only" in first:
+        hint = _OF_A_CHANGE
     return MechanismError(
         f"{name}: it raised an exception on every dataset seen{said}; a mechanism that "
         f"never answers is broken, not private. {hint}Test it on one dataset with lt.output_law"
@@ -294,6 +296,10 @@ _WANTS_A_FRAME = re.compile(
 _OF_A_GENERATOR = (
     "Its second parameter is the random generator, as in (data, rng); give others a default, or "
     "bind them with functools.partial. "
+)
+_OF_A_CHANGE = (
+    "The dataset may not be changed in place, since the caller would see it; begin with a copy: "
+    "data = data.copy(), or write np.sort(data) for data.sort(). "
 )
 _OF_A_FRAME = (
     "It gets an array of records; a data frame is given where its columns are said: --columns "

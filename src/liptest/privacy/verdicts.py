@@ -495,8 +495,8 @@ def _price_text(parameters: Mapping[str, Scalar]) -> str:
 def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     """What a proof by alignment says beside its claim; it holds for more data than the domain."""
     values, given = parameters.get("values"), parameters.get("given")
+    taken = f", {given}" if given else ""
     if isinstance(values, int):
-        taken = f", {given}" if given else ""
         return (
             f" It adds whole noise of its own making to sums over the records: the law of that "
             f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
@@ -520,7 +520,7 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     return (
         f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "
         f"data of any neighbour lead to the same output, at a price of at most "
-        f"{_price_text(parameters)}. That holds {parameters.get('holds')}."
+        f"{_price_text(parameters)}. That holds {parameters.get('holds')}{taken}."
     )
 
 

@@ -84,21 +84,28 @@ class _Live(dict[int, tuple[int, Any]]):
 
     is_read: Callable[[types.CodeType, str, Any], bool]
     unread: frozenset[str]
+    left_out: frozenset[str] = frozenset()
+    #: Whether what objects of other libraries keep for themselves counts.
+    has_caches = True
 
 
 def described_state(
     function: object,
     is_read: Callable[[types.CodeType, str, Any], bool],
     unread: frozenset[str] = frozenset(),
+    left_out: frozenset[str] | None = None,
 ) -> list[str]:
     """Lines that determine what a function holds now, anywhere that it names or closes over.
 
     They change only where a call leaves something behind; what an analysis has put there, and
     what logs or runs tests, counts by its kind. Names of which code is not
-    ``is_read(code, name, value)`` and attributes that are ``unread`` are left out.
+    ``is_read(code, name, value)`` and attributes that are ``unread`` are left out. With
+    ``left_out`` they do not change either where a call fills caches of other libraries, or imports
+    modules of these names.
     """
     seen = _Live()
     seen.is_read, seen.unread = is_read, unread
+    seen.left_out, seen.has_caches = left_out or frozenset(), left_out is None
     return list(islice(_described(function, seen), _MOST_LINES))
 
 
@@ -277,6 +284,10 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
     seen[id(value)] = len(seen), value
     if isinstance(seen, _Live) and (short := _in_short(value)) is not None:
         yield f"{type(value).__name__} {short}"
+    elif isinstance(value, np.ndarray) and value.dtype.hasobject and isinstance(seen, _Live):
+        # One by one: there may be random numbers of an analysis among them.
+        yield f"array {value.shape}"
+        yield from _described(value.tolist(), seen)
     elif isinstance(value, np.ndarray):
         content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
         body = content.encode() if isinstance(content, str) else content
@@ -308,7 +319,8 @@ def _seen_of_set(seen: Seen) -> Seen:
     own = _Live(
         (key, entry) for key, entry in seen.items() if isinstance(entry[1], (set, frozenset))
     )
-    own.is_read, own.unread = seen.is_read, seen.unread
+    own.is_read, own.unread, own.left_out = seen.is_read, seen.unread, seen.left_out
+    own.has_caches = seen.has_caches
     return own
 
 
@@ -330,7 +342,8 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
     names, space = set(_names(code)), dict(function.__globals__)
     if isinstance(seen, _Live):
         names |= {constant for constant in _constants(code) if isinstance(constant, str)}
-        space = {name: sys.modules[name] for name in names & sys.modules.keys()} | space
+        imported = (names & sys.modules.keys()) - seen.left_out
+        space = {name: sys.modules[name] for name in imported} | space
     for name in sorted(names & set(space)):
         target = space[name]
         is_module = isinstance(target, types.ModuleType)
@@ -451,12 +464,20 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
         yield from _described(value.get(None), seen)
     elif isinstance(value, queue.SimpleQueue):
         yield str(value.qsize())
+    elif isinstance(value, _LOCKS):
+        yield repr(value).partition(" ")[0]  # <locked or <unlocked
     elif isinstance(value, (ProductDistribution, SampledDistribution)):
         yield distribution_hash(value)
     else:
         is_live = isinstance(seen, _Live)
+        is_of_others = isinstance(seen, _Live) and not (seen.has_caches or _is_own(type(value)))
+        if is_of_others and (content := _content_of(value)) is not None:
+            yield str(content)
+            return
         for key, item in _state(value):
             if isinstance(seen, _Live) and key in seen.unread:
+                continue
+            if is_of_others and key.startswith("_") and key not in _SWITCHES:
                 continue
             yield f"attribute {key}" if is_live and key not in _PARTS else key
             yield from _described(item, seen)
@@ -468,12 +489,36 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
 _TIMES = count()
 
 
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+# What events and semaphores of threads tell.
+_SWITCHES = frozenset({"_flag", "_value"})
+
+
+def _content_of(value: Any) -> int | None:
+    """A number that tells frames, series and indices from others; None for all else."""
+    if any(kind.__name__ == "CDLL" for kind in type(value).__mro__):
+        return 0  # it keeps functions that were asked for
+    if str(type(value).__module__).partition(".")[0] not in ("pandas", "polars"):
+        return None
+    try:
+        cells = np.asarray(value)
+        content = repr(cells.tolist()).encode() if cells.dtype.hasobject else cells.tobytes()
+        return zlib.crc32(content) + cells.size
+    except Exception:  # such as groups, of which nothing is made
+        return 0
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is of the user's, or of no file."""
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if path:
+        return _is_local_at(os.path.abspath(path))
+    return kind.__module__.partition(".")[0] not in sys.stdlib_module_names
+
+
 def _described_type(kind: type, seen: Seen) -> Iterator[str]:
     """Methods and attributes of a class of the user's; a generated method has no file."""
-    module = sys.modules.get(kind.__module__)
-    path = getattr(module, "__file__", None)
-    is_standard = kind.__module__ in sys.stdlib_module_names
-    if not (_is_local_at(os.path.abspath(path)) if path else not is_standard):
+    if not _is_own(kind):
         return
     yield from _described(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):

@@ -39,7 +39,8 @@ MOST_SECONDS = 3600.0
 _HEADER = 16
 # What a header begins with of a message before the answer.
 _EARLIER = b"t"
-_MEMORY = 8 << 30
+#: Bytes of memory of a child, where nothing else is said.
+CHILD_MEMORY = 8 << 30
 _FILE = 1 << 26
 _FILES = 256
 CONFINED = "bubblewrap: no network, no other files, no other processes"
@@ -112,7 +113,7 @@ def run_confined(
     hidden: Iterable[Path] = (),
     folder: Path | None = None,
     seconds: float | None = None,
-    memory: int = _MEMORY,
+    memory: int = CHILD_MEMORY,
     listener: Listener | None = None,
 ) -> ChildReply:
     """Run ``python -m module`` with ``request`` as its input, and read its answer.
@@ -217,8 +218,8 @@ def memory_here() -> int:
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        return _MEMORY
-    return max(memory, _MEMORY)
+        return CHILD_MEMORY
+    return max(memory, CHILD_MEMORY)
 
 
 def start_confined(
@@ -257,7 +258,7 @@ def answer_with(descriptor: int, content: bytes, *, is_last: bool = True) -> Non
 
 def limit_this_process(
     *,
-    memory: int = _MEMORY,
+    memory: int = CHILD_MEMORY,
     seconds: float = MOST_SECONDS,
     threads: int | None = 0,
     has_workers: bool = False,

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from liptest.cli.config import CheckModel
+from liptest.cli.confined_check import refuted_elsewhere
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.errors import BudgetError, GateError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate
@@ -21,7 +22,7 @@ from liptest.gate.gate import SealedGate
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.findings import Outcome
 from liptest.report.html import page
-from liptest.runs.jail import LimitReached, find_bubblewrap
+from liptest.runs.jail import CHILD_MEMORY, LimitReached, find_bubblewrap
 from liptest.service.jobs import Workplace
 from liptest.service.public_files import fetch_files
 from liptest.service.records import (
@@ -118,14 +119,21 @@ def _test(
             frame=model.library,
             step=model.step,
         )
-    gate = SealedGate(
-        sealed_code.sealed,
-        law,
-        settings,
-        code=sealed_code.code,
-        law_source=sealed_code.source,
-        recorder=recorder,
-    )
+        limited = {"mechanism": where, "max_seconds": seconds_of(model)}
+        gate = SealedGate(
+            sealed_code.sealed,
+            law,
+            settings,
+            code=sealed_code.code,
+            law_source=sealed_code.source,
+            recorder=recorder,
+            refuted=lambda: refuted_elsewhere(
+                *(model.model_copy(update=limited), places.public, law, settings),
+                where=where,
+                hidden=places.hidden,
+                memory=CHILD_MEMORY,
+            ),
+        )
     recorder.settle()
     return sealed_code, gate.certificate
 

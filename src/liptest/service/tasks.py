@@ -47,6 +47,7 @@ def check_of(data: dict[str, Any]) -> CheckModel:
         if path is not None:
             checked_file(str(path))
     _jobs().settings_of(model)
+    _ = model.step  # which is refused here where it is none
     if not 0 < seconds_of(model) <= MOST_SECONDS:
         raise InputError(f"check: max_seconds={model.max_seconds}: 1 to {MOST_SECONDS:g}")
     return model

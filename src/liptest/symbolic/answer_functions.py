@@ -272,6 +272,57 @@ class Ranked(AnswerFunction):
 
 
 @dataclass(frozen=True)
+class Spread(AnswerFunction):
+    """The variance of all records, or its root: ``parts`` are how many have each level.
+
+    One record takes the variance by at most R**2 (n - 1) / (n c) and the root by at most
+    R sqrt((n - 1) / (n c)), where R is the range of the levels and c what the sum of squares is
+    divided by (docs/theory/size.md, S14).
+    """
+
+    levels: tuple[Fraction, ...] = ()
+    records: int = 1
+    #: What the sum of squares is divided by.
+    divisor: int = 1
+    is_root: bool = False
+    #: How far floats may take the result from the variance, or from its root.
+    margin: Fraction = _ZERO
+    is_homogeneous = False
+    is_in_box = True
+
+    def value(self, values: Sequence[Fraction]) -> Fraction:
+        pairs = list(zip(self.levels, values, strict=True))
+        total = sum((level * count for level, count in pairs), _ZERO)
+        squares = sum((level * level * count for level, count in pairs), _ZERO)
+        variance = (squares - total * total / self.records) / self.divisor
+        return Fraction(math.sqrt(max(variance, _ZERO))) if self.is_root else variance
+
+    def reach(self, moves: Sequence[Fraction]) -> Ends:
+        largest = self.levels[-1] - self.levels[0]
+        most = largest * largest * (self.records - 1) / (self.records * self.divisor)
+        if self.is_root:
+            with precision(CERTIFIED_BITS):
+                most = upper_end(_ball(most).sqrt())
+        most += 2 * self.margin
+        return -most, most
+
+    def width(self, widths: Sequence[Fraction]) -> Fraction:
+        return self.reach(())[1]
+
+    def turns(self) -> list[AnswerSum]:
+        # One record is at one end of the range, and all others are at the other end.
+        return [self.parts[-1].minus(AnswerSum((), Fraction(1, 2)))]
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @property
+    def ends(self) -> Ends | None:
+        return None
+
+
+@dataclass(frozen=True)
 class IsAbove(AnswerFunction):
     """1 where a sum is above 0, or, not ``strictly``, at least 0; else 0."""
 

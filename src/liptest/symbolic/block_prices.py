@@ -118,7 +118,11 @@ def price_blocks(
         totals.append(_price_of_rows(blocks, core, wanted))
     if differences.box:
         totals.append(_price_of_box(blocks, box, wanted))
-    return _added_up(totals)
+    total = _added_up(totals)
+    if len(totals) == 1 or total.price is None or wanted is None or total.price <= wanted:
+        return total
+    # A shift for both at once: what a row moves is not always dearest where the box is.
+    return min(total, _added_up([_robust(block, differences) for block in blocks]), key=_size)
 
 
 def _price_of_box(blocks: Sequence[Block], box: Differences, wanted: Fraction | None) -> Total:

@@ -128,6 +128,10 @@ class NoiseSum(NoiseSource):
 
 def _mass(family: str, scale: Any, low: _End, high: _End) -> arb:
     """P(low < X < high) for noise of a scale, precise in both tails."""
+    if family == "uniform":  # a short part of it, too
+        first = _ZERO if low is None else max(low, _ZERO)
+        last = _ONE if high is None else min(high, _ONE)
+        return arb(max(last - first, _ZERO))
     if low is not None and (high is None or low + high >= 0):
         near = mass_beyond(family, scale, low, 1)
         return near if high is None else near - mass_beyond(family, scale, high, 1)

@@ -35,18 +35,36 @@ _MOST_LISTED = 500_000
 class RowBound:
     """Of each user the first ``most`` rows whose values are ``kept``, of what ``before`` leaves.
 
-    With ``order`` a float64 by value, and the first ones are those of the smallest.
+    With ``order`` a float64 by value, and the first ones are those of the smallest. With ``by`` an
+    int64 by value, and these are the first rows of each user in each group. ``is_all``: all rows of
+    users who have at most so many, and none of the others.
     """
 
     before: RowBound | None
     kept: bytes
     most: int
     order: bytes = b""
+    by: bytes = b""
+    is_all: bool = False
 
     @property
     def rows(self) -> int:
         """The most rows of a user that are left."""
-        return self.most if self.before is None else min(self.most, self.before.rows)
+        most = self.most * len(self.groups())
+        return most if self.before is None else min(most, self.before.rows)
+
+    def groups(self) -> list[Table]:
+        """By group which values are of it, (values,) truths each."""
+        kept = np.frombuffer(self.kept, dtype=np.bool_)
+        if not self.by:
+            return [kept]
+        codes = np.frombuffer(self.by, dtype=np.int64)
+        return [kept & (codes == code) for code in np.unique(codes[kept])]
+
+    def left_of_equal(self, times: int) -> int:
+        """How many of so many equal rows of a user are left."""
+        there = times if self.before is None else self.before.left_of_equal(times)
+        return 0 if self.is_all and there > self.most else min(there, self.most)
 
 
 @dataclass(frozen=True)
@@ -139,6 +157,7 @@ class AnswerBook:
         #: Of orders that coins make: what no record is in them with more than.
         self.shares: dict[int, Fraction | None] = {}
         self._lengths_read: set[int] = set()
+        self._rows: dict[tuple[int, ...], tuple[list[Move], dict[Move, int]]] = {}
 
     def of(self, table: Table, margin: Fraction = Fraction(0), use: str = "") -> Answer:
         """The answer of a table, (values,) whole or finite numbers.
@@ -232,6 +251,10 @@ class AnswerBook:
         self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
         return self._answers[number]
 
+    def is_whole(self, number: int) -> bool:
+        """Whether an answer is always a whole number."""
+        return self._answers[number].is_whole
+
     def largest_of(self, number: int) -> Fraction:
         """What the size of an answer is at most."""
         ends = (self.tables[number], self.largest.get(number, self.tables[number]))
@@ -245,15 +268,31 @@ class AnswerBook:
         answers = self.balls.setdefault((key, self.bound), made)
         answers.places.setdefault(ball.place, number)
 
-    def bounded(self, kept: Table, most: int, order: bytes = b"") -> AnswerBook:
-        """The same book, for sums over the first rows of each user; itself where all are left."""
+    def bounded(
+        self, kept: Table, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
+    ) -> AnswerBook:
+        """The same book, for sums over some rows of each user; itself where all are left."""
         if self.bound is not None and self.bound.rows <= most:
             return self
-        bound = RowBound(self.bound, kept.tobytes(), most, order)
+        bound = RowBound(self.bound, kept.tobytes(), most, order, by, is_all)
         if bound not in self._bounded:
             made = self._bounded[bound] = copy(self)  # which shares the lists
             made.bound = bound
         return self._bounded[bound]
+
+    def in_groups(self) -> list[tuple[Table, AnswerBook]] | None:
+        """By group its values, and the book of its rows; None where no groups are bounded.
+
+        A sum over the first rows of each user in each group is the sum of those of the groups.
+        """
+        bound = self.bound
+        if bound is None or not bound.by:
+            return None
+        earlier = copy(self)
+        earlier.bound = bound.before
+        return [
+            (those, earlier.bounded(those, bound.most, bound.order)) for those in bound.groups()
+        ]
 
     @property
     def most_rows(self) -> int | None:
@@ -341,6 +380,11 @@ class AnswerBook:
         if table.dtype.kind == "i":
             return Fraction(sum(entry * count for entry, count in pairs))
         return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
+
+    def telling_values(self) -> list[int]:
+        """Values of a record that add most to some answer, or take most from it."""
+        lines = [table for table in self.tables if table.ndim == 1 and table.dtype.kind in "if"]
+        return sorted({int(end(line)) for line in lines for end in (np.argmax, np.argmin)})
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
@@ -483,8 +527,9 @@ class AnswerBook:
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
         for number in range(len(self.tables)) if numbers is None else sorted(numbers):
             table = self.tables[number]
-            for value in np.flatnonzero(table).tolist():
-                rows[value][number] = Fraction(table[value].item())
+            added = np.flatnonzero(table)
+            for value, amount in zip(added.tolist(), table[added].tolist(), strict=True):
+                rows[value][number] = Fraction(amount)
         return rows
 
     def contributions(self, factors: dict[int, Fraction]) -> dict[int, Fraction]:
@@ -502,8 +547,7 @@ class AnswerBook:
         return next((change for change in every if change is not None), None)
 
     def _change_at(self, place: Place, move: Move) -> tuple[int, int, int] | None:
-        rows = [tuple(sorted(amounts.items())) for amounts in self.rows_of(place.answers)]
-        places = {row: value for value, row in reversed(list(enumerate(rows)))}
+        rows, places = self._looked_up(place.answers)
         for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
             added = dict(row)
             for answer, step in move:
@@ -512,6 +556,15 @@ class AnswerBook:
             if places.get(other, value) != value:
                 return place.position, value, places[other]
         return None
+
+    def _looked_up(self, numbers: tuple[int, ...]) -> tuple[list[Move], dict[Move, int]]:
+        """What a record of each value adds to these answers, and the first value that adds so."""
+        # Tables are never changed.
+        if numbers not in self._rows:
+            rows = [tuple(sorted(amounts.items())) for amounts in self.rows_of(numbers)]
+            first = {row: value for value, row in reversed(list(enumerate(rows)))}
+            self._rows[numbers] = rows, first
+        return self._rows[numbers]
 
 
 def _lean(table: Table) -> Table:

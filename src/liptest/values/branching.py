@@ -63,8 +63,9 @@ class Branching(Protocol):
     keeps_whole: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool
-    #: Draws of this run.
+    #: Draws of this run, and how many are allowed.
     draws: int
+    most_draws: int
     draw_log: DrawLog | None
     #: What a run keeps of its 0/1 variables, and of its noise; each run begins with None.
     bits: Any

@@ -8,8 +8,10 @@ and casting. A selection keeps the records whose values are ``kept``. What sums 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -104,10 +106,12 @@ class Column(RecordStorage):
         off = self.is_off if is_off is None else is_off
         return Column(self.branching, self.answers, table, self.kept, is_off=off)
 
-    def bounded(self, most: int, order: bytes = b"") -> SymbolicArray:
-        """The first rows of each user, by an order of values or as they come."""
+    def bounded(
+        self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
+    ) -> SymbolicArray:
+        """Some rows of each user (``RowBound``)."""
         assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bounded(self.kept, most, order)
+        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
         made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
         return SymbolicArray(made)
 
@@ -387,6 +391,14 @@ class Column(RecordStorage):
         """The answer of one table, as a number of a type."""
         if self.kept is not None:
             table = np.where(self.kept, table, np.zeros((), table.dtype))
+        groups = self.answers.in_groups()
+        if groups is not None:
+            parts = [
+                self._of_book(book, those).sum_up(table, kind, use, in_pairs=in_pairs)
+                for those, book in groups
+                if np.any(table[those])
+            ]
+            return reduce(operator.add, parts) if parts else kind(0)
         records, answers = self.answers.records, self.answers
         if not np.all(np.isfinite(table)):
             self.refuse(f"{use} of numbers that are not finite")
@@ -409,6 +421,11 @@ class Column(RecordStorage):
         if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
             return kind(int(table[0]) * answers.read_length())
         return run.value_of_answer(answers.of(table, margin, use), kind)
+
+    def _of_book(self, book: AnswerBook, those: Table) -> Column:
+        """The same entries of some of these rows, of which another book has the answers."""
+        kept = those if self.kept is None else those & self.kept
+        return Column(self.branching, book, self.table, kept, is_off=self.is_off)
 
     def sums(
         self,

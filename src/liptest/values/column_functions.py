@@ -35,6 +35,12 @@ def _given(options: dict[str, Any]) -> bool:
     return any(option is not None and option is not _NO_VALUE for option in options.values())
 
 
+def _require_wide(column: Column, dtype: np.dtype[Any], use: str) -> None:
+    """Refuse sums that NumPy keeps in a small type: they may wrap, and those of truths are or."""
+    if dtype not in (np.int64, np.float64):
+        column.refuse(f"{use} that is added up as {dtype}, which may wrap", "use np.int64")
+
+
 @_follows(np.sum)
 def _sum(
     array: Any,
@@ -48,6 +54,7 @@ def _sum(
     if column is None or out is not None or _given(options):
         return NotImplemented
     if dtype is not None:
+        _require_wide(column, np.dtype(dtype), "numpy.sum")
         cast = column_of(array.astype(dtype))
         return NotImplemented if cast is None else cast.sums(axis, "numpy.sum")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
@@ -186,9 +193,23 @@ def _range(tables: Table) -> range:
     return range(tables.shape[1])
 
 
-@_follows(np.dot, np.inner, np.vdot)
+@_follows(np.dot)
 def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
     """A product with a vector: of equal entries over the records, of any over a row."""
+    return _product(np.dot, left, right, out)
+
+
+@_follows(np.inner)
+def _inner(left: Any, right: Any) -> Any:
+    return _product(np.inner, left, right)
+
+
+@_follows(np.vdot)
+def _vdot(left: Any, right: Any) -> Any:
+    return _product(np.vdot, left, right)
+
+
+def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
     column = column_of(left)
     if out is not None:
         return NotImplemented
@@ -201,15 +222,18 @@ def answer_dot(left: Any, right: Any, out: Any = None) -> Any:
     if column_of(other) is not None and column.table.ndim == 1:
         product = np.multiply(left, right)
         products: Column = product.storage
+        _require_wide(products, products.dtype, "numpy.dot")
         is_off = products.is_off or products.dtype.kind == "f"
         return products.other(products.table, is_off=is_off).sums(None, "numpy.dot")
     is_plain = type(other) is np.ndarray and other.ndim <= 2 and other.dtype.kind in "biuf"
-    if column.table.ndim == 2 and is_plain:
-        rows = column.calculated(lambda: np.dot(column.table, other), "numpy.dot")
+    if column.table.ndim == 2 and is_plain and function is not np.vdot:
+        rows = column.calculated(lambda: function(column.table, other), "numpy.dot")
         return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
     if column.table.ndim != 1 or np.ndim(other) != 1:
         return column.refuse("a product of matrices")
-    return np.multiply(left, right).storage.sums(None, "numpy.dot")
+    line: Column = np.multiply(left, right).storage
+    _require_wide(line, line.dtype, "numpy.dot")
+    return line.sums(None, "numpy.dot")
 
 
 @_follows(np.linalg.norm)

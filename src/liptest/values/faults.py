@@ -115,10 +115,7 @@ def fault_in(error: BaseException | None, *, exported: bool = False) -> Fault | 
 
 
 def _fault_of(error: BaseException, exported: bool) -> Fault | None:
-    trace, frames = error.__traceback__, []
-    while trace is not None:
-        frames.append((trace.tb_frame.f_code, trace.tb_lineno))
-        trace = trace.tb_next
+    frames = _frames_of(error)
     while frames and _is_library(frames[-1][0]):
         frames.pop()
     named = _names_a_class(error) or (exported and _was_read_only(error))
@@ -126,10 +123,9 @@ def _fault_of(error: BaseException, exported: bool) -> Fault | None:
         return None
     if not named and frames[-1][0] in _AS_NUMPY and not isinstance(error, _NEVER_OF_NUMPY):
         return None
-    own = [(code.co_filename, line) for code, line in frames if is_program(code)]
     code, line = frames[-1]
     raised_at = "" if is_program(code) else f"{os.path.relpath(code.co_filename, _ROOT)}:{line}"
-    return Fault(error, *(own[-1] if own else ("", 0)), raised_at)
+    return Fault(error, *place_raised(error), raised_at)
 
 
 def _names_a_class(error: BaseException) -> bool:
@@ -154,6 +150,21 @@ _OF_OBJECTS = re.compile(
 
 def _was_read_only(error: BaseException) -> bool:
     return isinstance(error, ValueError) and "read-only" in str(error)
+
+
+def place_raised(error: BaseException) -> tuple[str, int]:
+    """File and line of the program at which an exception was raised; "" and 0 for none."""
+    own = [(code.co_filename, line) for code, line in _frames_of(error) if is_program(code)]
+    return own[-1] if own else ("", 0)
+
+
+def _frames_of(error: BaseException) -> list[tuple[CodeType, int]]:
+    """Code and line of each frame that an exception went through, the outermost first."""
+    trace, frames = error.__traceback__, []
+    while trace is not None:
+        frames.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    return frames
 
 
 def is_program(code: CodeType) -> bool:

@@ -13,6 +13,7 @@ from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.of_pandas import CountsRows, MadeOfRows, OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
+from liptest.values.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 from liptest.values.user_totals import UserTotals
 
 #: What a group is summed up by.
@@ -99,11 +100,15 @@ class OfUsers(OfPandas):
             return self.refuse(".groupby with as_index", "leave the option out")
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(n)
+        return self._frame.bounded(RowsLeft(n))
+
+    def transform(self, func: Any) -> Any:
+        """With "size" how many rows the user of each row has."""
+        return rows_of_users(self._by) if func == "size" else refuse_transform(self)
 
     def first(self) -> Any:
         """The first row of each user: nothing is missing."""
-        return self._frame.bounded(1).drop(columns=[self._by.name])
+        return self._frame.bounded(RowsLeft(1)).drop(columns=[self._by.name])
 
 
 class FrameOfUsers(CountsRows):
@@ -160,41 +165,13 @@ class FrameOfUsers(CountsRows):
 UserTotals.frame_of = FrameOfUsers
 
 
-class PlaceAmongRows(OfPandas):
-    """``groupby(user).cumcount()``: ``< k`` are the first rows of each user.
-
-    ``groupby(user)[column].rank(method="first") <= k`` are the first ones in an ``order`` of values
-    (``RowBound``); ``first`` is the place of the first row.
-    """
-
-    __slots__ = ("by", "first", "most", "order")
-
-    kind = object
-    described = "which row of its user each one is,"
-    advice = "bound the rows: frame[frame.groupby(key).cumcount() < 3], or .head(3)"
-
-    def __init__(self, by: KeySeries, most: int = 0, *, first: int = 0, order: bytes = b"") -> None:
-        self.by, self.most, self.first, self.order = by, most, first, order
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.by.branching
-
-    def _up_to(self, most: Any, more: int) -> Any:
-        rows = most + more - self.first if type(most) is int else 0
-        if self.most or rows < 1:
-            return self.refuse("a comparison but with a constant")
-        return PlaceAmongRows(self.by, rows, order=self.order)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._up_to(other, 0)
-
-    def __le__(self, other: Any) -> Any:
-        return self._up_to(other, 1)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
+def refuse_transform(of: OfPandas) -> Any:
+    """Refuse a number of each user that stands at each row, but how many rows there are."""
+    return of.refuse(
+        ".transform, but to how many rows a user has",
+        "bound these, frame[frame.groupby(key)['column'].transform('count') <= 3], or clip what "
+        "each user adds: frame.groupby(key)['column'].sum().clip(0, 100).sum()",
+    )
 
 
 class ColumnOfUsers(MadeOfRows):
@@ -241,7 +218,17 @@ class ColumnOfUsers(MadeOfRows):
         if type(order) is not Column or order.is_off or order.table.dtype.kind not in "ib":
             return self.refuse(".rank of what are not whole numbers of the rows")
         table = order.table.astype(np.float64) * (1 if ascending else -1)
-        return PlaceAmongRows(self._by, first=1, order=table.tobytes())
+        return PlaceAmongRows(self._by, first=1, rows=RowsLeft(0, table.tobytes()))
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Which row of its user each is: from 0 on."""
+        if ascending is not True:
+            return self.refuse(".cumcount from the last row on")
+        return PlaceAmongRows(self._by)
+
+    def transform(self, func: Any) -> Any:
+        """With "count" or "size" how many rows the user of each row has."""
+        return rows_of_users(self._by) if func in ("count", "size") else refuse_transform(self)
 
     def median(self) -> Any:
         """The median of each user."""

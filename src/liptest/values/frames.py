@@ -16,7 +16,6 @@ from liptest.values.frame_groups import (
     Grouped,
     InBins,
     OfUsers,
-    PlaceAmongRows,
     answer_named,
     need_all_bins,
 )
@@ -39,9 +38,9 @@ from liptest.values.record_series import (
     KeySeries,
     Located,
     RecordSeries,
-    bound_rows,
     has_zero,
 )
+from liptest.values.row_places import LaterRows, PlaceAmongRows, RowsLeft, codes_of
 from liptest.values.user_cells import OfUsersAndGroups
 
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
@@ -83,10 +82,10 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return self.refuse("an index that names a column twice")
         if isinstance(key, list) and all(column in self._series for column in key):
             return SymbolicFrame({column: self._series[column] for column in key})
-        if type(key) is PlaceAmongRows and key.most and _are_alike(key.by, self._first):
-            return self.bounded(key.most, key.order)
+        if type(key) is PlaceAmongRows and key.rows.most and _are_alike(key.by, self._first):
+            return key.selected_from(self)
         if type(key) is RecordSeries:
-            return SymbolicFrame({name: series[key] for name, series in self._series.items()})
+            return self.those(key)
         return self.refuse("an index")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -145,10 +144,12 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """A series of its records under another name."""
         if isinstance(value, SymbolicArray):
             value = RecordSeries(value)
-        if type(value) not in (RecordSeries, BinSeries):
+        if type(value) not in (RecordSeries, BinSeries, PlaceAmongRows):
             return self.refuse(f"{use} of what is not made of its columns")
         if not _are_alike(value, self._first):
             return self.refuse(f"{use} of other rows than its own")
+        if type(value) is PlaceAmongRows:
+            return value
         if type(value) is BinSeries:
             return BinSeries(value.masks, name)
         return RecordSeries(value.array, name, value.names)
@@ -174,6 +175,8 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
                 if type(one) is BinSeries
                 else KeySeries(one.array, name)
                 if type(one) is KeySeries
+                else one
+                if type(one) is PlaceAmongRows
                 else RecordSeries(one.array, name, one.names)
                 for name, one in zip(names, self._series.values(), strict=True)
             }
@@ -360,28 +363,41 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         return keys if is_both else {}
 
     def drop_duplicates(self, subset: Any = None, keep: Any = "first", **options: Any) -> Any:
-        """The first row of each user."""
+        """The first row of each user, or of each user in each group."""
         if keep != "first" or options:
             return self.refuse(".drop_duplicates with options", "keep the first row of each user")
-        if isinstance(subset, list) and len(subset) == 1:
-            subset = subset[0]
-        if not isinstance(subset, str) or type(self._series.get(subset)) is not KeySeries:
-            return self.refuse(
-                ".drop_duplicates",
+        return self.bounded(self._first_rows(subset, ".drop_duplicates"))
+
+    def duplicated(self, subset: Any = None, keep: Any = "first") -> Any:
+        """Whether each row is not the first one of its user, or of its user in its group."""
+        if keep != "first":
+            return self.refuse(".duplicated with options", "keep the first row of each user")
+        rows = self._first_rows(subset, ".duplicated")
+        key = next(one for one in self._series.values() if type(one) is KeySeries)
+        return LaterRows(PlaceAmongRows(key, rows=rows))
+
+    def _first_rows(self, subset: Any, use: str) -> RowsLeft:
+        names = [subset] if isinstance(subset, str) else subset
+        is_named = isinstance(names, list) and all(isinstance(one, str) for one in names)
+        if is_named and [type(self._series.get(one)) for one in names] == [KeySeries]:
+            return RowsLeft(1)
+        keys = self._users_and_others(names)
+        if not keys:
+            return self.refuse(  # type: ignore[no-any-return]
+                use,
                 "name the column of users; users of each group are"
                 " frame.groupby('region')[key].nunique().reindex(KEYS, fill_value=0)",
             )
-        return self.bounded(1)
+        others = [one for one in keys.values() if type(one) is RecordSeries]
+        return RowsLeft(1, by=codes_of(others))
 
-    def bounded(self, most: int, order: bytes = b"") -> SymbolicFrame:
-        """Of each user the first rows."""
-        made = {
-            name: series.bounded(most, order)
-            if type(series) in (KeySeries, BinSeries)
-            else RecordSeries(bound_rows(series.array, most, order), name, series.names)
-            for name, series in self._series.items()
-        }
-        return SymbolicFrame(made)
+    def those(self, condition: RecordSeries) -> SymbolicFrame:
+        """The records for which a condition holds."""
+        return SymbolicFrame({name: series[condition] for name, series in self._series.items()})
+
+    def bounded(self, rows: RowsLeft) -> SymbolicFrame:
+        """Some rows of each user."""
+        return SymbolicFrame({name: rows.of(series) for name, series in self._series.items()})
 
     def sum(self) -> Any:
         """The answers of all columns."""

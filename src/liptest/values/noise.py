@@ -149,8 +149,12 @@ class AnyNoise(NoisyNumber):
         if self.is_discrete or other.is_discrete:
             return False
         times = self.roundings + other.roundings + 1
-        size = _size(self.run, self.form) + _size(self.run, other.form)
-        return _size(self.run, made) <= size * times * _LAST_DIGIT
+        forms = made, self.form, other.form
+        left, one, two = (_size(self.run, form, float) for form in forms)
+        if _is_far(left, one, two, times):
+            return False
+        left, one, two = (_size(self.run, form, Fraction) for form in forms)
+        return bool(left <= (one + two) * times * _LAST_DIGIT)
 
     def compared(self, comparison: Operation, bound: Any) -> bool:
         """With a finite number."""
@@ -488,14 +492,25 @@ def _is_one_float(left: AnyNoise, right: AnyNoise) -> bool:
     return left.form == right.form and max(left.roundings, right.roundings) <= 1
 
 
-def _size(run: NoiseRun, form: Form) -> Fraction:
-    """Which size a sum hardly exceeds."""
-    size = abs(Fraction(form.constant))
-    for variable, factor in form.terms:
-        noise = run.noises[variable]
-        is_between = noise.family == "uniform"
-        size += abs(Fraction(factor)) * (1 if is_between else _REACH * noise.parameter)
+def _size(run: NoiseRun, form: Form, number: Any) -> Any:
+    """Which size a sum hardly exceeds: exactly with ``number=Fraction``, nearly with ``float``.
+
+    An infinity stands for what no float can hold.
+    """
+    try:
+        size = abs(number(form.constant))
+        for variable, factor in form.terms:
+            noise = run.noises[variable]
+            reach = 1 if noise.family == "uniform" else _REACH * number(noise.parameter)
+            size += abs(number(factor)) * reach
+    except OverflowError:
+        return math.inf
     return size
+
+
+def _is_far(left: float, one: float, two: float, times: int) -> bool:
+    """Whether what is left exceeds the rounding of floats for certain, all sizes nearly known."""
+    return math.isfinite(left) and left > 1e-9 * (one + two) * times
 
 
 @as_noise.register

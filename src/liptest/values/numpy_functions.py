@@ -26,6 +26,7 @@ import numpy as np
 
 from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
 from liptest.values.booleans import decide, truth_of
+from liptest.values.closeness import is_close
 from liptest.values.ordering import order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
@@ -552,6 +553,18 @@ def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
     return np.shape(model_of(left)) == np.shape(model_of(right)) and bool(np.all(left == right))
 
 
+@follows(np.isclose)
+def _isclose(*arguments: Any, **options: Any) -> Any:
+    close = is_close(*arguments, **options)
+    return _NOT if close is None else close
+
+
+@follows(np.allclose)
+def _allclose(*arguments: Any, **options: Any) -> Any:
+    close = is_close(*arguments, **options)
+    return _NOT if close is None else bool(np.all(close))
+
+
 @follows(np.result_type)
 def _result_type(*values: Any) -> Any:
     return np.result_type(*(model_of(value) if _any_symbolic(value) else value for value in values))
@@ -565,14 +578,14 @@ def _shares_memory(*values: Any, **options: Any) -> Any:
 #: Answered by NumPy after branching over all values, with new arrays or numbers.
 CONCRETISED = frozenset(
     {
-        *("allclose", "alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
+        *("alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
         *("argpartition", "array2string", "array_equiv", "array_repr", "array_str", "average"),
         *("bincount", "block", "can_cast", "choose", "common_type", "convolve", "corrcoef"),
         *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
         *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
         *("geomspace", "gradient", "histogram", "histogram2d", "histogram_bin_edges"),
         "min_scalar_type",
-        *("histogramdd", "i0", "identity", "in1d", "interp", "intersect1d", "isclose"),
+        *("histogramdd", "i0", "identity", "in1d", "interp", "intersect1d"),
         *("iscomplex", "isin", "isneginf", "isposinf", "isreal", "kron", "lexsort", "linspace"),
         *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),
         *("nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin"),

@@ -27,6 +27,8 @@ class OfPandas(Symbolic):
 
     #: Whether it is a frame.
     has_columns = False
+    #: Whether it says which rows of each user are left.
+    bounds_rows = False
 
     described = "a data frame, of which only sums over all rows are followed,"
     advice = ADVICE

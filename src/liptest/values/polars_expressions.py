@@ -21,9 +21,11 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.polars_nodes import is_plain_number, literal_of
 from liptest.values.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
+from liptest.values.polars_places import place_over
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_column import RealColumn
 from liptest.values.record_series import BinSeries, KeySeries, RecordSeries
+from liptest.values.row_places import PlaceAmongRows
 
 _INT32 = 1 << 31
 _COMPARING = {
@@ -106,7 +108,7 @@ class Reader:
             return self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
         if type(column) is RowsTotal:
             return self.refuse(f"{use} of a sum of all rows", "calculate with it after .item()")
-        if type(column) in (KeySeries, BinSeries):
+        if type(column) in (KeySeries, BinSeries, PlaceAmongRows):
             return column.refuse(use)
         return self.refuse(f"{use} of a constant")
 
@@ -116,6 +118,12 @@ class Reader:
         if series.names is not None or letter_of(series) != "b":
             return self.refuse(f"{use} that is not a comparison")  # type: ignore[no-any-return]
         return series  # type: ignore[no-any-return]
+
+    def selection(self, node: Any, use: str) -> Any:
+        """Which rows are left: a condition of each, or a bound of those of each user."""
+        found = self.calculate(node)
+        is_bound = type(found) is PlaceAmongRows and found.rows.most
+        return found if is_bound else self.condition(node, use)
 
     def numbers(self, node: Any, use: str) -> RecordSeries:
         """A number for each record, no truth."""
@@ -188,10 +196,14 @@ def _alias(reader: Reader, inner: Any) -> Any:
 def _binary(reader: Reader, inner: Any) -> Any:
     left, kind, right = inner["left"], inner["op"], inner["right"]
     if kind in _LOGICAL:
-        pair = [reader.condition(side, kind) for side in (left, right)]
+        of_rows = reader.selection if _LOGICAL[kind] is operator.and_ else reader.condition
+        pair = [of_rows(side, kind) for side in (left, right)]
         return _LOGICAL[kind](*pair)
     if kind in _COMPARING:
         return _compared(reader, _COMPARING[kind], left, right)
+    if kind == "Plus" and {"Over"} & ({*left} | {*right}):
+        places = [reader.calculate(side) for side in (left, right)]
+        return operator.add(*(one.value if type(one) is PlainEntry else one for one in places))
     if kind in _ARITHMETIC or kind in _OF_WHOLE:
         first, second = (reader.operand(side, kind) for side in (left, right))
         return calculate_rows(reader.refuse, kind, first, second)
@@ -213,6 +225,8 @@ def calculate_rows(refuse: Any, kind: str, left: Any, right: Any) -> Any:
 
 def _compared(reader: Reader, operation: Any, left: Any, right: Any) -> Any:
     sides = [reader.calculate(operand) for operand in (left, right)]
+    if PlaceAmongRows in map(type, sides):
+        return operation(*(one.value if type(one) is PlainEntry else one for one in sides))
     pair = []
     for side, node in zip(sides, (left, right), strict=True):
         is_constant = type(side) is PlainEntry
@@ -250,6 +264,9 @@ _SWAPPED = {
     operator.le: operator.ge,
     operator.ge: operator.le,
 }
+
+
+_node("Over")(place_over)
 
 
 @_node("Ternary")
@@ -521,7 +538,7 @@ def _power(reader: Reader, inputs: list[Any], options: Any) -> Any:
     return reader.refuse("pow of floats", "x * x")
 
 
-def combine(conditions: list[RecordSeries]) -> RecordSeries:
+def combine(conditions: list[Any]) -> Any:
     """All of some conditions."""
     return reduce(operator.and_, conditions)
 

@@ -32,7 +32,8 @@ from liptest.values.polars_parts import Narrow, RowsTotal
 from liptest.values.polars_users import AnyRowOfUsers, UsersOfPolars
 from liptest.values.real_column import RealColumn
 from liptest.values.real_matrix import join_columns
-from liptest.values.record_series import KeySeries, RecordSeries, bound_rows
+from liptest.values.record_series import KeySeries, RecordSeries
+from liptest.values.row_places import PlaceAmongRows, RowsLeft, codes_of
 
 _KEYS_ADVICE = (
     "join a frame of declared keys: keys.join(groups, on='region', how='left', "
@@ -181,7 +182,7 @@ class PolarsFrame(CountsRows, OfPolars):
         for name, series in made.items():
             if type(series) is Narrow:
                 self.refuse(f"{use} of numbers of 32 bits", "cast them: .cast(pl.Int64)")
-            if type(series) not in (RecordSeries, KeySeries):
+            if type(series) not in (RecordSeries, KeySeries, PlaceAmongRows):
                 self.refuse(f"{use} of sums or constants beside columns", "take them by themselves")
             if not series.array.storage.has_records_of(self._first.array.storage):
                 self.refuse(f"{use} of other rows than its own", "filter the frame")
@@ -202,31 +203,41 @@ class PolarsFrame(CountsRows, OfPolars):
                 conditions.append(predicate.condition(".filter"))
             else:
                 nodes = named_expressions([predicate], self.columns, self.refuse)
-                conditions += [reader.condition(node, ".filter") for node in nodes.values()]
+                conditions += [reader.selection(node, ".filter") for node in nodes.values()]
         for name, value in constraints.items():
             conditions.append(compare_rows(self.refuse, operator.eq, self._series.get(name), value))
         if not conditions:
             return self.refuse(".filter without a condition")
         mask = combine(conditions)
-        return self._made({name: series[mask] for name, series in self._series.items()})
+        return mask.selected_from(self) if type(mask) is PlaceAmongRows else self.those(mask)
+
+    def those(self, condition: RecordSeries) -> Any:
+        """The records for which a condition holds."""
+        return self._made({name: series[condition] for name, series in self._series.items()})
 
     def unique(self, subset: Any = None, *, keep: str = "any", maintain_order: bool = False) -> Any:
-        """The first row of each user."""
+        """The first row of each user, or of each user in each group."""
         names = flat((subset,))
-        is_user = len(names) == 1 and type(self._series.get(names[0])) is KeySeries
-        if not is_user or keep not in ("first", "any") or self._is_lazy:
+        keys: list[Any] = [
+            self._series.get(name) if isinstance(name, str) else None for name in names
+        ]
+        kinds = [type(one) for one in keys]
+        if (
+            kinds.count(KeySeries) != 1
+            or kinds.count(RecordSeries) < len(kinds) - 1
+            or self._is_lazy
+        ):
             return self.refuse(".unique", _USERS_ADVICE)
-        return self.bounded(1) if keep == "first" else AnyRowOfUsers(self._series[names[0]])
+        others = [one for one in keys if type(one) is RecordSeries]
+        if keep not in ("first", "any") or (others and keep == "any"):
+            return self.refuse(".unique of any rows", 'say which ones: keep="first"')
+        if keep == "any":
+            return AnyRowOfUsers(keys[0])
+        return self.bounded(RowsLeft(1, by=codes_of(others) if others else b""))
 
-    def bounded(self, most: int) -> Any:
-        """Of each user the first rows."""
-        made = {
-            name: series.bounded(most)
-            if type(series) is KeySeries
-            else RecordSeries(bound_rows(series.array, most), name, series.names)
-            for name, series in self._series.items()
-        }
-        return self._made(made)
+    def bounded(self, rows: RowsLeft) -> Any:
+        """Some rows of each user."""
+        return self._made({name: rows.of(series) for name, series in self._series.items()})
 
     def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
         """Records by the entries of a column."""
@@ -512,7 +523,7 @@ class PolarsGroups(GroupedFrame):
             return self.refuse(".head of groups that are not users")
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(n)
+        return self._frame.bounded(RowsLeft(n))
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Numbers of each group that occurs, or of each user."""

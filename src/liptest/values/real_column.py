@@ -10,9 +10,10 @@ holds and the others, and the program is followed again. All else is refused.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,10 +127,13 @@ class RealColumn(RecordStorage):
             return self.kept is other.kept
         return bool(np.array_equal(self.kept, other.kept))
 
-    def bounded(self, most: int, order: bytes = b"") -> SymbolicArray:
-        """The first rows of each user, by an order of values or as they come."""
+    def bounded(
+        self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
+    ) -> SymbolicArray:
+        """Some rows of each user (``RowBound``)."""
         assert self.kept is not None  # what slots without a row are left out by
-        return SymbolicArray(self._copy(self.answers.bounded(self.kept, most, order), self.kept))
+        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
+        return SymbolicArray(self._copy(answers, self.kept))
 
     # ---- storage
 
@@ -306,6 +310,14 @@ class RealColumn(RecordStorage):
     def sum_up(self, use: str, *, in_pairs: bool = True, scale: Fraction = Fraction(1)) -> Any:
         """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line."""
         kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
+        groups = self.answers.in_groups()
+        if groups is not None:
+            parts = [
+                self._copy(book, those & kept).sum_up(use, in_pairs=in_pairs, scale=scale)
+                for those, book in groups
+                if (those & kept).any()
+            ]
+            return reduce(operator.add, parts) if parts else np.float64(0)
         low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             return self.refuse(f"{use} of numbers without bounds", "clip them first")

@@ -133,7 +133,8 @@ def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[Any, Any
         return made
     with np.errstate(all="ignore"):
         table: Table = kind(*(evaluate(part, cells, entries) for part in rest))
-    return table
+    # Which of 0.0 and -0.0 is the larger one depends on the place of a record among the others.
+    return table + 0.0 if kind in _OF_INFINITE and table.dtype.kind == "f" else table
 
 
 # ---- comparisons

@@ -84,6 +84,8 @@ class RecordSeries(_Series):
         """An operator, entry by entry."""
         if self.names is not None:
             return self._compared(operation, other)
+        if operation is operator.and_ and isinstance(other, OfPandas) and other.bounds_rows:
+            return other & self  # a bound of the rows of users
         partner = other.numbers("an operator") if type(other) is RecordSeries else other
         if isinstance(partner, (list, tuple, dict, str)) or _is_of_pandas(partner):
             return self.refuse(f"an operator with a {type(other).__name__}")
@@ -378,7 +380,7 @@ class RecordSeries(_Series):
         """The sum of products."""
         if self.array.storage.leads or (type(other) is RecordSeries and other.array.storage.leads):
             return self.refuse(".dot of real columns", "(left * right).sum()")
-        return (self * other).sum()
+        return np.dot(self, other)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -412,6 +414,11 @@ class KeySeries(_Series):
 
     __slots__ = ("array", "name")
 
+    #: One number of each user (``user_totals``).
+    totals: ClassVar[Any]
+    #: How many rows the user of each row has (``row_places``).
+    counted: ClassVar[Any]
+
     described = "the column of users, of which only the number of rows may be bounded,"
     advice = "bound what each contributes: frame.groupby(key).head(k), frame.drop_duplicates(key)"
 
@@ -424,9 +431,15 @@ class KeySeries(_Series):
             return self.refuse("an index")
         return KeySeries(self.array[key.numbers("an index")], self.name)
 
-    def bounded(self, most: int, order: bytes = b"") -> KeySeries:
-        """Of each user the first rows."""
-        return KeySeries(bound_rows(self.array, most, order), self.name)
+    def value_counts(self) -> Any:
+        """How many rows each user has."""
+        return self.totals.of(self, "size", self.refuse)
+
+    def map(self, values: Any) -> Any:
+        """``users.map(users.value_counts())``: how many rows the user of each row has."""
+        if type(values) is not self.totals or not values.counts_rows(self):
+            return self.refuse(".map but by its own .value_counts()")
+        return self.counted(self)
 
     def count(self) -> Any:
         """How many records there are."""
@@ -434,16 +447,11 @@ class KeySeries(_Series):
 
     def nunique(self) -> Any:
         """How many users there are."""
-        return self.bounded(1).count()
+        first: Any = self.array.storage
+        return first.bounded(1).storage.count()
 
     def __len__(self) -> int:
         return self.count()  # type: ignore[no-any-return]
-
-
-def bound_rows(array: SymbolicArray, most: int, order: bytes = b"") -> SymbolicArray:
-    """The first rows of each user, by an order of values or as they come."""
-    bounded: SymbolicArray = array.storage.bounded(most, order)  # type: ignore[attr-defined]
-    return bounded
 
 
 def _array(value: Any, use: str) -> Any:
@@ -475,14 +483,6 @@ class BinSeries(_Series):
         if type(key) is not RecordSeries:
             return self.refuse("an index")
         return BinSeries({bin_: mask[key] for bin_, mask in self.masks.items()}, self.name)
-
-    def bounded(self, most: int, order: bytes = b"") -> BinSeries:
-        """Of each user the first rows."""
-        made = {
-            bin_: RecordSeries(bound_rows(mask.array, most, order), mask.name)
-            for bin_, mask in self.masks.items()
-        }
-        return BinSeries(made, self.name)
 
     def __eq__(self, other: object) -> Any:
         """Whether each record is in a bin, by its name."""
@@ -582,7 +582,7 @@ class Located(OfPandas):
             rows, columns = key
             frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
             return frame[columns]
-        if type(key) is not RecordSeries:
+        if not isinstance(key, OfPandas):
             return self.refuse(".loc")
         return self._of[key]
 

@@ -77,6 +77,8 @@ ABSOLUTE = Step("abs", abs, _away_from_zero, splits=True)
 #: What an entry of an array is, for the code that sees it.
 AS_ENTRY = Step("numpy.float64", np.float64, _grows, linear=_SAME)
 AS_FLOAT = Step("float", float, _grows, linear=_SAME)
+#: Of whole numbers.
+AS_WHOLE = Step("int", int, _grows, linear=_SAME)
 
 
 def _sum(constant: Any, swapped: bool) -> Direction:

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -27,7 +26,7 @@ from liptest.errors import BudgetError
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.faults import raises_as_numpy
-from liptest.values.grid import COARSE, GRID, UNIT, Line, entry_line, split_weights, whole_line
+from liptest.values.grid import COARSE, GRID, UNIT, Line, split_weights
 from liptest.values.images import UNCERTAIN, Image, Step, one_sided, pieces, regions
 from liptest.values.inverse_cdf import (
     ABSOLUTES,
@@ -227,6 +226,7 @@ class UniformValue(SymbolicValue):
     def after(self, step: Step) -> Any:
         """What an operation makes of the number: a number again, or a plain one."""
         base = self.base
+        base.check_own(step.name)
         if base.noise is not None:
             self.refuse(f"{step.name}, after a comparison or a sum with other noise")
         if step.name in ABSOLUTES and half_width(self.line, base.low, base.high) is not None:
@@ -258,9 +258,25 @@ class UniformValue(SymbolicValue):
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         name = operation.__name__
         step = binary(operation, other, swapped=swapped) if name in _OPERATIONS else None
-        return (
-            super().binary(operation, other, swapped=swapped) if step is None else self.after(step)
-        )
+        if step is not None:
+            return self.after(step)
+        answer = self.base.of_whole(self, operation, other, swapped=swapped)
+        if answer is not NotImplemented:
+            return answer
+        return super().binary(operation, other, swapped=swapped)
+
+    def of_whole(
+        self, value: UniformValue, operation: Operation, other: Any, *, swapped: bool
+    ) -> Any:
+        """An operation on what is derived from it that is not monotone; NotImplemented for none."""
+        return NotImplemented
+
+    def answered(self, value: UniformValue) -> Any:
+        """In the place of what is derived from it in an output of leaves; None for none."""
+        return None
+
+    def check_own(self, use: str) -> None:
+        """Refuse a use of what is known through another number by now."""
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if len(inputs) == 1:
@@ -307,6 +323,7 @@ class UniformValue(SymbolicValue):
     def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
         """``settle(number)``, or a rounded number itself, after branching over all it can be."""
         line, base = self._line_seen(), self.base
+        base.check_own(use)
         if base.noise is not None:
             return self._as_noise().concretise(use)
         if settle is None and not line.discrete:
@@ -316,7 +333,10 @@ class UniformValue(SymbolicValue):
             return noise.concretise(use)
         parts = pieces(line, base.low, base.high, settle or line.kind)
         if parts is None:
-            self._too_many(use)
+            answered = base.answered(self) if use == "the output" else None
+            if answered is None:
+                self._too_many(use)
+            return answered
         chosen = self.branching.choose(parts.weights) if len(parts.weights) > 1 else 0
         if chosen == len(parts.values):
             self.branching.leave_out()
@@ -334,7 +354,7 @@ class UniformValue(SymbolicValue):
         name = self.branching.name
         self.branching.fail(
             BudgetError(
-                f"{name}: a number from rng.random() used in {use} takes too many values to be "
+                f"{name}: {self.base.described} used in {use} takes too many values to be "
                 f"enumerated; draw from fewer values, or declare the law with lt.ClosedForm"
             )
         )
@@ -419,81 +439,6 @@ class UniformEntry(UniformValue):
         return regions(self.line, AS_ENTRY)[0].image
 
 
-class UniformInteger(UniformValue):
-    """A random whole number of very many, all of them equally likely (stands for an int)."""
-
-    __slots__ = ()
-
-    __hash__ = SymbolicValue.__hash__
-    kind = int
-
-    def __init__(self, branching: Branching, count: int) -> None:
-        super().__init__(branching, whole_line(count))
-
-
-class UniformBits(UniformInteger):
-    """A whole number of so many uniform bits, with which others may be combined by ``^``.
-
-    x ^ h is as uniform as x is; from then on x is known through it alone.
-    """
-
-    __slots__ = ("_instead",)
-
-    __hash__ = SymbolicValue.__hash__
-
-    def __init__(self, branching: Branching, count: int) -> None:
-        super().__init__(branching, count)
-        self._instead: tuple[UniformBits, int] | None = None
-
-    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        if operation is not operator.xor or type(other) is not int:
-            return super().binary(operation, other, swapped=swapped)
-        self._check_own(operation.__name__)
-        if not 0 <= other < self.line.stop or (self.low, self.high) != (0, self.line.stop):
-            return super().binary(operation, other, swapped=swapped)
-        made = UniformBits(self.branching, self.line.stop)
-        self._instead = made, other
-        return made
-
-    def after(self, step: Step) -> Any:
-        self._check_own(step.name)
-        return super().after(step)
-
-    def part(self, stops: Sequence[int]) -> int:
-        self._check_own("a calculation")
-        return super().part(stops)
-
-    def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
-        self._check_own(use)
-        return super().concretise(use, settle)
-
-    def replay(self, point_in: Callable[[int, int], int]) -> Any:
-        if self._instead is None:
-            return super().replay(point_in)
-        made, other = self._instead
-        return made.replay(point_in) ^ other
-
-    def _below(self, cut: int) -> bool:
-        self._check_own("a comparison")
-        return super()._below(cut)
-
-    def _check_own(self, use: str) -> None:
-        if self._instead is not None:
-            self.refuse(f"{use}, of a number that was combined by ^ before")
-
-
-class UniformWhole(UniformValue):
-    """A random whole number of very many, of one of NumPy's types."""
-
-    __slots__ = ("kind",)
-
-    __hash__ = SymbolicValue.__hash__
-
-    def __init__(self, branching: Branching, first: int, count: int, kind: Any) -> None:
-        super().__init__(branching, entry_line(first, count, kind))
-        self.kind = kind
-
-
 class DerivedUniform(UniformValue):
     """A monotone function of a random number; known together with it."""
 
@@ -557,42 +502,6 @@ def _promoted(value: UniformValue) -> Any:
         base.noise = value_of(run, run.new(_UNIFORM) * (stop - start) + start, float)
         base.low = base.high = -1
     return value.current()
-
-
-@contextmanager
-def whole_numbers_compared() -> Iterator[None]:
-    """Whole numbers that are drawn meanwhile are there to be compared: none is chosen."""
-    _compared.append(True)
-    try:
-        yield
-    finally:
-        _compared.pop()
-
-
-_compared: list[bool] = []
-
-
-def _most_at_once(branching: Branching) -> int:
-    """Of how many values a whole number is chosen when it is drawn."""
-    return 1 if _compared else branching.max_leaves
-
-
-def uniform_below(branching: Branching, count: int) -> Any:
-    """A uniform whole number below ``count``: chosen, or where there are too many, compared."""
-    if count <= _most_at_once(branching):
-        return branching.choose(count)
-    number = (UniformInteger if count & (count - 1) else UniformBits)(branching, count)
-    return number if branching.draw_log is None else branching.draw_log.hand_out(number, count)
-
-
-def uniform_entry(branching: Branching, first: int, count: int, kind: Any) -> Any:
-    """A uniform whole number of one of NumPy's types: chosen, or where too many, compared."""
-    if count <= _most_at_once(branching):
-        return kind(first + branching.choose(count))
-    number = UniformWhole(branching, first, count, kind)
-    if branching.draw_log is None:
-        return number
-    return branching.draw_log.hand_out(number, number.line.law)
 
 
 def coarse_uniform(branching: Branching) -> Any:

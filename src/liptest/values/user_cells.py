@@ -17,6 +17,7 @@ from typing import Any
 from liptest.values.branching import Branching
 from liptest.values.of_pandas import CountsRows, FrameOfPandas, MadeOfRows, OfPandas, SeriesOfPandas
 from liptest.values.record_series import ByKey, KeySeries, RecordSeries
+from liptest.values.row_places import PlaceAmongRows, RowsLeft, codes_of
 from liptest.values.user_totals import UserTotals
 
 # Groups of each user.
@@ -76,6 +77,22 @@ class OfUsersAndGroups(MadeOfRows):
     def size(self) -> Any:
         """How many rows each user has in each group."""
         return self._made({"size": self._number("size", self._by)})
+
+    def _left(self, most: int) -> RowsLeft:
+        others = [one for one in self._keys.values() if type(one) is RecordSeries]
+        return RowsLeft(most, by=codes_of(others))
+
+    def head(self, n: Any = 5) -> Any:
+        """The first n rows of each user in each group."""
+        if type(n) is not int or n < 1 or not self._as_index or self._column is not None:
+            return self.refuse(".head", "give it a whole number of at least 1")
+        return self._frame.bounded(self._left(n))
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Which row of its user in its group each is: from 0 on."""
+        if ascending is not True:
+            return self.refuse(".cumcount from the last row on")
+        return PlaceAmongRows(self._by, rows=self._left(0))
 
     def agg(self, func: Any = None, **named: Any) -> Any:
         """What a name says, of one column; or named, ``.agg(total=("amount", "sum"))``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,8 @@ class PerUser:
 
     #: A user has one number of each kind.
     rows = 1
+    #: Its groups are answers of their own (``user_cells``).
+    by = b""
 
     def adds(self, *hows: str) -> bool:
         """Whether one of its numbers is made so."""
@@ -49,22 +53,19 @@ class PerUser:
         self, users: NDArray[np.int64], cells: NDArray[np.int64], entries: Any
     ) -> list[NDArray[Any]]:
         """By user the numbers that pandas makes; rows are those that ``before`` leaves."""
-        import pandas
-
         those = np.frombuffer(self.kept, dtype=np.bool_)[cells]
-        numbers = []
-        for how, recipe in self.made:
-            terms = np.broadcast_to(evaluate(recipe, cells, entries), cells.shape)[those]
-            groups = pandas.Series(np.array(terms)).groupby(users[those], sort=False)
-            numbers.append(getattr(groups, how)().to_numpy())
-        return numbers
+        rows = RowsByUser.of(users[those])
+        return [
+            rows.number(how, np.broadcast_to(evaluate(recipe, cells, entries), cells.shape)[those])
+            for how, recipe in self.made
+        ]
 
     def of_equal_rows(
         self, times: int, cells: NDArray[np.int64], entries: Any
     ) -> list[NDArray[Any]]:
         """For each row the numbers of a user who has so many of it; nan where none is kept."""
         those = np.frombuffer(self.kept, dtype=np.bool_)[cells]
-        kept = times if self.before is None else min(times, self.before.rows)
+        kept = times if self.before is None else self.before.left_of_equal(times)
         numbers = []
         for how, recipe in self.made:
             terms = np.broadcast_to(evaluate(recipe, cells, entries), cells.shape).astype(float)
@@ -79,6 +80,84 @@ class PerUser:
         return numbers
 
 
+@dataclass(frozen=True)
+class RowsByUser:
+    """Rows in the order of their users, those of a user in their own order.
+
+    A number of a user is a function of what these rows have, in this order, and of nothing else. So
+    sums are not those of pandas, which rounds them by the rows of others, too (B15).
+    """
+
+    order: NDArray[np.int64]
+    #: Where the rows of each user begin.
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, users: NDArray[np.int64]) -> RowsByUser:
+        """Of rows of these users."""
+        order = np.argsort(users, kind="stable")
+        _, starts = np.unique(users[order], return_index=True)
+        return cls(order, starts.astype(np.int64))
+
+    def number(self, how: str, terms: NDArray[Any]) -> NDArray[Any]:
+        """What pandas makes of the terms of each user, but for the rounding of sums."""
+        terms = terms[self.order]
+        is_there = terms == terms
+        if how in ("size", "count"):
+            return self._counted((is_there | True) if how == "size" else is_there)
+        floats = terms.astype(np.float64) + 0.0
+        listed = [
+            own[there].tolist()
+            for own, there in zip(self._split(floats), self._split(is_there), strict=True)
+        ]
+        is_whole = how == "nunique" or (terms.dtype.kind in "iub" and how not in ("mean", "median"))
+        return np.array(list(map(_MAKERS[how], listed)), np.int64 if is_whole else np.float64)
+
+    def _split(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
+        return np.split(numbers, self.starts[1:]) if len(self.starts) else []
+
+    def _counted(self, truths: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if not len(self.starts):
+            return np.array([], dtype=np.int64)
+        counts: NDArray[np.int64] = np.add.reduceat(truths, self.starts, dtype=np.int64)
+        return counts
+
+
+def _sum(terms: list[float]) -> float:
+    """Exact, and rounded once."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return sum(terms)  # infinite, or no number
+
+
+def _mean(terms: list[float]) -> float:
+    return _sum(terms) / len(terms) if terms else math.nan
+
+
+def _median(terms: list[float]) -> float:
+    half, is_odd = divmod(len(terms), 2)
+    ranked = sorted(terms)
+    if not terms:
+        return math.nan
+    return ranked[half] if is_odd else (ranked[half - 1] + ranked[half]) / 2
+
+
+#: Of numbers, by the name of what is made of them.
+_MAKERS: dict[str, Callable[[list[float]], float]] = {
+    "sum": _sum,
+    "mean": _mean,
+    "median": _median,
+    "nunique": lambda terms: len(set(terms)),
+    "max": lambda terms: max(terms, default=math.nan),
+    "min": lambda terms: min(terms, default=math.nan),
+    "first": lambda terms: next(iter(terms), math.nan),
+    "last": lambda terms: next(reversed(terms), math.nan),
+}
+#: What may be made of rows.
+HOWS = ("size", "count", *_MAKERS)
+
+
 def number_at(place: int) -> Recipe:
     """The recipe of one of the numbers of a user."""
     return "real", str(place)
@@ -88,4 +167,5 @@ def added_by_users(recipe: Recipe, numbers: list[NDArray[Any]]) -> NDArray[np.fl
     """What each user adds to an answer; pandas leaves out what is no number."""
     entries = {str(place): own for place, own in enumerate(numbers)}
     made = evaluate(recipe, np.zeros(len(numbers[0]), np.int64), entries)
-    return np.nan_to_num(np.asarray(made, dtype=np.float64), nan=0.0)
+    added = np.broadcast_to(np.asarray(made, dtype=np.float64), numbers[0].shape)
+    return np.nan_to_num(added, nan=0.0)

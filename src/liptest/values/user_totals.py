@@ -21,6 +21,7 @@ from liptest.values.column import margin_of
 from liptest.values.of_pandas import CountsRows, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
+from liptest.values.record_series import KeySeries
 from liptest.values.user_numbers import COUNTS, PerUser, number_at
 
 _OWN = number_at(0)
@@ -65,7 +66,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
 
     described = "what is made of the rows of each user, of which only clipped sums are followed,"
     advice = _CLIPPED
-    #: Whether floats of one user are added up in the order of the rows, whatever others have.
+    #: Whether the numbers of users are added up in their order.
     keeps_order = True
     #: Makes a frame of such numbers, by name (``frame_groups``).
     frame_of: ClassVar[Any]
@@ -110,6 +111,12 @@ class UserTotals(CountsRows, SeriesOfPandas):
         per_user = PerUser(column.answers.bound, column.kept.tobytes(), ((how, recipe),))
         name = None if how == "size" else series.name
         return cls(column, per_user, ends, is_whole=is_whole, name=name)
+
+    def counts_rows(self, by: KeySeries) -> bool:
+        """Whether it is how many rows each user of a column has."""
+        own = UserTotals.of(by, "size", by.refuse)
+        alike = self._among is None and self.is_of(own) and self._recipe == _OWN
+        return bool(alike and self._per_user == own._per_user)
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -194,8 +201,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
     @property
     def _is_loose(self) -> bool:
         """Whether how a sum is rounded may depend on the rows of other users."""
-        adds = self._per_user.adds("sum", "mean")
-        return adds and not self.keeps_order and self._column.dtype.kind == "f"
+        return self._per_user.adds("sum", "mean") and self._column.dtype.kind == "f"
 
     __add__ = __radd__ = _calculation(np.add)
     __sub__, __rsub__ = _calculation(np.subtract), _calculation(np.subtract, swapped=True)
@@ -378,3 +384,6 @@ def _rows_of(column: Any, *, is_size: bool = False) -> tuple[float, float, Recip
     recipe: Recipe = ("table", table.dtype, table.tobytes())
     rows = table[column.kept]
     return float(rows.min()), float(rows.max()), recipe, table.dtype
+
+
+KeySeries.totals = UserTotals

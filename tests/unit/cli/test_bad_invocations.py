@@ -57,8 +57,8 @@ def test_some_of_them(folder, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(1, STEP))
-def test_all_of_them(part, folder, capsys):
+@pytest.mark.parametrize("part", range(1, STEP, 3))
+def test_every_third_of_them(part, folder, capsys):
     for words in EVERY[part::STEP]:
         _refused(words, folder, capsys)
 

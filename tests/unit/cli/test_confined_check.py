@@ -176,7 +176,6 @@ BOTH = (
     "check mine.py:regions --epsilon 1 --table people.csv --columns age:0..120,region "
     "--floats ideal --seed 1",
     "check mine.py:leaks --epsilon 1 --records 3 --seed 1 --html found --sarif found.sarif",
-    "check mine.py:tail --epsilon 2 --records 1 --seed 1",
     "check mine.py:raises --epsilon 1 --records 3",
     "check mine.py:coumt --epsilon 1 --records 5",
     "check mine.py:flips --epsilon 2 --records 3 --probabilities 0.1 --method neighbourhoods "

@@ -11,6 +11,7 @@ import pytest
 import liptest as lt
 from liptest.data.real_tables import RealRows
 from liptest.privacy.refutation import _OF_REALS
+from tests.shares import mostly_slow
 
 COLUMNS: dict[str, Any] = {
     "age": lt.Real(18, 120),
@@ -96,7 +97,7 @@ def right(frame: Any, rng: Any) -> Any:
     return frame["age"].clip(18, 90).sum() + rng.laplace(scale=72.001)
 
 
-@pytest.mark.parametrize("rows", [3_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("rows", mostly_slow([3_000, 100_000, 1_000_000], 3))
 @pytest.mark.parametrize("ends", [(0, 1), (-3, 120), (0.0, 0.7), ()])
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_running_sums_of_32_bits_are_doubled(relation: str, ends: Any, rows: int) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, UnsupportedRandomnessError
 from tests.unit.written_programs import program
 
 DATA = np.array([0, 1])
@@ -66,3 +67,23 @@ def test_what_takes_known_numbers_only_is_not_called_a_fault_of_liptest(text: st
 )  # fmt: skip
 def test_what_the_program_raises_itself_is_caught_by_it(text: str, law: dict[Any, float]) -> None:
     assert dict(lt.output_law(mechanism(text), DATA)) == law
+
+
+FINALIZERS = (
+    "out = []\nclass A:\n    def __del__(self): out.append(hash(rng.laplace()))\n"
+    "a = A(); del a\nreturn int(data[0]) if out else 0",
+    "out = []\nclass A: pass\na = A()\n"
+    "weakref.finalize(a, lambda: out.append(rng.standard_cauchy()))\n"
+    "del a\nreturn int(data[0]) if out else 0",
+)
+
+
+@pytest.mark.parametrize("text", FINALIZERS)
+def test_a_finalizer_is_refused_and_nothing_is_printed(text: str, capsys: Any) -> None:
+    """Python prints what a finalizer raises, and goes on: the run is refused at its end."""
+    printed = capsys.readouterr
+    hook = sys.unraisablehook
+    with pytest.raises(UnsupportedRandomnessError):
+        lt.output_law(lt.mechanism(program(text, weakref=weakref)), DATA)
+    assert printed().err == ""
+    assert sys.unraisablehook is hook

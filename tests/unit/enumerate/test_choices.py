@@ -16,7 +16,9 @@ import pytest
 from flint import acb
 
 from liptest.enumerate import choice_tree as budgets
+from liptest.enumerate import line_counts, run_watch
 from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
+from liptest.enumerate.restarts import RestartingTree
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.symbolic.work import TooDearError, limited_work
 
@@ -116,6 +118,67 @@ def test_a_run_that_does_not_end_is_an_error(monkeypatch) -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+@pytest.fixture
+def counts_lines(monkeypatch):
+    """Counts lines at once, where nothing else traces."""
+    if sys.gettrace() is not None:
+        pytest.skip("lines are traced already")
+    monkeypatch.setattr(line_counts, "COUNTS_AFTER", 0.005)
+    monkeypatch.setattr(line_counts, "MOST_LINES", 50_000)
+    monkeypatch.setattr(line_counts, "_given_up", {})
+
+
+def goes_on(tree: ChoiceTree) -> None:
+    number = 0
+    while number >= 0:
+        number += 1
+
+
+def swallows_all(tree: ChoiceTree) -> None:
+    while True:
+        try:
+            sum(range(3))
+        except:  # noqa: E722
+            continue
+
+
+def walks_on(tree: ChoiceTree) -> bool:
+    return any(number < 0 for number in count())
+
+
+@pytest.mark.parametrize("program", [goes_on, swallows_all, walks_on])
+def test_a_run_of_too_many_lines_is_given_up(counts_lines, program) -> None:
+    with pytest.raises(BudgetError, match=r"without an end \(.*test_choices\.py"):
+        law(program)
+    assert sys.gettrace() is None
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_runs_of_loops_that_start_over_are_watched(counts_lines) -> None:
+    tree = RestartingTree("program")
+    with pytest.raises(BudgetError, match="without an end"):
+        tree.law(lambda: goes_on(tree))
+
+
+def test_a_run_alone_is_watched(counts_lines) -> None:
+    tree = ChoiceTree("program")
+    with pytest.raises(BudgetError, match="without an end"):
+        next(tree.leaves_of(lambda: goes_on(tree)))
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_long_run_of_fewer_lines_ends(counts_lines) -> None:
+    def program(tree: ChoiceTree) -> int:
+        end = time.process_time() + 0.02
+        lines = 0
+        while time.process_time() < end and lines < 20_000:
+            lines += 1
+        return tree.choose(2)
+
+    assert len(law(program)) == 2
+    assert sys.gettrace() is None
+
+
 def tries_again(tree: ChoiceTree) -> None:
     while True:
         try:
@@ -181,8 +244,8 @@ def no_collection() -> Iterator[None]:
 )
 def test_trying_again_for_ever_ends(no_collection, monkeypatch, program, error) -> None:
     monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 0.05)
-    monkeypatch.setattr(budgets, "_SOON", 0.01)
-    monkeypatch.setattr(budgets, "_AGAIN", 0.001)
+    monkeypatch.setattr(run_watch, "_SOON", 0.01)
+    monkeypatch.setattr(run_watch, "_AGAIN", 0.001)
     traced = sys.gettrace()
     with pytest.raises(error):
         law(program)
@@ -207,6 +270,7 @@ def test_the_watch_for_progress_lets_slow_programs_end(monkeypatch) -> None:
 
 def test_the_watch_for_progress_ends_a_run_in_which_it_looks_twice(monkeypatch) -> None:
     monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 10_000.0)
+    monkeypatch.setattr(line_counts, "COUNTS_AFTER", 10_000.0)
     runs = count()
 
     def program(tree: ChoiceTree) -> int:

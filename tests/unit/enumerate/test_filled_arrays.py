@@ -83,7 +83,7 @@ def program(fill: Filled, scale: float, answer: Callable[[Any], Any] = list) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fill", PROGRAMS)
-@pytest.mark.parametrize("records", [2, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("records", [2, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_both_answers_are_found(fill: Filled, records: int) -> None:
     domain = lt.RecordGrid([CELLS] * records)
 
@@ -161,7 +161,7 @@ SUMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(SUMS, 4))
+@pytest.mark.parametrize("name", mostly_slow(SUMS, 8))
 def test_sums_by_other_names(name: str) -> None:
     total = SUMS[name]
     domain = lt.RecordGrid([10] * 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
 import math
 from collections import Counter
@@ -121,6 +122,32 @@ def cells_of_array(data: Any) -> Any:
     return counts.tolist()
 
 
+def cells_of_table(data: Any) -> Any:
+    counts, whole = np.zeros((3, 3)), np.ones((3, 3), dtype=int)
+    for v in data:
+        counts[(v + 2) // 3, (v + 2) % 3] += 1
+    for v in data:
+        i, j = divmod(int(v) + 2, 3)
+        whole[i, j] -= 2
+    return counts.tolist(), whole.tolist()
+
+
+def bins(data: Any) -> Any:
+    edges, counts = [-1, 0, 3], [0] * 4
+    for v in data:
+        counts[bisect.bisect_right(edges, v)] += 1
+    return counts, sum(1 for v in data if bisect.bisect(edges, v) == 2)
+
+
+def loops_over_maps(data: Any) -> Any:
+    total = large = 0
+    for v in map(int, data):
+        total += v
+    for v in filter(lambda a: a > 1, data):
+        large += v
+    return total, large
+
+
 def cells_of_dict(data: Any) -> Any:
     counts = dict.fromkeys(range(-2, 5), 0)
     for v in data:
@@ -211,7 +238,7 @@ one_line = lambda data: sum(1 for v in data if v) + 0.5  # noqa: E731
 FOLDED = [
     *(for_loop, several, after_another, by_place, by_number, numbered, while_loop, shares, cells),
     *(cells_of_array, cells_of_dict, inner_loop, by_cell, comprehensions, counter, helper),
-    *(appending, dicts, mapping),
+    *(appending, dicts, mapping, cells_of_table, bins, loops_over_maps),
     one_line,
 ]
 

@@ -136,7 +136,7 @@ def test_no_price_is_below_brute_force(kind: str, program: Any) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=35, deadline=None, suppress_health_check=list(HealthCheck))
 @given(kind=st.sampled_from(sorted(SMALL)), program=PROGRAMS)
 def test_no_price_of_many_is_below_brute_force(kind: str, program: Any) -> None:
     check(kind, program)

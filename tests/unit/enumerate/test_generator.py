@@ -416,6 +416,11 @@ def test_large_draws_are_over_budget_before_memory_is(program: Program) -> None:
         law_of(program)
 
 
+def test_random_bytes_of_very_many_values_are_refused_with_their_line() -> None:
+    with pytest.raises(BudgetError, match=r"8 random bytes \(test_generator\.py.*randbits\(64\)"):
+        law_of(lambda rng: (rng.bytes(8), rng.integers(2)))
+
+
 def test_shuffling_read_only_data_fails_before_it_draws() -> None:
     fixed = np.broadcast_to(1, 500)
     assert law_of(lambda rng: rng.shuffle(fixed), max_leaves=1) == {ValueError: 1}

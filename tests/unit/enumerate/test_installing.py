@@ -78,11 +78,15 @@ SETTINGS.rng = np.random.default_rng()
 FOUND: list[Callable[[Any], bool]] = [
     lambda data: REGISTRY.queue[0].random() < 0.5,
     lambda data: REGISTRY.table["all"][0].random() < 0.5,
-    lambda data: next(REGISTRY.cycle).random() < 0.5,
     lambda data: SETTINGS.rng.random() < 0.5,
     lambda data: globals()["REGISTER" + "ED"].random() < 0.5,
     lambda data: getattr(global_names, "GENER" + "ATOR").random() < 0.5,
 ]
+
+
+def test_a_cycle_goes_on_with_each_call() -> None:
+    with pytest.raises(NonDeterministicError, match="its first call changes cycle"):
+        law(lambda data: next(REGISTRY.cycle).random() < 0.5)
 
 
 @pytest.mark.slow
@@ -251,7 +255,8 @@ def test_an_import_inside_keeps_no_stand_in() -> None:
         return int(space["random"]() < 0.5)
 
     assert len(law(function)) == 2
-    # The name may still be the stand-in, which then does what the original does.
+    assert space == {}  # as before the first call
+    assert function(DATA) in (0, 1)
     assert 0.0 <= float(space["random"]()) < 1.0
 
 

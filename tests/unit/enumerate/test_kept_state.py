@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import contextlib
 import contextvars
 import ctypes
 import decimal
@@ -10,14 +12,17 @@ import io
 import itertools
 import logging
 import queue
+import sys
 import threading
 import types
 import weakref
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import liptest as lt
@@ -196,7 +201,9 @@ COUNTED: list[tuple[Any, str]] = [
 def test_a_count_of_calls_is_refused_wherever_it_is_kept(place: int) -> None:
     """Each was "YES by proof": no call of the analysis was the millionth."""
     function, where = COUNTED[place]
-    with pytest.raises(NonDeterministicError, match=rf"each call changes {where}\b.*begin anew"):
+    with pytest.raises(
+        NonDeterministicError, match=rf"(each|its first) call changes {where}\b.*begin anew"
+    ):
         lt.check_privacy(lt.mechanism(function), lt.Hypercube(2), epsilon=1.2)
 
 
@@ -295,7 +302,256 @@ def test_what_no_later_call_can_meet_is_let_pass(function: Any) -> None:
     assert len(lt.mechanism(function).law(np.array([1, 0]))) == 2
 
 
+class OfFirstCalls:
+    """What the first call does in another way, or keeps: each was YES by proof."""
+
+    total: Any = None
+    is_warm = False
+    coin: Any = None
+
+    def kept_count(self, data: Any, rng: Any) -> float:
+        if self.total is None:
+            self.total = int(data.sum())
+        return float(self.total + rng.laplace(scale=0.1))
+
+    def first_is_bare(self, data: Any, rng: Any) -> int:
+        flips = rng.random() < 0.25
+        if not self.is_warm:
+            self.is_warm = True
+            return int(data[0])
+        return int(data[0]) ^ int(flips)
+
+    def kept_coin(self, data: Any, rng: Any) -> int:
+        if self.coin is None:
+            self.coin = int(rng.random() < 0.25)
+        return int(data[0]) ^ int(self.coin)
+
+
+FIRST_TOTAL: int | None = None
+
+
+def kept_in_a_global(data: Any, rng: Any) -> int:
+    global FIRST_TOTAL
+    if FIRST_TOTAL is None:
+        FIRST_TOTAL = int(data[0])
+    return FIRST_TOTAL ^ int(rng.random() < 0.1)
+
+
+def ends_once() -> Callable[..., int]:
+    def ends() -> Iterator[int]:
+        yield 1
+        while True:
+            yield 0
+
+    numbers = ends()
+    return lambda data, rng: int(data[0]) ^ int(not next(numbers) and rng.random() < 0.25)
+
+
+@pytest.mark.parametrize("make", [lambda: OfFirstCalls().kept_count, lambda: kept_in_a_global])
+def test_a_table_is_filled_with_each_dataset_anew(make: Any) -> None:
+    """All runs met what the first dataset had left behind: "largest loss 0"."""
+    verdict = lt.check_privacy(lt.mechanism(make()), lt.Hypercube(2), epsilon=1.2)
+    assert verdict.decision == "NO"
+    assert FIRST_TOTAL is None
+
+
+class WithSlots:
+    __slots__ = ("total",)
+
+    def __init__(self) -> None:
+        self.total: Any = None
+
+    def __call__(self, data: Any, rng: Any) -> float:
+        if self.total is None:
+            self.total = int(data.sum())
+        return float(self.total + rng.laplace(scale=0.1))
+
+
+def keeping(held: Any, read: Callable[[Any], Any], write: Callable[[Any, int], Any]) -> Any:
+    """The total of the first dataset is kept in ``held``; ``read`` says None before."""
+
+    def answer(data: Any, rng: Any) -> float:
+        if read(held) is None:
+            write(held, int(data.sum()) + 1)
+        return float(read(held) + rng.laplace(scale=0.1))
+
+    return answer
+
+
+def _filled(item: Any) -> Any:
+    return item or None
+
+
+def _in_space(space: Any, total: int) -> None:
+    space.total = total
+
+
+def _in_first(held: Any, total: int) -> None:
+    held[0] = total
+
+
+HOLDERS: dict[str, Callable[[], Any]] = {
+    "namespace": lambda: keeping(
+        types.SimpleNamespace(total=None), lambda held: held.total, _in_space
+    ),
+    "ordered": lambda: keeping(
+        OrderedDict(), lambda held: held.get("t"), lambda held, t: held.update(t=t)
+    ),
+    "counter": lambda: keeping(
+        Counter(), lambda held: _filled(held["t"]), lambda held, t: held.update(t=t)
+    ),
+    "array": lambda: keeping(
+        array.array("i"),
+        lambda held: held[0] if len(held) else None,
+        lambda held, total: held.append(total),
+    ),
+    "large array": lambda: keeping(
+        np.zeros(20_000), lambda held: _filled(float(held[0])), _in_first
+    ),
+    "array of objects": lambda: keeping(np.full(1, None), lambda held: held[0], _in_first),
+    "bytes": lambda: keeping(
+        io.BytesIO(),
+        lambda held: held.getvalue()[0] if held.getvalue() else None,
+        lambda held, total: held.write(bytes([total])),
+    ),
+    "queue": lambda: keeping(
+        queue.Queue(),
+        lambda held: None if held.empty() else held.queue[0],
+        lambda held, total: held.put(total),
+    ),
+    "frame": lambda: keeping(
+        pd.DataFrame({"total": [0.0]}),
+        lambda held: _filled(float(held["total"][0])),
+        lambda held, total: held.__setitem__("total", [float(total)]),
+    ),
+    "slots": WithSlots,
+}
+
+
+def _is_first_of_event(event: threading.Event) -> bool:
+    is_first = not event.is_set()
+    event.set()
+    return is_first
+
+
+BITS: dict[str, tuple[Any, Callable[[Any], bool]]] = {
+    "event": (threading.Event(), _is_first_of_event),
+    "semaphore": (threading.Semaphore(), lambda held: held.acquire(blocking=False)),
+    "lock": (threading.Lock(), lambda held: held.acquire(blocking=False)),
+}
+
+
+@pytest.mark.parametrize("held", BITS)
+def test_a_first_call_that_tells_the_data_is_refused(held: str) -> None:
+    """Of all calls but the first the claim holds: it was YES by proof."""
+    switch, is_first = BITS[held]
+
+    def first_is_bare(data: Any, rng: Any) -> int:
+        flips = rng.random() < 0.25
+        return int(data[0]) if is_first(switch) else int(data[0]) ^ int(flips)
+
+    with pytest.raises(NonDeterministicError, match="its first call changes"):
+        lt.check_privacy(lt.mechanism(first_is_bare), lt.Hypercube(2), epsilon=1.2)
+
+
+class RaisesFirst:
+    total: Any = None
+
+    def __call__(self, data: Any, rng: Any) -> float:
+        if self.total is None:
+            self.total = int(data.sum())
+            raise ValueError("first")
+        return float(self.total + rng.laplace(scale=0.1))
+
+
+class HonestFirst:
+    is_warm = False
+
+    def __call__(self, data: Any, rng: Any) -> float:
+        noise = rng.laplace(scale=1.0)
+        if self.is_warm:
+            return float(data.sum() + 0.01 * noise)
+        self.is_warm = True
+        return float(data.sum() + noise)
+
+
+@pytest.mark.parametrize("records", [2, 100])
+@pytest.mark.parametrize("make", [RaisesFirst, HonestFirst])
+def test_a_later_call_that_answers_otherwise_is_refused(make: Any, records: int) -> None:
+    """At any size, too: it was YES of the first call alone."""
+    with pytest.raises(NonDeterministicError, match="a different output"):
+        lt.check_privacy(lt.mechanism(make()), lt.Hypercube(records), epsilon=1.0)
+
+
+@pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+def test_a_first_total_is_kept_nowhere(make: Callable[[], Any]) -> None:
+    """Put back, or refused: where it was neither, all runs told the total of one dataset."""
+    with contextlib.suppress(NonDeterministicError):
+        assert lt.check_privacy(lt.mechanism(make()), lt.Hypercube(2), epsilon=1.0).decision == "NO"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: OfFirstCalls().first_is_bare, lambda: OfFirstCalls().kept_coin, ends_once],
+)
+def test_a_first_call_unlike_later_ones_is_refused(make: Any) -> None:
+    with pytest.raises(NonDeterministicError):
+        lt.check_privacy(lt.mechanism(make()), lt.Hypercube(2), epsilon=1.2)
+
+
+def test_what_cannot_be_put_back_is_told_of_for_ever() -> None:
+    """An iterator has gone on: what a later analysis meets is not what the first call did."""
+    numbers = itertools.count()
+    mechanism = lt.mechanism(lambda data, rng: min(next(numbers), 1) * int(data[0]))
+    for _ in range(2):
+        with pytest.raises(NonDeterministicError, match="non-deterministic"):
+            mechanism.law(np.array([1, 0]))
+
+
+def test_an_analysis_leaves_what_it_found() -> None:
+    lazy = Lazy()
+    lt.mechanism(lazy).law(np.array([1, 0]))
+    assert lazy.table is None
+    filled_when_needed(np.array([1]), np.random.default_rng(0))
+    assert TABLE == {1: 0.5}
+    lt.mechanism(filled_when_needed).law(np.array([0, 0]))
+    assert TABLE == {1: 0.5}
+
+
 def test_laws_that_are_looked_at_grow_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [laws for laws in range(1, 200) if is_looked_at(laws)] == [*range(1, 17), 32, 64, 128]
     monkeypatch.setattr(enumeration, "is_looked_at", lambda laws: False)
     assert lt.mechanism(of_a_list).law(np.array([1, 0]))[1] == 0.75
+
+
+def test_a_module_that_is_imported_meanwhile_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it held before the first call is not known."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "keeps_total.py").write_text(
+        "TOTAL = None\n"
+        "def total(data):\n"
+        "    global TOTAL\n"
+        "    TOTAL = int(data.sum()) if TOTAL is None else TOTAL\n"
+        "    return TOTAL\n"
+    )
+    (tmp_path / "keeps_nothing.py").write_text(
+        "WEIGHTS = [1, 2]\ndef total(data):\n    return int(data.sum()) * WEIGHTS[0]\n"
+    )
+
+    def careless(data: Any, rng: Any) -> float:
+        import keeps_total
+
+        return float(keeps_total.total(data) + rng.laplace(scale=0.1))
+
+    def careful(data: Any, rng: Any) -> float:
+        import keeps_nothing
+
+        return float(keeps_nothing.total(data) + rng.laplace(scale=1.0))
+
+    with pytest.raises(NonDeterministicError, match="Import keeps_total at the top of the file"):
+        lt.check_privacy(lt.mechanism(careless), lt.Hypercube(2), epsilon=1.0)
+    assert lt.check_privacy(lt.mechanism(careful), lt.Hypercube(2), epsilon=1.0).decision == "YES"
+    for name in ("keeps_total", "keeps_nothing"):
+        sys.modules.pop(name, None)

@@ -148,8 +148,8 @@ return bool(data[0] + rng.laplace(0, 1.0) > z)"""
 def _leaves(seed: int, answers: int, monkeypatch: pytest.MonkeyPatch, *, meets: bool) -> Any:
     seen: dict[str, Any] = {}
 
-    def keep(*arguments: Any) -> None:
-        seen.update(leaves=arguments[3], pasts=arguments[5])
+    def keep(_program: Any, _data: Any, leaves: Any, _dimension: Any, way: Any) -> None:
+        seen.update(leaves=leaves, pasts=way.pasts)
 
     monkeypatch.setattr(symbolic_data, "_check_points", keep)
     monkeypatch.setattr(symbolic_data, "Pasts", Pasts if meets else lambda: None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -251,3 +253,56 @@ def test_loops_that_stop_have_few_paths() -> None:
         return -1
 
     assert price(lt.mechanism(above), lt.Answers(40)) == 1
+
+
+class Bounds:
+    """Bounds held by an object, and one that code makes anew."""
+
+    low = 1
+
+    def __init__(self) -> None:
+        self.high = 3
+
+    @property
+    def drawn(self) -> float:
+        return random.random()
+
+    def clipped(self, data: Any, rng: Any) -> Any:
+        return sum(max(self.low, min(self.high, v)) for v in data) + rng.laplace(0, 2)
+
+    def looped(self, data: Any, rng: Any) -> Any:
+        total = 0
+        for v in data:
+            if v > self.high:
+                total += self.high
+            elif v > self.low:
+                total += v
+        return total + rng.laplace(0, 3)
+
+    def by_property(self, data: Any, rng: Any) -> Any:
+        return sum(min(self.drawn, v) for v in data) + rng.laplace(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "price"), [(Bounds().clipped, 1), (Bounds().looped, 1), (Bounds().by_property, None)]
+)
+def test_attributes_of_objects_are_read_where_they_are_constant_data(
+    method: Any, price: float | None
+) -> None:
+    found = align(lt.mechanism(method), GROUPS)
+    assert found.epsilon == (np.inf if price is None else price)
+
+
+def above_a_formula(data: Any, rng: Any) -> Any:
+    found = {}
+    keys, counts = np.unique(data, return_counts=True)
+    for key, count in zip(keys, counts, strict=True):
+        noisy = count + rng.laplace(0, 2)
+        if noisy > 1 + 2 * math.log(2 / 1e-5):
+            found[key] = noisy
+    return found
+
+
+def test_bounds_of_noisy_counts_may_be_formulas() -> None:
+    found = align(lt.mechanism(above_a_formula), GROUPS, Fraction(1), Fraction(1, 10**5))
+    assert found.epsilon <= 1

@@ -56,7 +56,7 @@ ESCAPES = {
     "float32": lambda d, g: g.laplace(size=3).astype(np.float32) > 0,
     "out": lambda d, g: np.add(np.zeros(2), g.laplace(size=2), out=np.zeros(2)),
     "writing": lambda d, g: np.copyto(np.linspace(0, 1, 2), g.laplace(size=2)),
-    "isclose": lambda d, g: np.isclose(g.laplace(size=2), 0.0),
+    "isclose": lambda d, g: np.isclose(g.laplace(size=2), 0.0, rtol=g.laplace()),
     "infinite scale": lambda d, g: g.laplace(0, math.inf) > 0,
     "dtype": lambda d, g: g.standard_normal(dtype=np.float32) > 0,
 }

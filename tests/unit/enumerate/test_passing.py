@@ -84,16 +84,6 @@ def as_list(data: Any) -> Any:
     return found
 
 
-def of_items(data: Any) -> Any:
-    counts = dict(zip(*np.unique(data, return_counts=True), strict=True))
-    found = {}
-    for value, count in counts.items():
-        noisy = count + np.random.laplace(0, 2.0)
-        if noisy > 40:
-            found[value] = max(0.0, noisy)
-    return found
-
-
 def normal(data: Any, rng: Any) -> Any:
     values, counts = np.unique(data, return_counts=True)
     found = {}
@@ -145,7 +135,7 @@ def pairs_in_one_line(data: Any, rng: Any) -> Any:
     return {value: number for value, number in noisy.items() if number > 40}
 
 
-ALIKE = [of_items, counter_in_one_line, counter_by_keys, counted_by_hand, pairs_in_one_line]
+ALIKE = [counter_in_one_line, counter_by_keys, counted_by_hand, pairs_in_one_line]
 SLOW = [pytest.param(one, marks=pytest.mark.slow) for one in ALIKE]
 
 

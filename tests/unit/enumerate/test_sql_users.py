@@ -206,6 +206,7 @@ def test_parameters_are_those_of_both_levels() -> None:
     assert math.isclose(found.epsilon, 2)
 
 
+@pytest.mark.slow
 def test_a_sum_over_no_users_is_told_where_it_is_not_replaced() -> None:
     @lt.mechanism(frame="sqlite")
     def released(con: Any, rng: Any) -> Any:

@@ -90,9 +90,17 @@ def test_a_number_used_as_such_is_over_budget() -> None:
 
 
 def test_what_is_not_monotone_is_over_budget_or_aborts() -> None:
-    for function in (lambda: random.getrandbits(64) % 2, lambda: random.getrandbits(64) & 1):
+    for function in (
+        lambda: random.getrandbits(64).bit_count(),
+        lambda: random.getrandbits(64) ** 2 % 7,
+    ):
         with pytest.raises((BudgetError, UnsupportedRandomnessError)):
             law(function)
+
+
+def test_remainders_are_counted() -> None:
+    for function in (lambda: random.getrandbits(64) % 2, lambda: random.getrandbits(64) & 1):
+        assert law(function) == {0: Fraction(1, 2), 1: Fraction(1, 2)}
 
 
 @pytest.mark.parametrize("runs", [100, 799, 800, 10_000])

@@ -116,7 +116,7 @@ def mass(scale: float, at: int) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("claimed", "delta"), [(0.45, 0.0), (0.45, 1e-3), (0.1, 0.05)])
+@pytest.mark.parametrize(("claimed", "delta"), [(0.45, 1e-3)])
 def test_too_little_noise_of_a_rejection_sampler_is_refuted(claimed: float, delta: float) -> None:
     verdict = lt.check_privacy(of_scale_2, PEOPLE, epsilon=claimed, delta=delta, seed=1)
     assert (verdict.decision, verdict.method) == ("NO", "refutation")

@@ -178,7 +178,7 @@ def test_claims_are_proved_at_any_size_and_a_little_less_is_not(
         (counts, KINDS, {"rho": 0.24}),
         (mean, KINDS, {"mu": 0.29}),
         (count, MANY, {"rho": 0.367}),
-        (counts, KINDS, {"curve": {1.0: 0.1, 4.0: 1e-9}}),
+        pytest.param(counts, KINDS, {"curve": {1.0: 0.1, 4.0: 1e-9}}, marks=pytest.mark.slow),
     ],
 )
 def test_less_is_refuted_at_its_size(function: Any, domain: Any, claim: dict[str, Any]) -> None:

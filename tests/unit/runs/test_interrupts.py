@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -149,12 +150,14 @@ def test_a_handler_of_the_users_stays():
 
 
 def test_no_law_is_kept_of_a_run_that_swallowed_an_interrupt():
-    state = {"armed": True}
+    # What logs is not put back before a run.
+    state = logging.getLogger("test_interrupts")
+    state.armed = True
 
     @lt.mechanism
     def swallows(data, rng):
-        if state["armed"]:
-            state["armed"] = False
+        if state.armed:
+            state.armed = False
             try:
                 signal.raise_signal(signal.SIGINT)
             except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from liptest.gate import gate as gate_module
 from liptest.gate.plain import read_output
 from liptest.service import actions, releasing
 from liptest.service.daemon import Daemon
-from liptest.service.jobs import RELEASER, Workplace
+from liptest.service.jobs import RELEASER, WORKER, Workplace
 from liptest.service.ledger_view import view_ledger
 from liptest.service.records import ANALYSE, RELEASE, ServiceError
 from liptest.service.store import LEASE
@@ -71,11 +71,15 @@ def whole_count(data, rng):  # type: ignore[no-untyped-def]
     return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
 
 
-def test_programs_on_tables_are_released(room: Room) -> None:
+def people(room: Room) -> int:
     rows = [f"{k * 3},{'north' if k % 3 else 'south'}" for k in range(40)]
     text = "\n".join(["age,region", *rows])
     (room.places.private / "people.csv").write_text(text + "\n", encoding="utf-8")
-    table = room.register(name="people", file="people.csv", column="")
+    return room.register(name="people", file="people.csv", column="")
+
+
+def test_programs_on_tables_are_released(room: Room) -> None:
+    table = people(room)
     assert {one.name: one.state for one in room.store.tables()}["people"] == "ready"
     room.task = room.make_task(table, PEOPLE)
     assert room.store.task(room.task).message == ""
@@ -88,6 +92,18 @@ def test_programs_on_tables_are_released(room: Room) -> None:
     small = room.make_task(table, PEOPLE.replace("real:0..120", "real:0..100"))
     assert room.store.task(small).state == "failed"
     assert "age" in room.store.task(small).message
+
+
+@pytest.mark.slow
+def test_too_little_noise_on_a_table_is_a_no_with_its_witness(room: Room) -> None:
+    room.task = room.make_task(people(room), PEOPLE.replace("epsilon = 1.0", "epsilon = 0.5"))
+    code = b"def count(people, rng):\n    return float(people['age'].sum() + rng.laplace(0, 120))\n"
+    number = room.submit(content=code)
+    assert Daemon(WORKER, Workplace(room.store, room.places, ALLOWED, unconfined=True)).run_one()
+    result = room.store.result(number)
+    assert room.store.submission(number).state == "NO"
+    assert result is not None
+    assert "changed row: 1 row of age" in result.summary
 
 
 def test_whole_sums_are_released_after_a_proof(room: Room) -> None:

@@ -26,6 +26,10 @@ from liptest.service.tasks import (
         ("epsilon = 1\ntrust_code = true", "unknown key"),
         ("epsilon = -1\n[domain]\nrecords = 3", "epsilon"),
         ("epsilon = 1\nmax_seconds = 1e9", "max_seconds"),
+        *[
+            (f"epsilon = 1\ngrid_step = {step}", "grid_step")
+            for step in ("0", "-1", "nan", "'x'", "'1/0'", "1e40", "'1e999999999'", "'1e-99999999'")
+        ],
         ("epsilon = 1\n[distribution]\nsql = '$HOME'\nquery = 'x'", "no database"),
         ("epsilon = 1\n[distribution]\ntable = '../private/x.csv'", "without a folder"),
         ("epsilon = 1\n[distribution]\ntable = 'a.csv'\nrecords = '/etc/x'", "without a folder"),

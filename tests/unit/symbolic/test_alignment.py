@@ -62,6 +62,16 @@ def test_published_limits(
     assert (limit is None) is not bool(price.shifts)
 
 
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_row_and_a_box_may_be_dearest_at_different_ends(step: int) -> None:
+    size = 8  # one answer moves by the row, all others within a box
+    moves = Differences.listed([{0: step}], size=size).widened(dict.fromkeys(range(1, size), 2))
+    paths = noisy_maximum(size, Noise("gumbel", Fraction(1)))
+    worst = max(abs(low - high) for low, high in ((2, -2), (step, -2), (2, -step)))
+    assert price_paths(paths, moves, wanted=Fraction(worst)).epsilon == worst
+    assert price_paths(paths, moves, wanted=Fraction(worst) - 1).epsilon > worst - 1
+
+
 @pytest.mark.slow
 def test_many_answers_cost_what_few_do() -> None:
     size = 45

@@ -67,7 +67,7 @@ def test_no_price_is_below_brute_force(few: list[Case]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_price_of_many_is_below_brute_force(kind: str, seed: int) -> None:
     check(list(cases(kind, 1000 + seed, 170)))
 

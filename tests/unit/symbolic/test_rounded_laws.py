@@ -144,8 +144,8 @@ def test_random_mixtures_against_windows(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_random_mixtures() -> None:
-    followed = sum(check_pair(seed) for seed in range(100, 500))
-    assert followed > 300
+    followed = sum(check_pair(seed) for seed in range(100, 250))
+    assert followed > 110
 
 
 def one(family: str, scale: F, place: F, *cut: Any) -> RoundedLaw:

@@ -16,7 +16,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.symbolic_paths import NoPaths
-from tests.shares import mostly_slow
+from tests.shares import in_turns
 from tests.unit.values.frame_prices import change_of, check_price, price_of, refusal_of
 from tests.unit.values.test_frames import REGIONS, RELATIONS, TABLES
 
@@ -157,8 +157,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
+@pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 7))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     check_price(EXPRESSIONS[name], TABLES[relation])
 
@@ -310,8 +309,7 @@ IN_ROWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", mostly_slow(IN_ROWS, 6))
+@pytest.mark.parametrize(("name", "relation"), in_turns(IN_ROWS, RELATIONS, 7))
 def test_rows_are_walked_as_pandas_walks_them(name: str, relation: str) -> None:
     expression, table = IN_ROWS[name], TABLES[relation]
     if relation == "add_remove" and "by rows" in name:

@@ -15,7 +15,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.symbolic_paths import NoPaths
-from tests.shares import mostly_slow
+from tests.shares import in_turns
 from tests.unit.values.frame_prices import change_of, check_price, price_of, refusal_of
 
 REGIONS = ["north", "south"]
@@ -112,8 +112,7 @@ MEANS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 6))
+@pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 7))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     check_price(EXPRESSIONS[name], TABLES[relation])
 

@@ -19,7 +19,7 @@ import liptest as lt
 from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.errors import InputError, MechanismError
 from liptest.privacy.prices import align
-from tests.shares import mostly_slow
+from tests.shares import in_turns, mostly_slow
 from tests.unit.values.frame_prices import change_of
 
 REGIONS = ["north", "south"]
@@ -178,8 +178,7 @@ def released(expression: Callable[[Any], Any]) -> Any:
     return lt.mechanism(release)
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", mostly_slow(EXPRESSIONS, 40))
+@pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 41))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]
     found = align(released(expression).on_domain(table), table)
@@ -253,7 +252,7 @@ WORDS = {
     "sum beside columns": r"sums or constants beside",
     "32 bits": r"32 bits",
     "null": r"another type than",
-    "window": r"Over",
+    "window": r"over\(\) but of users",
     "floats divided whole": r"FloorDivide of floats",
     "decimals": r"round to decimals",
     "exp": r"Exp",

@@ -35,11 +35,16 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "range": lambda data: max(data) - min(data),
     "rounded down": lambda data: np.max(data) // 2,
     "with a count": lambda data: np.median(data) + (data == 0).sum(),
+    "variance": np.var,
+    "variance of a part": lambda data: data[:4].var(ddof=1),
+    "deviation": lambda data: np.clip(data, 0, 2).std(),
+    "deviation of floats": lambda data: np.std(data / 3 + 1e6, ddof=1),
 }
 
 
 # One record each; what lies between two of them never moves by all of its price.
 ALONE = ("median", "largest", "smallest", "sorted", "from the top", "sorted by NumPy", "of a list")
+SPREAD = ("variance", "variance of a part", "deviation", "deviation of floats")
 
 
 def largest_move(function: Callable[[Any], Any]) -> float:
@@ -92,17 +97,20 @@ def test_no_price_is_below_the_largest_move(name: str) -> None:
     least = largest_move(RANKED[name])
     assert found.price is not None
     assert found.epsilon >= least - 1e-12
-    if name in ALONE:
+    if name in (*ALONE, *SPREAD):
         assert found.epsilon == pytest.approx(least)
 
 
 OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("median", "statistics", "sorted")]
 
 
+SCALES = {"percentile": 300.0, "range": 200.0, "variance": 2.0, "deviation": 0.0283}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["percentile", "range", *OTHERS])
-def test_a_range_of_noise_is_enough_at_any_size_and_less_is_refuted(name: str) -> None:
-    scale = {"percentile": 300.0, "range": 200.0}.get(name, 100.0)
+@pytest.mark.parametrize("name", ["percentile", "range", "variance", "deviation", *OTHERS])
+def test_the_largest_move_of_noise_is_enough_at_any_size_and_less_is_refuted(name: str) -> None:
+    scale = SCALES.get(name, 100.0)
     assert lt.check_privacy(with_noise(name, scale), LARGE, epsilon=1.0).decision == "YES"
     assert lt.check_privacy(with_noise(name, scale / 4), LARGE, epsilon=1.0).decision == "NO"
 
@@ -127,6 +135,10 @@ def trimmed(data: Any, rng: Any) -> Any:
     return np.sort(data)[1:-1].sum() + rng.laplace(0, 100.0)
 
 
+def variance_of_a_selection(data: Any, rng: Any) -> Any:
+    return np.var(data[data > 1]) + rng.laplace(0, 100.0)
+
+
 def without_noise(data: Any, rng: Any) -> Any:
     return np.median(data)
 
@@ -135,6 +147,8 @@ def of_floats(data: Any, rng: Any) -> Any:
     return np.median(data / 3) + rng.laplace(0, 100.0)
 
 
-@pytest.mark.parametrize("function", [of_a_selection, trimmed, without_noise, of_floats])
+@pytest.mark.parametrize(
+    "function", [of_a_selection, variance_of_a_selection, trimmed, without_noise, of_floats]
+)
 def test_other_uses_have_no_price(function: Callable[..., Any]) -> None:
     assert align(lt.mechanism(function), SMALL).epsilon == math.inf

@@ -169,7 +169,8 @@ FAST = {
 SLOW = pytest.mark.slow
 CASES = [
     pytest.param(name, relation, marks=[] if name in FAST and relation == "replace" else [SLOW])
-    for name, relation in product(EXACT | ABOVE, RELATIONS)
+    for number, (name, relation) in enumerate(product(EXACT | ABOVE, RELATIONS))
+    if name in FAST or number % 4 in (0, 3)  # one relation each, in turns
 ]
 
 

@@ -136,11 +136,6 @@ def test_random_tables(tables: list[list[int]], length: int, by_coins: bool) -> 
     assert price_of(noisy(sums, tossed if by_coins else drawn(length))) >= exact * (1 - 1e-9)
 
 
-def mask_told(data: Any, rng: Any) -> Any:
-    mask = rng.random(len(data)) < SHARE
-    return data[mask].sum() + rng.laplace(), [bool(one) for one in mask]
-
-
 def one_coin_told(data: Any, rng: Any) -> Any:
     numbers = rng.random(len(data))
     return data[numbers < SHARE].sum() + rng.laplace(), bool(numbers[2] < 0.1)
@@ -171,10 +166,7 @@ def test_samples_that_are_not_alone_cost_the_whole(function: Any) -> None:
     assert price_of(function) == VALUES - 1
 
 
-TOLD = [
-    size_told,
-    *(pytest.param(one, marks=pytest.mark.slow) for one in (mask_told, one_coin_told)),
-]
+TOLD = [size_told, pytest.param(one_coin_told, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("function", TOLD)

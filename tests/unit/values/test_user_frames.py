@@ -133,7 +133,9 @@ CASES = [
     pytest.param(
         name, relation, most, marks=[] if name in FAST and (relation, most) == KIND else [SLOW]
     )
-    for name, relation, most in product(EXPRESSIONS, RELATIONS, (1, 2, None))
+    for number, name in enumerate(EXPRESSIONS)
+    for kind, (relation, most) in enumerate(product(RELATIONS, (1, 2, None)))
+    if (name in FAST and (relation, most) == KIND) or (number + kind) % 3 == 0
 ]
 
 
@@ -408,7 +410,7 @@ LARGE = {
     keys_leak: "NO",
 }
 #: Rows of any size, and whole ones.
-SPENT: dict[str, Any] = {"real": lt.Real(), "whole": lt.Integer(-3, 50)}
+SPENT: dict[str, Any] = {"real": lt.Real(0), "whole": lt.Integer(-3, 50)}
 
 
 @pytest.mark.slow
@@ -420,6 +422,27 @@ def test_what_each_user_adds_is_clipped(released: Any, relation: str, spent: str
     table = lt.Table(columns, rows=50_000, unit="user", relation=relation)
     found = lt.check_privacy(lt.mechanism(released), table, epsilon=1, floats="ideal")
     assert found.decision == LARGE[released]
+
+
+#: pandas rounds the sum of a user's floats by whether the rows of others are sorted.
+ROUNDED: dict[str, Callable[[Any], Any]] = {
+    "comparison": lambda f: (f.groupby("user")["spend"].sum() >= 12.3).sum(),
+    "comparison of means": lambda f: (f.groupby("user")["spend"].mean() > 0.1).sum(),
+    "steep": lambda f: (f.groupby("user")["spend"].sum() * 1e15).clip(0, 1).sum(),
+    "rows of any sign": lambda f: f.groupby("user")["change"].sum().clip(0, 1).sum(),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_the_rounding_of_sums_of_floats_is_that_of_all_rows(name: str) -> None:
+    def released(frame: Any, rng: Any) -> Any:
+        return ROUNDED[name](frame) + rng.laplace()
+
+    columns = {"user": lt.Key(), "spend": lt.Real(0, 9), "change": lt.Real()}
+    table = lt.Table(columns, rows=40, unit="user")
+    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    assert isinstance(found, NoPaths)
+    assert "rounding is not known" in found.reason
 
 
 def test_whole_noise_does_not_hide_steps_of_users() -> None:

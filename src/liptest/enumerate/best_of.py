@@ -1,0 +1,69 @@
+"""The largest or smallest of numbers: which of symbolic numbers it is is one question."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterable
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import array_of
+from liptest.values.best_of_two import best_of_two
+from liptest.values.weights import are_scores, largest_of
+
+# What is walked once, whoever walks it.
+_WALKED: tuple[type, ...] = (
+    *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
+    *(type({}.keys()), type({}.values()), type({}.items())),
+)
+
+
+def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) == 2 and not named:
+        best = best_of_two(written, *values)
+        if best is not None:
+            return best
+    if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
+        values = (values,)
+    if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
+        return written(*values, **named)
+    entries, key = list(values[0]), named.get("key")
+    if key is None and len(entries) > 1 and are_scores(entries):
+        return largest_of(entries, sign=1 if written is builtins.max else -1)
+    numbers = entries if key is None else [key(entry) for entry in entries]
+    place = place_of_best(numbers, place_of)
+    if place is not None:
+        return entries[place]
+    places = range(len(entries))
+    return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _are_symbolic(numbers: Iterable[Any]) -> bool:
+    return all(type(number) is AlignedValue for number in numbers)
+
+
+def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
+    """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
+    if len(numbers) < 2 or not _are_symbolic(numbers):
+        return None
+    run = numbers[0].run
+    if run.releases:
+        return None
+    cells = np.empty(len(numbers), dtype=object)
+    cells[:] = numbers
+    return int(place_of(array_of(run.tree, cells, np.float64)))
+
+
+# How a loop compares candidates, which of all numbers it keeps, and what is never kept.
+RUNNING: dict[str, tuple[Any, Any, float]] = {
+    "Gt": (operator.gt, np.argmax, -math.inf),
+    "GtE": (operator.ge, np.argmax, -math.inf),
+    "Lt": (operator.lt, np.argmin, math.inf),
+    "LtE": (operator.le, np.argmin, math.inf),
+}
