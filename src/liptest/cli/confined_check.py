@@ -120,6 +120,7 @@ def check_elsewhere(
         folder=Path.cwd(),
         seconds=math.inf if model.max_seconds is None else model.max_seconds + _GRACE,
         memory=memory,
+        workers=workers,
         listener=Listener(
             _Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line
         ),

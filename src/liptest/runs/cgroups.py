@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 #: Processes and threads of one child: the jail, its Python and what libraries start on import.
+#: Each worker beside the first adds one.
 MOST_PROCESSES = 64
 IN_GROUP = "control group (cgroup): memory and processes are limited for all of a child together"
 NO_GROUP = "no control group (none can be made by this account): limits of each process alone"
@@ -68,7 +69,7 @@ class ControlGroup:
     processes: Path
 
     @classmethod
-    def make(cls, parents: Parents, memory: int) -> ControlGroup:
+    def make(cls, parents: Parents, memory: int, workers: int = 1) -> ControlGroup:
         """A new group with limits, of ``memory`` bytes; OSError where it cannot be made."""
         name = f"liptest-{os.getpid()}-{secrets.token_hex(4)}"
         made = cls(parents[0] / name, parents[1] / name)
@@ -77,7 +78,7 @@ class ControlGroup:
             for place in made._places:
                 place.mkdir()
             (made.memory / files.memory).write_text(f"{memory}\n")
-            (made.processes / files.processes).write_text(f"{MOST_PROCESSES}\n")
+            (made.processes / files.processes).write_text(f"{MOST_PROCESSES + workers - 1}\n")
             for more, value in files.more:
                 with suppress(OSError):
                     (made.memory / more).write_text(f"{memory if value is None else value}\n")
@@ -140,13 +141,16 @@ def _end_processes(place: Path) -> None:
 
 
 @contextmanager
-def own_group(memory: int) -> Iterator[ControlGroup | None]:
-    """A group for one child, which is ended with the block; None where none can be made."""
+def own_group(memory: int, workers: int = 1) -> Iterator[ControlGroup | None]:
+    """A group for one child and its workers, which is ended with the block.
+
+    None where none can be made.
+    """
     parents = find_parents()
     group = None
     if parents is not None:
         with suppress(OSError):
-            group = ControlGroup.make(parents, memory)
+            group = ControlGroup.make(parents, memory, workers)
     try:
         yield group
     finally:

@@ -114,12 +114,13 @@ def run_confined(
     folder: Path | None = None,
     seconds: float | None = None,
     memory: int = CHILD_MEMORY,
+    workers: int = 1,
     listener: Listener | None = None,
 ) -> ChildReply:
     """Run ``python -m module`` with ``request`` as its input, and read its answer.
 
     ``readable`` are files and folders that a jail lets it read, ``hidden`` files that it must not
-    see even in these. With a ``listener`` there may be messages before the answer, and inf as
+    see even in these. The child may start ``workers``. With a ``listener`` there may be messages before the answer, and inf as
     ``seconds``.
 
     Raises MechanismError when there is no answer: the process ended, took too long or said too
@@ -134,7 +135,7 @@ def run_confined(
             shown = stack.enter_context(shown_places(readable, hidden, folder))
             command = [program, *_jail(shown, folder), *command]
             words = CONFINED
-        group = stack.enter_context(own_group(_most_memory(memory)))
+        group = stack.enter_context(own_group(_most_memory(memory), workers))
         try:
             content = _answer_of(
                 command if group is None else group.entered_by(command),

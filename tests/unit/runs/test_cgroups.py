@@ -51,10 +51,10 @@ def test_the_group_above_is_taken_where_the_own_has_processes(delegated: Path) -
     assert find_parents() == (delegated, delegated)
     assert describe_group() == cgroups.IN_GROUP
     ended.clear()
-    with own_group(1 << 20) as group:
+    with own_group(1 << 20, workers=3) as group:
         assert group is not None
         assert group.memory.parent == group.processes.parent == delegated
-    limits = {"memory.max": "1048576", "pids.max": "64", "memory.swap.max": "0"}
+    limits = {"memory.max": "1048576", "pids.max": "66", "memory.swap.max": "0"}
     assert [limits.items() <= one.items() for one in ended] == [True]
 
 
