@@ -120,8 +120,8 @@ def run_confined(
     """Run ``python -m module`` with ``request`` as its input, and read its answer.
 
     ``readable`` are files and folders that a jail lets it read, ``hidden`` files that it must not
-    see even in these. The child may start ``workers``. With a ``listener`` there may be messages before the answer, and inf as
-    ``seconds``.
+    see even in these. The child may start ``workers``. With a ``listener`` there may be messages
+    before the answer, and inf as ``seconds``.
 
     Raises MechanismError when there is no answer: the process ended, took too long or said too
     much.
