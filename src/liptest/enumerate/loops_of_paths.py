@@ -9,15 +9,22 @@ paths of one pass are followed, and beside their prices that of leaving is paid 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from fractions import Fraction
 from types import FunctionType
 from typing import Any, Protocol
 
+from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.generator import is_generator
 from liptest.enumerate.loop_passes import PlainPasses, is_plain_value
+from liptest.errors import LiptestError
+from liptest.mechanisms.laws import as_fraction
 from liptest.symbolic.answers import AlignedPath, Answer
+from liptest.symbolic.forms import Constraint
+from liptest.symbolic.probability import System
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import SymbolicArray
-from liptest.values.branching import Path
+from liptest.values.branching import Path, UnweightedBranches
 from liptest.values.column import Column
 from liptest.values.weights import Selection
 
@@ -30,6 +37,7 @@ class LoopTree(Protocol):
     """A tree of which runs may be left out."""
 
     path: Path
+    depth: int
 
     def meet(self) -> Any:
         """End a run, of which all that it may come to is known from other ones."""
@@ -48,6 +56,10 @@ class LoopsOfPaths:
 
     def __init__(self, *, goes_on: bool = False) -> None:
         self._goes_on = goes_on
+        # Whether all runs enter one loop, before any choice, and leave it by their noise alone; in
+        # which ways.
+        self._is_alone = True
+        self._ways: dict[tuple[Constraint, ...], Any] = {}
         #: Whether any run has entered a loop.
         self.is_used = False
         #: Of a run that goes on: the choices of passes that did not leave, as (first, last + 1).
@@ -70,6 +82,7 @@ class LoopsOfPaths:
             if self._owner is not None:
                 self._tree.unsupported("a loop that starts over inside of another one", NO_LOOPS)
             self._owner, self.is_used = passes, True
+            self._is_alone &= not self._exits and self._tree.depth == 0
             self._first_noise = len(self._run.noises)
             self._before, self._known = _beside_sums(self._run), set(self._run.released)
             self._depth = len(self._tree.path)
@@ -82,14 +95,43 @@ class LoopsOfPaths:
     def end_loop(self, passes: Any) -> None:
         """The loop is left, if it was entered."""
         if self._owner is passes:
-            self._exits.append(self._asked())
+            asked = self._asked()
+            self._exits.append(asked)
             self._owner = None
+            self._is_alone &= self._asks_noise_alone(asked)
+            self._ways[asked.conditions] = asked.noises
 
     def exits_of_run(self) -> tuple[AlignedPath, ...]:
         """What the run asked in the passes that left its loops, one after another."""
         if self._owner is not None:
             self.end_loop(self._owner)  # by return, or by an exception
         return tuple(self._exits)
+
+    def _asks_noise_alone(self, asked: AlignedPath) -> bool:
+        """Whether the pass that is left made no other choices than by these conditions on noise."""
+        of_noise = not any(
+            isinstance(asked.noises[v], Answer)
+            for condition in asked.conditions
+            for v, _ in condition.terms
+        )
+        made = self._tree.path[: self._tree.depth]
+        by_noise = all(isinstance(branches, UnweightedBranches) for branches, _ in made)
+        return of_noise and by_noise and not asked.places
+
+    def leaving(self) -> Fraction | None:
+        """With what probability a pass leaves the loop, whatever the data are: a lower bound.
+
+        None where there is not one loop that asks its noise alone (docs/theory/loops.md, L10), or
+        the probability is not followed.
+        """
+        if not (self._is_alone and self._ways):
+            return None
+        total = Fraction(0)
+        with suppress(LiptestError), precision(CERTIFIED_BITS):
+            for conditions, noises in self._ways.items():
+                total += as_fraction(System(noises).probability(conditions).lower())
+            return total if total > 0 else None
+        return None
 
     def _asked(self) -> AlignedPath:
         """All conditions on the noise of the pass, and what it made known."""

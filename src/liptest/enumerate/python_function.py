@@ -43,6 +43,7 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
+from liptest.enumerate.single_passes import with_single_passes
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.sub_samplers import tree_of
 from liptest.enumerate.summed_up import enumerate_with_loops
@@ -367,9 +368,8 @@ class PythonFunction(Mechanism):
 
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
-        laws = KnownLaws(self.name, self._known.records)
+        laws, runs = KnownLaws(self.name, self._known.records), min(runs, self.max_leaves)
         changes: dict[str, Any] = {"outputs": None, "_keeps_whole": True, "_rewrite": rewrite}
-        runs = min(runs, self.max_leaves)
         return copied(self, max_leaves=runs, _known=laws, **changes)
 
     def aligned_paths(
@@ -396,7 +396,7 @@ class PythonFunction(Mechanism):
                     programs = [(drawing_noise(program, *own), max_paths)]
                 elif way == "passes":
                     programs = [(program, max_paths)]
-                return follow_first(programs, domain, way)
+                return with_single_passes(self, follow_first(programs, domain, way))
         except LiptestError as error:
             return NoPaths(str(error))
 

@@ -241,11 +241,12 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     """A Python function seen so; None where that is not followed, or tells no more."""
     samplers = SamplerLaws(function.name)
     folds = Folds(lambda value: None, samplers=samplers)
-    rewrite = Rewritten(function, folds)
+    own = function._rewrite
+    rewrite = own or Rewritten(function, folds)
     try:
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
         if not folds.loops_summed_up:
-            whole = function.of_leaves(MOST_LEAVES)
+            whole = function.of_leaves(MOST_LEAVES, own)
             return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
         over_all = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.as_written(_SOME_RUNS, _SOME_CHOICES).fresh_law(dataset)

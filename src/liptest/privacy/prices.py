@@ -25,6 +25,8 @@ from liptest.symbolic.log_concave import price_by_ends
 
 #: First every released sum is paid for, then only what comparisons tell.
 WAYS = ("released", "branches")
+#: Loops that start over count as the pass that leaves them.
+PASSES = "passes"
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
 _BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
@@ -111,7 +113,7 @@ def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) 
     None where there are no such loops, or they are not followed.
     """
     try:
-        followed = mechanism.aligned_paths(domain, way="passes")
+        followed = mechanism.aligned_paths(domain, way=PASSES)
         # What has no loops says so by no exits: sealed sums are the same in all ways.
         if followed is None or not followed.paths or not followed.exits:
             return None

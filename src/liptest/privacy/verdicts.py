@@ -507,7 +507,7 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
         return (
             f" Data only move the answer, by a sum over the records: one pair of datasets for each "
             f"of {counted(moves, 'difference')} of neighbours was compared, and the loss is at "
-            f"most {_price_text(parameters)}. That holds {parameters.get('holds')}."
+            f"most {_price_text(parameters)}. That holds {parameters.get('holds')}{taken}."
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"
