@@ -13,6 +13,7 @@ import numpy as np
 
 from liptest.enumerate.liveness import free_names
 from liptest.enumerate.pass_forms import (
+    ConditionsAsTests,
     MatchesAsTests,
     NotFolded,
     addition_in,
@@ -33,6 +34,10 @@ from liptest.enumerate.tree_pieces import (
 )
 
 Assigned = frozenset[str]
+_LEAVING = (ast.Break, ast.Return, ast.Raise)
+_BLOCKS = (ast.If, ast.Try)
+# What is not followed raises TypeError, which a program must not catch.
+_CAUGHT = (ValueError, KeyError, IndexError, LookupError, ZeroDivisionError, OverflowError)
 _NEW = (np.zeros, np.ones, np.full, collections.defaultdict, collections.Counter)
 
 
@@ -77,10 +82,13 @@ class Pass:
         self._items: set[str] = set()
         self._lists: set[str] = set()
         self._temporary: set[str] = set()
+        #: Within a loop of a pass.
+        self._is_inner = False
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
         body = [MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
+        body = [ConditionsAsTests().visit(statement) for statement in body]
         body = [inner for statement in named_before(body) for inner in taken_apart(statement)]
         body = counted_in_one(body)
         stored = names_stored(*body)
@@ -175,6 +183,13 @@ class Pass:
             return node, assigned
         if isinstance(node, ast.Continue):
             return node, None
+        if isinstance(node, ast.Break) and self._is_inner:
+            return node, None
+        if isinstance(node, _LEAVING):
+            # For all records that get here the loop would end, or the function.
+            return self._noted("leave", [ast.Constant(type(node).__name__.lower())]), None
+        if isinstance(node, ast.Try):
+            return self._guarded(node, assigned)
         if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
             plain = ast.Assign([node.target], node.value)
             return self._statement(ast.copy_location(plain, node), assigned)
@@ -212,6 +227,25 @@ class Pass:
             return self._inner_loop(node, assigned), assigned
         raise NotFolded
 
+    def _guarded(self, node: ast.Try, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
+        """``try: .. except ValueError: ..``, of exceptions that an analysis itself never raises."""
+        if node.orelse or node.finalbody:
+            raise NotFolded
+        body, after = self._block(node.body, assigned)
+        handlers = []
+        for handler in node.handlers:
+            kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if handler.name or not all(self._is_caught(kind) for kind in kinds):
+                raise NotFolded
+            inner, after_handler = self._block(handler.body, assigned)
+            handlers.append(ast.ExceptHandler(handler.type, None, inner or [ast.Pass()]))
+            after = _joined(after, after_handler)
+        return ast.Try(body or [ast.Pass()], handlers, [], []), after
+
+    def _is_caught(self, kind: ast.expr | None) -> bool:
+        source = self._folding.source
+        return kind is not None and any(is_builtin(source, kind, one) for one in _CAUGHT)
+
     def _in_place(self, node: ast.AugAssign, assigned: Assigned) -> tuple[ast.stmt, Assigned]:
         target, value = node.target, self._value(node.value, assigned)
         if not isinstance(target, ast.Name) or target.id not in assigned:
@@ -224,7 +258,9 @@ class Pass:
         if not isinstance(node.target, ast.Name) or node.target.id not in self._temporary:
             raise NotFolded
         iterable = self._value(node.iter, assigned)
+        was_inner, self._is_inner = self._is_inner, True
         body, _ = self._block(node.body, assigned | {node.target.id})
+        self._is_inner = was_inner
         return ast.For(node.target, iterable, body or [ast.Pass()], [])
 
     def _noted(self, method: str, arguments: list[ast.expr]) -> ast.stmt:
@@ -312,7 +348,7 @@ def _added_to(node: ast.stmt) -> Iterator[str]:
 
 def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
-        if addition_in(statement) is None and not isinstance(statement, ast.If):
+        if addition_in(statement) is None and not isinstance(statement, (*_LEAVING, *_BLOCKS)):
             inner = [statement.target] if isinstance(statement, ast.For) else [statement]
             yield from names_stored(*inner)
 
@@ -342,15 +378,14 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
             names |= names_loaded(entry[2], entry[3])
         elif (appended := append_in(statement)) is not None:
             names |= names_loaded(*(part for part in appended[1:] if part is not None))
-        elif isinstance(statement, ast.If):
-            names |= names_loaded(statement.test) | _loaded_otherwise(
-                [*statement.body, *statement.orelse]
-            )
-        elif isinstance(statement, ast.For):
-            names |= names_loaded(statement.iter) | _loaded_otherwise(
-                [*statement.body, *statement.orelse]
-            )
-        else:
+        elif isinstance(statement, (ast.If, ast.For)):
+            first = statement.test if isinstance(statement, ast.If) else statement.iter
+            inner = [*statement.body, *statement.orelse]
+            names |= names_loaded(first) | _loaded_otherwise(inner)
+        elif isinstance(statement, ast.Try):
+            handled = [each for handler in statement.handlers for each in handler.body]
+            names |= _loaded_otherwise([*statement.body, *handled])
+        elif not isinstance(statement, _LEAVING):
             names |= names_loaded(statement)
     return names
 

@@ -172,6 +172,13 @@ class MatchesAsTests(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for case in reversed(node.cases):
             body = [self.visit(one) for one in case.body]
+            name = _name_of_all(case.pattern)
+            if name is not None:
+                # The name is assigned before the guard, whatever that says.
+                named = ast.Assign([ast.Name(name, ast.Store())], copy.deepcopy(node.subject))
+                guarded = body if case.guard is None else [ast.If(case.guard, body, made)]
+                made = [named, *guarded]
+                continue
             test = _test_of(case.pattern, node.subject)
             tests = [one for one in (test, case.guard) if one is not None]
             if not tests:
@@ -181,6 +188,12 @@ class MatchesAsTests(ast.NodeTransformer):
             made = [ast.If(both, body, made)]
         found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
         return ast.fix_missing_locations(ast.copy_location(found, node))
+
+
+def _name_of_all(pattern: ast.pattern) -> str | None:
+    """The name of ``case name``, which everything matches."""
+    is_all = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+    return pattern.name if is_all else None  # type: ignore[attr-defined]
 
 
 def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
@@ -196,6 +209,32 @@ def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
     elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
         return None
     raise NotFolded
+
+
+class ConditionsAsTests(ast.NodeTransformer):
+    """Puts ``if test: total = total + v`` for ``total = total + v if test else total``.
+
+    And ``if not test: raise`` for ``assert test``.
+    """
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        value, target = node.value, node.targets[0]
+        name = accumulator_of(target)
+        if name is None or len(node.targets) > 1 or not isinstance(value, ast.IfExp):
+            return node
+        ways: list[ast.stmt] = []
+        for part in (value.body, value.orelse):
+            way = ast.Assign([copy_tree(target)], part)
+            ways.append(ast.Pass() if accumulator_of(part) == name else way)
+        if {isinstance(way, ast.Pass) or addition_in(way) is not None for way in ways} != {True}:
+            return node
+        body, orelse = ([way] for way in ways)
+        made = ast.If(value.test, body, orelse)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        made = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Raise()], [])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def taken_apart(node: ast.stmt) -> list[ast.stmt]:

@@ -157,6 +157,10 @@ class Loop:
         if type(entries) is dict and key not in entries:
             self._rows.refuse("new keys of a dict in a loop over the records")
 
+    def leave(self, how: str) -> NoReturn:
+        """The loop, or the function, ends in this pass: later records count no more."""
+        self._rows.refuse(f"a loop over the records that some of them end ({how})")
+
     def fail(self) -> NoReturn:
         """A pass raised an exception: it would depend on which records there are."""
         error = sys.exc_info()[1]
