@@ -103,7 +103,8 @@ class Pass:
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
-        owners = {name.partition(".")[0] for name in self._sums if "." in name}
+        tables = self._items | self._lists
+        owners = {name.partition(".")[0] for name in self._sums | tables if "." in name}
         if not stored | owners <= {*own, *cells} or (self._items | self._lists) & stored:
             raise NotFolded
         if owners & (stored | set(self.fields) | self._hidden):
@@ -112,9 +113,11 @@ class Pass:
             raise NotFolded
         if self._items & self._lists:
             raise NotFolded
-        for name in self._items | self._lists:
-            depth = 2 if name in self._tables_of_tables(body) else 1
-            if not is_fresh_before(self._folding, self._node, name, depth):
+        in_tables = self._tables_of_tables(body)
+        for name in tables:
+            depth = 2 if name in in_tables else 1
+            # Of an attribute it is looked at run time who holds its value.
+            if "." not in name and not is_fresh_before(self._folding, self._node, name, depth):
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
@@ -152,8 +155,8 @@ class Pass:
             for name in sorted(names):
                 owner, _, attribute = name.partition(".")
                 if attribute:
-                    parts = [ast.Constant(name), name_node(owner), ast.Constant(attribute)]
-                    yield self._noted("total_held", parts)
+                    parts = [ast.Constant(one) for one in (method, name, attribute)]
+                    yield self._noted("total_held", [*parts, name_node(owner)])
                     continue
                 value = ast.Call(
                     attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
@@ -162,7 +165,8 @@ class Pass:
 
     def changing(self) -> Iterator[ast.stmt]:
         """What is told before the first pass: attributes that are added to."""
-        attributes = {name.partition(".")[2] for name in self._sums} - {""}
+        changed = self._sums | self._items | self._lists
+        attributes = {name.partition(".")[2] for name in changed} - {""}
         if attributes:
             yield self._noted("changes", [ast.Constant(name) for name in sorted(attributes)])
 

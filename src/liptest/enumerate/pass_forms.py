@@ -46,7 +46,10 @@ def accumulator_of(node: ast.expr) -> str | None:
 
 
 def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
-    """``(name, key, value)`` of ``name[key].append(value)``; without a key of a list itself."""
+    """``(name, key, value)`` of ``name[key].append(value)``; without a key of a list itself.
+
+    The name may be of an attribute, as in ``addition_in``.
+    """
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
         return None
@@ -57,9 +60,10 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
     key: ast.expr | None = None
     if isinstance(owner, ast.Subscript):
         key, owner = owner.slice, owner.value
-    if not isinstance(owner, ast.Name) or isinstance(value, ast.Starred):
+    name = accumulator_of(owner)
+    if name is None or isinstance(value, ast.Starred):
         return None
-    return owner.id, key, value
+    return name, key, value
 
 
 def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None:
@@ -74,19 +78,21 @@ def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None
         while isinstance(owner, ast.Subscript):
             keys.insert(0, owner.slice)
             owner = owner.value
-        if method is None or not isinstance(owner, ast.Name):
+        name = accumulator_of(owner)
+        if method is None or name is None:
             return None
         if len(keys) > 1:
-            return owner.id, f"{method}_inside", ast.Tuple(keys, ast.Load()), node.value
-        return owner.id, f"{method}_item", keys[0], node.value
+            return name, f"{method}_inside", ast.Tuple(keys, ast.Load()), node.value
+        return name, f"{method}_item", keys[0], node.value
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+    name = accumulator_of(target.value) if isinstance(target, ast.Subscript) else None
+    if not isinstance(target, ast.Subscript) or name is None:
         return None
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
         return None
-    name, key = target.value.id, target.slice
+    key = target.slice
     wanted = ast.dump(ast.parse(f"{name}.get({ast.unparse(key)}, 0)", mode="eval").body)
     for before, added in ((value.left, value.right), (value.right, value.left)):
         if ast.dump(before) == wanted:

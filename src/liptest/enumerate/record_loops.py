@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from types import MemberDescriptorType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from liptest.enumerate.called_methods import PureMethods
+from liptest.enumerate.held_values import held_number, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable
 from liptest.values.array import SymbolicArray, array_of
@@ -200,15 +199,15 @@ class Loop:
         if self._methods is not None:
             self._methods.changing |= set(attributes)
 
-    def total_held(self, name: str, owner: Any, attribute: str) -> None:
-        """``owner.attribute`` after the loop, which added to it under this name."""
+    def total_held(self, method: str, name: str, attribute: str, owner: Any) -> None:
+        """``owner.attribute`` after the loop, which added to it, or to entries, under this name."""
         if name in self._vectors or self._is_held_twice(owner, attribute):
             self._rows.refuse(
                 f"adding arrays, or twice, to .{attribute} in a loop over the records"
             )
-        if name in self._sums:
-            before = held_number(owner, attribute)
-            setattr(owner, attribute, self.total(name, before))
+        if any(name in noted for noted in (self._sums, self._items, self._lists, self._groups)):
+            held = held_number if method == "total" else held_table
+            setattr(owner, attribute, getattr(self, method)(name, held(owner, attribute)))
 
     def _is_held_twice(self, owner: Any, attribute: str) -> bool:
         """Whether another name of the same object was added to."""
@@ -307,25 +306,6 @@ class Loop:
     def _item(self, name: str, key: Any) -> RecordTable:
         self._note_kinds(name, key if isinstance(key, tuple) else (key,))
         return self._table(self._items.setdefault(name, {}), key)
-
-
-def held_number(owner: Any, attribute: str) -> Any:
-    """The number that an object holds, where reading and writing it runs no code of its class.
-
-    Raises TypeError for all others.
-    """
-    kind = type(owner)
-    in_class = inspect.getattr_static(kind, attribute, None)
-    is_slot = type(in_class) is MemberDescriptorType
-    reader: Any = kind.__getattribute__
-    writer: Any = kind.__setattr__
-    is_written_by_class = hasattr(type(in_class), "__set__") and not is_slot
-    is_bare = reader is object.__getattribute__ and writer is object.__setattr__
-    if is_bare and not is_written_by_class:
-        value = getattr(owner, attribute, None) if is_slot else vars(owner).get(attribute, in_class)
-        if type(value) in NUMBERS or is_symbolic(value):
-            return value
-    raise TypeError(f".{attribute} of a {kind.__name__} is added to in a loop over the records")
 
 
 def refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
