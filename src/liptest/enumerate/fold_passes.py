@@ -18,6 +18,7 @@ from liptest.enumerate.pass_forms import (
     NotFolded,
     addition_in,
     append_in,
+    call_in,
     counted_in_one,
     entry_addition,
     named_before,
@@ -66,7 +67,7 @@ class Pass:
     def __init__(
         self,
         folding: Rewriting,
-        node: ast.For | ast.While,
+        node: ast.stmt | ast.Lambda,
         fields: list[str],
         number: int,
         hidden: set[str],
@@ -82,7 +83,9 @@ class Pass:
         self._items: set[str] = set()
         self._lists: set[str] = set()
         self._temporary: set[str] = set()
-        #: Within a loop of a pass.
+        #: Methods that are called for what they add: "owner.method".
+        self.calls: set[str] = set()
+        # Within a loop of a pass.
         self._is_inner = False
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -145,30 +148,38 @@ class Pass:
             found |= Assigned() if node is None else free_names(node)
         return found
 
-    def totals(self) -> Iterator[ast.stmt]:
-        """What follows the loop: each sum as it is then."""
+    def accumulators(self) -> Iterator[tuple[str, str]]:
+        """What is added to, each with what tells it after the loop."""
         for names, method in (
             (self._sums, "total"),
             (self._items, "total_items"),
             (self._lists, "appended"),
         ):
-            for name in sorted(names):
-                owner, _, attribute = name.partition(".")
-                if attribute:
-                    parts = [ast.Constant(one) for one in (method, name, attribute)]
-                    yield self._noted("total_held", [*parts, name_node(owner)])
-                    continue
-                value = ast.Call(
-                    attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
-                )
-                yield ast.Assign([name_node(name, ast.Store())], value)
+            yield from ((method, name) for name in sorted(names))
+
+    def totals(self) -> Iterator[ast.stmt]:
+        """What follows the loop: each sum as it is then."""
+        for method, name in self.accumulators():
+            owner, _, attribute = name.partition(".")
+            if attribute:
+                parts = [ast.Constant(one) for one in (method, name, attribute)]
+                yield self._noted("total_held", [*parts, name_node(owner)])
+                continue
+            value = ast.Call(
+                attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
+            )
+            yield ast.Assign([name_node(name, ast.Store())], value)
+        if self.calls:
+            yield self._noted("totals_of_calls", [])
 
     def changing(self) -> Iterator[ast.stmt]:
-        """What is told before the first pass: attributes that are added to."""
-        changed = self._sums | self._items | self._lists
-        attributes = {name.partition(".")[2] for name in changed} - {""}
-        if attributes:
-            yield self._noted("changes", [ast.Constant(name) for name in sorted(attributes)])
+        """What is told before the first pass: attributes that are added to, and methods that do."""
+        names = {name.partition(".")[2] for _, name in self.accumulators()} - {""}
+        if names:
+            yield self._noted("changes", [ast.Constant(name) for name in sorted(names)])
+        for name in sorted(self.calls):
+            owner, _, method = name.partition(".")
+            yield self._noted("will_call", [ast.Constant(name), name_node(owner), ast.Constant(method)])
 
     def _block(
         self, body: list[ast.stmt], assigned: Assigned | None
@@ -213,6 +224,9 @@ class Pass:
             parts = [ast.Constant(name), self._value(value, assigned)]
             parts += [] if place is None else [self._value(place, assigned)]
             return self._noted("append", parts), assigned
+        called = call_in(node)
+        if called is not None:
+            return self._call(*called, assigned), assigned
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
         if isinstance(node, ast.Assign):
@@ -230,6 +244,18 @@ class Pass:
         if isinstance(node, ast.For) and not node.orelse:
             return self._inner_loop(node, assigned), assigned
         raise NotFolded
+
+    def _call(self, name: str, call: ast.Call, assigned: Assigned) -> ast.stmt:
+        """``acc.add(v)``, of an object that no pass assigns."""
+        owner = name.partition(".")[0]
+        is_own = owner in self._folding.own and owner not in {*self._temporary, *self.fields}
+        if not is_own or owner in self._hidden | self._sums | self._items | self._lists:
+            raise NotFolded
+        self.calls.add(name)
+        parts = [self._value(part, assigned) for part in call.args]
+        named = [ast.keyword(one.arg, self._value(one.value, assigned)) for one in call.keywords]
+        note = attribute_node(self.loop, "call")
+        return ast.Expr(ast.Call(note, [ast.Constant(name), *parts], named))
 
     def _guarded(self, node: ast.Try, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
         """``try: .. except ValueError: ..``, of exceptions that an analysis itself never raises."""
@@ -389,6 +415,8 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         elif isinstance(statement, ast.Try):
             handled = [each for handler in statement.handlers for each in handler.body]
             names |= _loaded_otherwise([*statement.body, *handled])
+        elif (called := call_in(statement)) is not None:
+            names |= names_loaded(*called[1].args, *(one.value for one in called[1].keywords))
         elif not isinstance(statement, _LEAVING):
             names |= names_loaded(statement)
     return names

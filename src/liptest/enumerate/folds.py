@@ -508,4 +508,4 @@ class Folds:
 
     def _walk(self, rows: ColumnRows, records: Any) -> Loop:
         self._methods = PureMethods()
-        return Loop(rows, records, self._methods)
+        return Loop(rows, records, self._methods, self)

@@ -66,6 +66,17 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
     return name, key, value
 
 
+def call_in(node: ast.stmt) -> tuple[str, ast.Call] | None:
+    """``("owner.method", call)`` of ``owner.method(..)``, whose result is not used."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return None
+    name = accumulator_of(call.func)
+    is_plain = all(one.arg is not None for one in call.keywords)
+    is_plain &= not any(isinstance(one, ast.Starred) for one in call.args)
+    return (name, call) if name is not None and "." in name and is_plain else None
+
+
 def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None:
     """``(name, "add_item" or "subtract_item", key, value)`` of ``name[key] += value``.
 

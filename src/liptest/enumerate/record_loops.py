@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.enumerate.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.held_values import held_number, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
@@ -28,11 +29,19 @@ class Loop:
     """One loop over the possible records of a column."""
 
     def __init__(
-        self, rows: ColumnRows, records: list[tuple[Any, ...]], methods: PureMethods | None = None
+        self,
+        rows: ColumnRows,
+        records: list[tuple[Any, ...]],
+        methods: PureMethods | None = None,
+        folds: Any = None,
     ) -> None:
         self._rows = rows
         self._records = records
         self._methods = methods
+        self._folds = folds
+        #: By name the methods that passes call, and all of them by object and method.
+        self._calls: dict[str, AddingMethod] = {}
+        self._called: dict[tuple[int, str], tuple[Any, AddingMethod]] = {}
         self._place = 0
         self._sums: dict[str, RecordTable] = {}
         self._items: dict[str, dict[Any, RecordTable]] = {}
@@ -198,6 +207,33 @@ class Loop:
         """Attributes that passes add to, which no pass may read in another way."""
         if self._methods is not None:
             self._methods.changing |= set(attributes)
+
+    def will_call(self, name: str, owner: Any, method: str) -> None:
+        """Passes call a method of an object for what it adds."""
+        self._calls[name] = self.calls(owner, method)
+
+    def calls(self, owner: Any, method: str, depth: int = 0) -> AddingMethod:
+        """Such a method, looked at once."""
+        place = id(owner), method
+        if place not in self._called:
+            made = AddingMethod(self, self._folds, owner, method, depth)
+            self._called[place] = owner, made
+            self.changes(*(attribute for _, attribute in made.sums))
+        return self._called[place][1]
+
+    def call(self, name: str, *arguments: Any, **named: Any) -> None:
+        """``owner.method(..)`` in this pass."""
+        self._calls[name](*arguments, **named)
+
+    def totals_of_calls(self) -> None:
+        """What objects hold after the loop whose methods added to it."""
+        sums = {
+            (name_of_held(owner, attribute), method, attribute): owner
+            for owner, made in self._called.values()
+            for method, attribute in made.sums
+        }
+        for (name, method, attribute), owner in sums.items():
+            self.total_held(method, name, attribute, owner)
 
     def total_held(self, method: str, name: str, attribute: str, owner: Any) -> None:
         """``owner.attribute`` after the loop, which added to it, or to entries, under this name."""
