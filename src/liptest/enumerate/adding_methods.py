@@ -85,6 +85,7 @@ class _PassOfMethod(Pass):
     def __init__(self, source: FunctionSource) -> None:
         arguments = [one.arg for one in source.node.args.args]
         self._owner = arguments[0]
+        assert isinstance(source.node, ast.FunctionDef)
         super().__init__(_Method(source), source.node, arguments[1:], 0, set())
 
     def sums(self) -> list[tuple[str, str]]:
@@ -128,10 +129,10 @@ def _method_of(owner: Any, name: str) -> FunctionType:
     kind = type(owner)
     function = inspect.getattr_static(kind, name, None)
     reader: Any = kind.__getattribute__
-    is_found = type(function) is FunctionType and reader is object.__getattribute__
-    if not is_found or inspect.getattr_static(owner, name, None) is not function or is_plain(owner):
-        raise _refused(owner, name)
-    return function  # type: ignore[return-value]
+    is_its_own = inspect.getattr_static(owner, name, None) is function and not is_plain(owner)
+    if type(function) is FunctionType and reader is object.__getattribute__ and is_its_own:
+        return function
+    raise _refused(owner, name)
 
 
 def _source_of(function: FunctionType) -> FunctionSource | None:
@@ -144,7 +145,8 @@ def _source_of(function: FunctionType) -> FunctionSource | None:
         return None
     arguments = source.node.args
     others = arguments.vararg, arguments.kwarg, *arguments.kwonlyargs, *arguments.posonlyargs
-    return source if arguments.args and not any(others) else None
+    is_def = isinstance(source.node, ast.FunctionDef)
+    return source if is_def and arguments.args and not any(others) else None
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

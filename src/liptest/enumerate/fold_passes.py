@@ -67,7 +67,7 @@ class Pass:
     def __init__(
         self,
         folding: Rewriting,
-        node: ast.stmt | ast.Lambda,
+        node: ast.stmt,
         fields: list[str],
         number: int,
         hidden: set[str],
@@ -179,7 +179,9 @@ class Pass:
             yield self._noted("changes", [ast.Constant(name) for name in sorted(names)])
         for name in sorted(self.calls):
             owner, _, method = name.partition(".")
-            yield self._noted("will_call", [ast.Constant(name), name_node(owner), ast.Constant(method)])
+            yield self._noted(
+                "will_call", [ast.Constant(name), name_node(owner), ast.Constant(method)]
+            )
 
     def _block(
         self, body: list[ast.stmt], assigned: Assigned | None

@@ -393,10 +393,6 @@ BODIES = {
     "global": "global G\nG = 0\nfor v in data:\n    G += v\nreturn G",
     "shadowed sum": "sum = max\nreturn sum(data)",
     "deleted": "for v in data:\n    total += v\n    del v\nreturn total",
-    "break of an inner loop": (
-        "for v in data:\n    for k in range(3):\n        if k == v:\n            break\n"
-        "        total += 1\nreturn total"
-    ),
 }
 
 
