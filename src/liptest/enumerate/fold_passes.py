@@ -36,6 +36,7 @@ from liptest.enumerate.tree_pieces import (
 
 Assigned = frozenset[str]
 _LEAVING = (ast.Break, ast.Return, ast.Raise)
+_LOOKED_FOR = (ast.For, ast.While, ast.Expr)
 _BLOCKS = (ast.If, ast.Try)
 # What is not followed raises TypeError, which a program must not catch.
 _CAUGHT = (ValueError, KeyError, IndexError, LookupError, ZeroDivisionError, OverflowError)
@@ -137,7 +138,7 @@ class Pass:
             raise NotFolded
         appended = [one for one in map(append_in, statements) if one is not None]
         return {name for name, how, _, _ in entries if how.endswith("_inside")} | {
-            name for name, key, _ in appended if key is not None
+            name for name, key, *_ in appended if key is not None
         }
 
     def _read_by_local_functions(self) -> Assigned:
@@ -222,10 +223,10 @@ class Pass:
             return self._noted(method, [ast.Constant(name), *parts]), assigned
         appended = append_in(node)
         if appended is not None:
-            name, place, value = appended
+            name, place, value, is_new = appended
             parts = [ast.Constant(name), self._value(value, assigned)]
             parts += [] if place is None else [self._value(place, assigned)]
-            return self._noted("append", parts), assigned
+            return self._noted("append_new" if is_new else "append", parts), assigned
         called = call_in(node)
         if called is not None:
             return self._call(*called, assigned), assigned
@@ -409,7 +410,7 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         elif (entry := entry_addition(statement)) is not None:
             names |= names_loaded(entry[2], entry[3])
         elif (appended := append_in(statement)) is not None:
-            names |= names_loaded(*(part for part in appended[1:] if part is not None))
+            names |= names_loaded(*(part for part in appended[1:3] if part is not None))
         elif isinstance(statement, (ast.If, ast.For)):
             first = statement.test if isinstance(statement, ast.If) else statement.iter
             inner = [*statement.body, *statement.orelse]
@@ -466,7 +467,8 @@ def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
             return depth == 1 and is_builtin(folding.source, function.value, builtins.dict)
-        return any(is_builtin(folding.source, function, maker) for maker in _NEW)
+        makers = _NEW if node.args or node.keywords else (*_NEW, builtins.dict, builtins.list)
+        return any(is_builtin(folding.source, function, maker) for maker in makers)
     entries: list[ast.expr] = []
     if isinstance(node, (ast.List, ast.Dict)):
         entries = node.elts if isinstance(node, ast.List) else node.values
@@ -479,7 +481,7 @@ def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
 
 def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.stmt], int] | None:
     for number, statement in enumerate(body):
-        if isinstance(statement, (ast.For, ast.While)) and place_in_file(statement) == place:
+        if place_in_file(statement) == place and isinstance(statement, _LOOKED_FOR):
             return body, number
         for _, inner in ast.iter_fields(statement):
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):

@@ -23,6 +23,7 @@ from typing import Any
 
 from liptest.enumerate.called_methods import is_known_when_run, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
+from liptest.enumerate.counter_forms import CounterForms
 from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
@@ -190,7 +191,7 @@ def _flat(parts: list[Any]) -> list[ast.stmt]:
     ]
 
 
-class _Folding(ast.NodeTransformer):
+class _Folding(CounterForms):
     def __init__(self, source: FunctionSource, fold: Any, samplers: Samplers | None) -> None:
         self.source = source
         self._samplers = samplers
@@ -281,10 +282,8 @@ class _Folding(ast.NodeTransformer):
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
             return self.generic_visit(node)
-        if isinstance(arguments[0], ast.GeneratorExp) and function in _TAKING_GENERATORS:
-            arguments[0] = self._comprehension(arguments[0])
-        elif isinstance(arguments[0], ast.Call) and function in _TAKING_GENERATORS:
-            arguments[0] = self._mapped(arguments[0])
+        if function in _TAKING_GENERATORS:
+            arguments[0] = self.taken(arguments[0])
         inner = self._set_in(node) if function is builtins.len else None
         if inner is not None:
             node, name = inner, "len_of_set"
@@ -431,6 +430,12 @@ class _Folding(ast.NodeTransformer):
         both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
         call = call_of_folds("comprehension", self.visit(iterable), *both)
         return ast.copy_location(call, node)
+
+    def taken(self, node: ast.expr) -> Any:
+        """What a function takes that walks it, as a column gives it."""
+        if isinstance(node, ast.GeneratorExp):
+            return self._comprehension(node)
+        return self._mapped(node) if isinstance(node, ast.Call) else node
 
     def _walked(self, node: ast.expr) -> Any:
         """What a loop walks over: ``map`` and ``filter`` of a column are columns."""

@@ -396,6 +396,18 @@ class Folds:
                 counts.add(place, value, 1)
         return counts
 
+    def updated(self, counts: Any, values: Any) -> Any:
+        """What a name stands for after ``counts.update(values)``, which nothing else has."""
+        rows = self.rows_of(values)
+        if rows is None or type(counts) is not Counter:
+            counts.update(values)
+            return counts
+        return rows.refuse("Counter.update of counts") if counts else self.counter(values)
+
+    def entry(self, counts: Any, key: Any, default: Any, written: Callable[[], Any]) -> Any:
+        """``counts[key] if key in counts else default``."""
+        return counts.get(key, default) if type(counts) is Counts else written()
+
     def comprehension(
         self,
         iterable: Any,

@@ -45,10 +45,11 @@ def accumulator_of(node: ast.expr) -> str | None:
     return None
 
 
-def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
-    """``(name, key, value)`` of ``name[key].append(value)``; without a key of a list itself.
+def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | None:
+    """``(name, key, value, is_new)`` of ``name[key].append(value)``; without a key of a list.
 
-    The name may be of an attribute, as in ``addition_in``.
+    ``is_new`` of ``name.setdefault(key, []).append(value)``. The name may be of an attribute, as in
+    ``addition_in``.
     """
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
@@ -57,13 +58,26 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
     if not isinstance(function, ast.Attribute) or function.attr != "append":
         return None
     owner = function.value
-    key: ast.expr | None = None
+    key = _key_with_default(owner, "setdefault")
+    is_new = key is not None
     if isinstance(owner, ast.Subscript):
         key, owner = owner.slice, owner.value
+    elif isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and is_new:
+        owner = owner.func.value
     name = accumulator_of(owner)
     if name is None or isinstance(value, ast.Starred):
         return None
-    return name, key, value
+    return name, key, value, is_new
+
+
+def _key_with_default(node: ast.expr, method: str) -> ast.expr | None:
+    """The key of ``owner.setdefault(key, [])``."""
+    if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords:
+        return None
+    default = node.args[1]
+    is_empty = isinstance(default, ast.List) and not default.elts
+    is_it = isinstance(node.func, ast.Attribute) and node.func.attr == method
+    return node.args[0] if is_it and is_empty else None
 
 
 def call_in(node: ast.stmt) -> tuple[str, ast.Call] | None:
@@ -124,29 +138,40 @@ def counted_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
         before = made[-1] if made else None
         entry = entry_addition(node)
         if entry is not None and entry[1] == "add_item" and before is not None:
-            if ast.dump(before) in _defaults(entry[0], entry[2]):
+            if ast.dump(before) in _defaults(entry[0], entry[2], "0"):
                 made.pop()
                 node = _counting(*entry, node)
+        elif (appended := append_in(node)) is not None and before is not None:
+            name, key, value, _ = appended
+            if key is not None and ast.dump(before) in _defaults(name, key, "[]"):
+                made.pop()
+                here, what = ast.unparse(key), ast.unparse(value)
+                node = _parsed(f"{name}.setdefault({here}, []).append({what})", node)
         else:
             node = _first_or_more(node)
         made.append(node)
     return made
 
 
-def _defaults(name: str, key: ast.expr) -> set[str]:
-    """Statements that make the entry of a key 0 where there is none, as texts of their trees."""
+def _defaults(name: str, key: ast.expr, start: str) -> set[str]:
+    """Statements that make the entry of a key where there is none, as texts of their trees."""
     here = ast.unparse(key)
     written = (
-        f"{name}.setdefault({here}, 0)",
-        f"if {here} not in {name}: {name}[{here}] = 0",
-        f"if not {here} in {name}: {name}[{here}] = 0",
+        f"{name}.setdefault({here}, {start})",
+        f"if {here} not in {name}: {name}[{here}] = {start}",
+        f"if not {here} in {name}: {name}[{here}] = {start}",
     )
     return {ast.dump(ast.parse(line).body[0]) for line in written}
 
 
 def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
     here, by = ast.unparse(key), ast.unparse(value)
-    [made] = ast.parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})").body
+    return _parsed(f"{name}[{here}] = {name}.get({here}, 0) + ({by})", node)
+
+
+def _parsed(line: str, node: ast.stmt) -> ast.stmt:
+    """A statement of a text, at the place of another."""
+    [made] = ast.parse(line).body
     for part in ast.walk(made):
         ast.copy_location(part, node)
     return made

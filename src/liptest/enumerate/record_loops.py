@@ -13,7 +13,8 @@ from liptest.enumerate.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.held_values import held_number, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
-from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable
+from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable, start_of
+from liptest.enumerate.record_groups import Groups
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import EntryOfRecord
@@ -118,6 +119,14 @@ class Loop:
 
     def append(self, name: str, value: Any, *key: Any) -> None:
         """``name.append(value)``, once in a pass, or ``name[key].append(value)``."""
+        self._with_keys |= {name} if key else set()
+        self._append(name, value, *key)
+
+    def append_new(self, name: str, value: Any, key: Any) -> None:
+        """``name.setdefault(key, []).append(value)``."""
+        self._append(name, value, key)
+
+    def _append(self, name: str, value: Any, *key: Any) -> None:
         lists: Any = self._groups.setdefault(name, {}) if key else self._lists
         self._note_kinds(name, key)
         entries = lists.setdefault(*(key or (name,)), {})
@@ -143,6 +152,13 @@ class Loop:
     def _appended_to_entries(self, name: str, before: Any) -> Any:
         """Lists of a list or a dict that are there before, each an empty one of its own."""
         groups, kind = self._groups[name], type(before)
+        is_list_by_default = kind is defaultdict and before.default_factory is list
+        is_list_by_name = kind is dict and name not in self._with_keys
+        if name not in self._lists and not before and (is_list_by_default or is_list_by_name):
+            if not all(map(is_plain, groups)):
+                self._rows.refuse("appending to entries of keys that are not constant")
+            made = {key: self._mapped(entries) for key, entries in groups.items()}
+            return Groups(self._rows, made, raises=is_list_by_name)
         lists = before if kind is list else list(before.values()) if kind is dict else None
         if name in self._lists:
             self._rows.refuse("appending to a list, and to entries of it")
@@ -266,12 +282,12 @@ class Loop:
             if any(type(key) is Inside for key in tables):
                 self._rows.refuse("adding to entries of new entries in a loop over the records")
             # Which keys there are depends on the records.
-            missing = before.default_factory if kind is defaultdict else None
-            if missing not in (None, int) or (kind is defaultdict and missing is None):
-                self._rows.refuse("a defaultdict of anything but int")
+            start = 0 if kind is not defaultdict else start_of(before.default_factory)
+            if start is None:
+                self._rows.refuse("a defaultdict of anything but 0")
             if kind is dict and name in self._with_keys:
                 self._rows.refuse("adding to entries of an empty dict")
-            return Counts(self._rows, tables, raises=kind is dict)
+            return Counts(self._rows, tables, raises=kind is dict, start=start)
         is_array = kind in (np.ndarray, SymbolicArray)
         cells = before.cells if kind is SymbolicArray else before
         if is_array and before.ndim > 1:
