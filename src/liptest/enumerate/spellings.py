@@ -1,5 +1,6 @@
-"""Ways to write what is done with counts of records, beside loops that count.
+"""Ways to write walks over records, and what is done with counts of them.
 
+``map`` and ``filter`` of a column are lists with a number for each record.
 ``counts.update(data)`` of a new Counter is ``Counter(data)``; ``counts[k] if k in counts else 0``
 is ``counts.get(k, 0)``.
 """
@@ -10,11 +11,12 @@ import ast
 from typing import Any
 
 from liptest.enumerate.fold_passes import is_fresh_before
-from liptest.enumerate.source import FunctionSource, copy_tree
+from liptest.enumerate.pure_code import is_builtin
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node
 
 
-class CounterForms(ast.NodeTransformer):
+class Spellings(ast.NodeTransformer):
     """Part of the rewriting of a function."""
 
     source: FunctionSource
@@ -25,9 +27,48 @@ class CounterForms(ast.NodeTransformer):
         """Names of the function's own."""
         raise NotImplementedError
 
+    def is_free(self, node: ast.expr) -> bool:
+        """Whether the root of a name is not the function's own."""
+        raise NotImplementedError
+
+    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+        """What a function that only calculates makes of an item, and the name of it."""
+        raise NotImplementedError
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        """One as a column is walked."""
+        raise NotImplementedError
+
+    def _mapped(self, node: ast.Call) -> ast.expr:
+        """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
+        names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
+        if not names or not self.is_free(node.func) or len(node.args) != 2 or node.keywords:
+            return node
+        function, iterable = node.args
+        found = self.made_of_items(function)
+        if found is None:
+            return node
+        item, made = found
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        if names[0] is filter:
+            part.ifs, made = [made], name_node(item)
+        written = ast.Call(node.func, [function, name_node(hidden)], [])
+        both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
+        call = call_of_folds("comprehension", self.visit(iterable), *both)
+        return ast.copy_location(call, node)
+
     def taken(self, node: ast.expr) -> Any:
         """What a function takes that walks it, as a column gives it."""
-        raise NotImplementedError
+        if isinstance(node, ast.GeneratorExp):
+            return self.comprehension(node)
+        return self._mapped(node) if isinstance(node, ast.Call) else node
+
+    def walked(self, node: ast.expr) -> Any:
+        """What a loop walks over: ``map`` and ``filter`` of a column are columns."""
+        mapped = self._mapped(node) if isinstance(node, ast.Call) else node
+        return self.visit(node) if mapped is node else mapped
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """``counts.update(values)``, where nothing else has what ``counts`` stands for."""
