@@ -67,6 +67,7 @@ _OVER_COLUMNS = {
     "any": builtins.any,
     "all": builtins.all,
     "list": builtins.list,
+    "to_tuple": builtins.tuple,
     "counter": collections.Counter,
     "fsum": math.fsum,
     "mean": statistics.mean,
@@ -81,7 +82,7 @@ _OVER_COLUMNS = {
     **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
 }
 _TAKING_GENERATORS = (
-    *(builtins.sum, builtins.list, builtins.any, builtins.all, collections.Counter),
+    *(builtins.sum, builtins.list, builtins.tuple, builtins.any, builtins.all, collections.Counter),
     *(math.fsum, statistics.mean, statistics.fmean, builtins.sorted, statistics.median),
 )
 
@@ -400,7 +401,7 @@ class _Folding(Spellings):
                 check_in_loop(self.source, each, self._own, inner)
         except NotPure:
             return self._in_scope(node)
-        iterable = self.visit(first.iter)
+        iterable = self.walked(first.iter)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
         checked = copy_tree(looked)
@@ -437,11 +438,18 @@ class _Folding(Spellings):
             self.changes += 1
             self.helpers[f"{OWN_NAMES}exception"] = Exception
             iterable = self.visit(copy_tree(node.iter))
-            return passing.rewritten(self._next(), iterable, self._plain_loop)
+            plain = self._loop_over_records if passing.adds else self._plain_loops
+            return passing.rewritten(self._next(), iterable, plain)
+        return self._loop_over_records(node)
+
+    def _loop_over_records(self, node: ast.For) -> list[ast.stmt]:
         try:
             return self._folded_for(node)
         except (NotPure, NotFolded):
             return self._keeping_best(node)
+
+    def _plain_loops(self, node: ast.For) -> list[ast.stmt]:
+        return [self._plain_loop(node)]
 
     def _keeping_best(self, node: ast.For) -> list[ast.stmt]:
         """The loop as it is written, or where it keeps a best candidate, noting them."""

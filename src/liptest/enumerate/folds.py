@@ -353,6 +353,11 @@ class Folds:
         rows = self.rows_of(values[0]) if len(values) == 1 else None
         return list(*values) if rows is None else rows.mapped(list(rows.values), list(rows.kept))
 
+    def to_tuple(self, *values: Any) -> Any:
+        """``tuple(values)``."""
+        rows = self.rows_of(values[0]) if len(values) == 1 else None
+        return tuple(*values) if rows is None else self.list(values[0])
+
     def zip(self, *iterables: Any, **named: Any) -> Any:
         """``zip(values, counts)``."""
         if len(iterables) == 2 and type(iterables[0]) is Distinct and named.keys() <= {"strict"}:

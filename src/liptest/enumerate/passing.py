@@ -24,6 +24,7 @@ from liptest.enumerate.pure_code import is_plain
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedValue
+from liptest.values.array import array_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
 from liptest.values.unfollowed import Unfollowed
@@ -61,6 +62,8 @@ class Passing:
         self._mass = Fraction(0)
         self._answers: list[int] = []
         self._kept: list[NoisyCount] = []
+        #: By key the counts themselves, which a table of zeros is filled with.
+        self._copied: dict[Any, Any] = {}
 
     def __iter__(self) -> Iterator[Any]:
         book = self._values.column.answers
@@ -122,9 +125,21 @@ class Passing:
         """``found[key] = value`` of all values: those that are there are told later, or none."""
         if not is_plain(key):
             self._refuse("a key that is not constant")
-        if any(key == count.key for count in self._kept):
+        if key in self._copied or any(key == count.key for count in self._kept):
             self._refuse("one key for several values")
-        self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
+        if self._is_count(value):
+            self._copied[key] = value
+        else:
+            self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
+
+    def add(self, key: Any, value: Any) -> None:
+        """``found[key] += count``, with the keys of several values as one."""
+        if not is_plain(key) or not self._is_count(value):
+            self._refuse("adding more than the count of a value to an entry")
+        self._copied[key] = self._copied[key] + value if key in self._copied else value
+
+    def _is_count(self, value: Any) -> bool:
+        return type(value) is AlignedValue and value.form == self._count.form
 
     def _own_noise(self, left: Any) -> tuple[Noise, Fraction, int]:
         """The noise that was drawn for this value alone, its factor, and the answer's number."""
@@ -143,6 +158,8 @@ class Passing:
 
     def result(self, before: Any) -> Any:
         """What the loop has filled, a dict or a list."""
+        if self._copied:
+            return self._filled(before)
         if type(before) not in (dict, list) or before:
             self._refuse("a loop that fills what is not an empty dict or list")
         if type(before) is list and (self._kept or not self._has_order):
@@ -151,6 +168,26 @@ class Passing:
             return NoisyCounts(self, tuple(self._kept))
         self._run.missing.append((self._mass, tuple(self._answers)))
         return PassedTable(self._run, type(before), tuple(self._entries))
+
+    def _filled(self, before: Any) -> Any:
+        """A table that had 0 for each key that may be there: so what is missing is 0, too."""
+        is_line = type(before) is np.ndarray and before.dtype in (np.int64, np.float64)
+        entries = list(before) if is_line and before.ndim == 1 else before
+        if type(entries) not in (dict, list) or self._kept or self._entries:
+            self._refuse("a loop that fills more than a table of zeros with counts")
+        kinds = (int, np.int64) if type(entries) is list else (int, np.int64, str)
+        for key, count in self._copied.items():
+            is_there = key in entries if type(entries) is dict else 0 <= key < len(entries)
+            if type(key) not in kinds or not is_there:
+                self._refuse("new keys of a table that is filled with counts")
+            if type(entries[key]) not in (int, np.int64, np.float64) or entries[key] != 0:
+                self._refuse("filling what is not 0 with counts")
+            entries[key] = count.typed(before.dtype.type) if is_line else count
+        if not is_line:
+            return entries
+        cells = np.empty(len(entries), dtype=object)
+        cells[:] = entries
+        return array_of(self._values.column.branching, cells, before.dtype)
 
     def fail(self) -> NoReturn:
         """A pass raised an exception."""

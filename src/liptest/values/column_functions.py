@@ -79,6 +79,23 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
 
+def _without_nan(function: Any) -> Callable[..., Any]:
+    """Of ``np.nansum`` and ``np.nanmean``: sums are of numbers that are finite, or refused."""
+
+    def rule(array: Any, axis: Any = None, **options: Any) -> Any:
+        column = column_of(array)
+        if column is None or _given({"axis": axis, **options}) or column.table.ndim > 1:
+            return NotImplemented
+        if not np.all(np.isfinite(column.table)):
+            column.refuse("numbers that are not finite")
+        return function(array)
+
+    return rule
+
+
+FUNCTIONS[np.nansum], FUNCTIONS[np.nanmean] = _without_nan(_sum), _without_nan(_mean)
+
+
 @_follows(np.count_nonzero)
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     column = column_of(array)

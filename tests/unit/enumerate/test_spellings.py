@@ -42,7 +42,15 @@ def by_default(data: Any) -> Any:
     return [sums[k] for k in range(4)], sums.get(0, 0.0), large[True], large[False], large[7]
 
 
-@pytest.mark.parametrize("function", [updated, asked_whether_they_are_there, by_default])
+def walked(data: Any) -> Any:
+    rows = tuple(int(v) for v in data)
+    return sum(1 for _ in filter(lambda v: v > 2, data)), sum(rows), len(tuple(data)), tuple("ab")
+
+
+FOLLOWED = (updated, asked_whether_they_are_there, by_default, walked)
+
+
+@pytest.mark.parametrize("function", FOLLOWED)
 @given(records=st.lists(st.sampled_from(VALUES), max_size=12))
 @settings(max_examples=10)
 def test_they_give_what_plain_code_gives(function: Any, records: list[int]) -> None:

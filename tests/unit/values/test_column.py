@@ -74,6 +74,7 @@ STEPS: dict[str, Step] = {
 #: Of the result, to numbers.
 ENDS: dict[str, Step] = {
     "sum": lambda x: [x.sum()],
+    "sum but NaN": lambda x: [np.nansum(x)],
     "sum of half": lambda x: [np.sum(x * 0.5)],
     "count": lambda x: [np.count_nonzero(x)],
     "comparison": lambda x: [(x > 1).sum(), (x <= 1).sum()],
