@@ -94,11 +94,10 @@ class _PassOfMethod(Pass):
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made = super().rewritten(body)
-        owners = {name.partition(".")[0] for _, name in self.accumulators()}
-        owners |= {name.partition(".")[0] for name in self.calls}
-        if not owners <= {self._owner} or any("." not in name for _, name in self.accumulators()):
-            raise NotFolded
-        return made
+        names = {name for _, name in self.accumulators()} | self.calls
+        if {name.rpartition(".")[0] for name in names} <= {self._owner}:
+            return made
+        raise NotFolded
 
     def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
         if isinstance(node, ast.Return):

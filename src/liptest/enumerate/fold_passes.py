@@ -161,10 +161,10 @@ class Pass:
     def totals(self) -> Iterator[ast.stmt]:
         """What follows the loop: each sum as it is then."""
         for method, name in self.accumulators():
-            owner, _, attribute = name.partition(".")
-            if attribute:
+            owner, _, attribute = name.rpartition(".")
+            if owner:
                 parts = [ast.Constant(one) for one in (method, name, attribute)]
-                yield self._noted("total_held", [*parts, name_node(owner)])
+                yield self._noted("total_held", [*parts, self._object(owner)])
                 continue
             value = ast.Call(
                 attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
@@ -175,14 +175,21 @@ class Pass:
 
     def changing(self) -> Iterator[ast.stmt]:
         """What is told before the first pass: attributes that are added to, and methods that do."""
-        names = {name.partition(".")[2] for _, name in self.accumulators()} - {""}
+        names = {name.rpartition(".")[2] for _, name in self.accumulators() if "." in name}
         if names:
             yield self._noted("changes", [ast.Constant(name) for name in sorted(names)])
         for name in sorted(self.calls):
-            owner, _, method = name.partition(".")
-            yield self._noted(
-                "will_call", [ast.Constant(name), name_node(owner), ast.Constant(method)]
-            )
+            owner, _, method = name.rpartition(".")
+            parts = [ast.Constant(name), self._object(owner), ast.Constant(method)]
+            yield self._noted("will_call", parts)
+
+    def _object(self, path: str) -> ast.expr:
+        """The object of a name, or one that it holds: ``self.sums``."""
+        owner, _, attribute = path.partition(".")
+        if not attribute:
+            return name_node(owner)
+        parts = [name_node(owner), ast.Constant(attribute)]
+        return ast.Call(attribute_node(self.loop, "part"), parts, [])
 
     def _block(
         self, body: list[ast.stmt], assigned: Assigned | None

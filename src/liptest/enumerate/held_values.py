@@ -35,8 +35,13 @@ def held_number(owner: Any, attribute: str) -> Any:
     raise _refused(owner, attribute)
 
 
+def held_object(owner: Any, attribute: str) -> Any:
+    """The same of any object that it holds."""
+    return _held(owner, attribute)
+
+
 def held_table(owner: Any, attribute: str) -> Any:
-    """The same of a list, dict or array of its own; nothing else holds it, or its entries."""
+    """The same of a list, dict or array; nothing else holds it, or its entries."""
     value = _held(owner, attribute)
     kind = type(value)
     is_own = kind is np.ndarray and value.base is None and not value.dtype.hasobject

@@ -37,12 +37,12 @@ def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
 
 
 def accumulator_of(node: ast.expr) -> str | None:
-    """A name, or "owner.attribute" of an attribute of a name; None for all else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return None if node.attr.startswith("__") else f"{node.value.id}.{node.attr}"
-    return None
+    """A name, "owner.attribute", or "owner.part.attribute"; None for all else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and not node.attr.startswith("__") and len(parts) < 2:
+        parts.insert(0, node.attr)
+        node = node.value
+    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else None
 
 
 def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from liptest.enumerate.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.called_methods import PureMethods
-from liptest.enumerate.held_values import held_number, held_table
+from liptest.enumerate.held_values import held_number, held_object, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
 from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable, start_of
 from liptest.enumerate.record_groups import Groups
@@ -223,6 +223,10 @@ class Loop:
         """Attributes that passes add to, which no pass may read in another way."""
         if self._methods is not None:
             self._methods.changing |= set(attributes)
+
+    def part(self, owner: Any, attribute: str) -> Any:
+        """An object that an object holds."""
+        return held_object(owner, attribute)
 
     def will_call(self, name: str, owner: Any, method: str) -> None:
         """Passes call a method of an object for what it adds."""

@@ -78,6 +78,22 @@ def in_tables_of_objects(data: Any) -> Any:
     return Sums().tables(data), Sums().counters(data)
 
 
+class Outer:
+    def __init__(self) -> None:
+        self.sums, self.most = Sums(), 2
+
+    def of(self, data: Any) -> Any:
+        for v in data:
+            self.sums.add(min(v, self.most))
+            self.sums.started += 1
+            self.sums.cells[v] -= 1
+        return self.sums.total, self.sums.n, self.sums.started, self.sums.cells.tolist()
+
+
+def by_an_object_in_an_object(data: Any) -> Any:
+    return Outer().of(data)
+
+
 def by_two_names_and_methods(data: Any) -> Any:
     one = other = Sums()
     third = Sums()
@@ -131,7 +147,13 @@ def guards(data: Any) -> Any:
 
 
 FOLLOWED = (
-    *(by_methods, in_tables_of_objects, by_two_names_and_methods, that_never_leave),
+    *(
+        by_methods,
+        in_tables_of_objects,
+        by_an_object_in_an_object,
+        by_two_names_and_methods,
+        that_never_leave,
+    ),
     *(inner_loops_that_break, guards),
 )
 
@@ -206,6 +228,28 @@ def without_an_end(data: Any) -> Any:
     for v in data:
         one.around(v)
     return one.n
+
+
+class Computed(Outer):
+    @property
+    def fresh(self) -> Any:
+        return Sums()
+
+
+def of_a_property(data: Any) -> Any:
+    one = Computed()
+    for v in data:
+        one.fresh.add(v)
+    return one.fresh.total
+
+
+def by_two_ways_to_an_object(data: Any) -> Any:
+    one = Outer()
+    same = one.sums
+    for v in data:
+        one.sums.total += v
+        same.total += v
+    return same.total
 
 
 def by_its_own_method(data: Any) -> Any:
@@ -309,6 +353,7 @@ def named_before_a_guard(data: Any) -> Any:
 REFUSED = (
     *(reads_what_it_adds_to, reads_what_another_adds_to, by_hand_and_by_method),
     *(gives_what_it_adds_to, adds_to_an_argument, without_an_end, by_its_own_method, of_a_set),
+    *(of_a_property, by_two_ways_to_an_object),
     *(table_of_two_names, rows_of_two_names, view_of_a_table, leaves, raises, returns),
     *(catches_all, catches_with_a_name, named_before_a_guard),
 )
