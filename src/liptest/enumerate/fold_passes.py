@@ -39,7 +39,7 @@ _LEAVING = (ast.Break, ast.Return, ast.Raise)
 _LOOKED_FOR = (ast.For, ast.While, ast.Expr)
 _BLOCKS = (ast.If, ast.Try)
 # What is not followed raises TypeError, which a program must not catch.
-_CAUGHT = (ValueError, KeyError, IndexError, LookupError, ZeroDivisionError, OverflowError)
+_CAUGHT = (ValueError, KeyError, IndexError, LookupError, ZeroDivisionError)
 _NEW = (np.zeros, np.ones, np.full, collections.defaultdict, collections.Counter)
 
 

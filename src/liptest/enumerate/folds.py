@@ -246,7 +246,7 @@ class Folds:
         rows = self.rows_of(values)
         if rows is None:
             return written(values, *mean, **named)
-        are_numbers = len({*map(type, rows.values)} & {int, float}) == 1
+        are_numbers = {*map(type, rows.values)} in ({int}, {float})
         if mean or named or not are_numbers or not all(rows.kept) or type(rows.length) is not int:
             rows.refuse(f"statistics.{written.__name__} of these numbers: use np.var or np.std")
         column = rows.column.like(np.array(rows.values))

@@ -177,8 +177,8 @@ class Passing:
             self._refuse("a loop that fills more than a table of zeros with counts")
         kinds = (int, np.int64) if type(entries) is list else (int, np.int64, str)
         for key, count in self._copied.items():
-            is_there = key in entries if type(entries) is dict else 0 <= key < len(entries)
-            if type(key) not in kinds or not is_there:
+            places = entries if type(entries) is dict else range(len(entries))
+            if type(key) not in kinds or key not in places:
                 self._refuse("new keys of a table that is filled with counts")
             if type(entries[key]) not in (int, np.int64, np.float64) or entries[key] != 0:
                 self._refuse("filling what is not 0 with counts")
