@@ -438,6 +438,7 @@ class _Folding(Spellings):
             self.changes += 1
             self.helpers[f"{OWN_NAMES}exception"] = Exception
             iterable = self.visit(copy_tree(node.iter))
+            passing = replace(passing, value=self.visit(passing.value))
             plain = self._loop_over_records if passing.adds else self._plain_loops
             return passing.rewritten(self._next(), iterable, plain)
         return self._loop_over_records(node)

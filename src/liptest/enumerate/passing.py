@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
@@ -98,26 +98,29 @@ class Passing:
             return
         self._refuse("noise of a generator that is not known")
 
-    def tell(self, left: Any, comparison: str, bound: Any, key: Any, value: Any) -> None:
-        """``if left > bound: found[key] = value``."""
+    def tell(
+        self, left: Any, comparison: str, bound: Any, key: Any, value_of: Callable[[], Any]
+    ) -> None:
+        """``if left > bound: found[key] = value_of()``."""
         if type(bound) not in (int, float) or not math.isfinite(bound):
             self._refuse("a comparison with what is not a constant")
         noise, factor, answer = self._own_noise(left)
         self._answers.append(answer)
         if not (self._has_order or all(key != entry[0] for entry in self._entries)):
             self._refuse("one key for several values")
+        self._run.release(left.form)
+        value = value_of()
         if not is_plain(key) or not _follows_from(value, left):
             self._refuse("what is told of a value beside its own noisy count")
         constant = Fraction(left.form.constant)
         self._mass = max(self._mass, _tail(noise, (Fraction(bound) - constant - 1) / factor))
-        self._run.release(left.form)
         self._entries.append((key, value, left, comparison, bound))
 
     def tell_parts(self, made: tuple[Any, ...], comparison: str) -> None:
         """What an item of a comprehension says: number, bound, key, value; or the last two."""
         if comparison:
             left, bound, key, value = made
-            self.tell(left, comparison, bound, key, value)
+            self.tell(left, comparison, bound, key, lambda: value)
         else:
             self.keep(*made)
 
@@ -315,7 +318,8 @@ def _follows_from(value: Any, left: AlignedValue) -> bool:
     """Whether it is a function of one noisy count."""
     if type(value) is AlignedValue:
         return value.run.terms_of(value.form) == value.run.terms_of(left.form)
-    if type(value) is ReleasedValue:
+    kind = type(value)
+    if issubclass(kind, ReleasedValue) and kind is not PassedTable:
         return all(_follows_from(argument, left) for argument in value.arguments)
     if type(value) is tuple:
         return all(_follows_from(part, left) for part in value)

@@ -72,7 +72,8 @@ class ThresholdLoop:
             told = called("add" if self.adds else "keep", self.key, self.value)
         else:
             compared = test.left, ast.Constant(test.comparison), test.bound
-            told = called("tell", *compared, self.key, self.value)
+            # It is calculated once the number is told that it is made of.
+            told = called("tell", *compared, self.key, lambda_node(None, self.value))
         checks = [ast.Expr(called("draws", copy_tree(source))) for source in self.sources]
         body = [*checks, *map(copy_tree, self.assigned), ast.Expr(told)]
         walk = ast.For(copy_tree(self.node.target), name_node(loop), body, [])
