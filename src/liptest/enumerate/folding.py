@@ -26,7 +26,7 @@ from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
-from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start
+from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.pass_forms import NotFolded, without_names
@@ -525,8 +525,11 @@ class _Folding(Spellings):
         else:
             body, fields = node.body, [record]
             call = call_of_folds("loop", name_node(hidden))
-        one_pass = Pass(self, node, fields, number, {index} if index else set())
+        places = {index} if index else set()
+        one_pass = Pass(self, node, fields, number, places, read_later=places)
         made = one_pass.rewritten(body)
+        end = last_place(one_pass.loop, index, iterable) if index else []
+        end = end if places & self.names_read_later(node) else []
         written = copy_tree(node)
         walked: ast.expr = name_node(hidden)
         if index and isinstance(iterable, ast.Call):
@@ -538,7 +541,7 @@ class _Folding(Spellings):
         written.iter = walked
         plain = self._keeping_best(written)
         start = ast.Assign([name_node(hidden, ast.Store())], self.walked(copy_tree(iterable)))
-        return self._either(node, [start], call, plain, one_pass, made, [])
+        return self._either(node, [start], call, plain, one_pass, made, end)
 
     def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
         """The names of index and record, "" for none, and what is walked over."""

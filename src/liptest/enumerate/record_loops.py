@@ -63,6 +63,12 @@ class Loop:
         """Of the column."""
         return self._rows.length
 
+    def last_place(self, start: int = 0) -> int:
+        """The index of the last record, counted from a start."""
+        if type(self.length) is not int or not self.length:
+            self._rows.refuse("the index of the last of some records")
+        return start + self.length - 1
+
     def __iter__(self) -> Iterator[Any]:
         for record in self.records():
             yield record[0] if len(record) == 1 else record

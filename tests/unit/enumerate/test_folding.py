@@ -313,7 +313,6 @@ BODIES = {
     "next record": "for i in range(len(data) - 1):\n    total += data[i + 1]\nreturn total",
     "fewer records": "for i in range(len(data) - 1):\n    total += data[i]\nreturn total",
     "number of the record": "for i, v in enumerate(data):\n    total += i * v\nreturn total",
-    "index read later": "for i in range(len(data)):\n    total += data[i]\nreturn i",
     "starts later": "i = 1\nwhile i < len(data):\n    total += data[i]\n    i += 1\nreturn total",
     "two at once": "i = 0\nwhile i < len(data):\n    total += data[i]\n    i += 2\nreturn total",
     "grows first": (

@@ -47,6 +47,25 @@ def walked(data: Any) -> Any:
     return sum(1 for _ in filter(lambda v: v > 2, data)), sum(rows), len(tuple(data)), tuple("ab")
 
 
+def places_after_the_loop(data: Any) -> Any:
+    total, i, j, k = 0, -1, -1, -1
+    for i, v in enumerate(data):  # noqa: B007
+        total += v
+    for j, v in enumerate(data, 3):  # noqa: B007
+        total += v
+    for k in range(len(data)):
+        total += data[k]
+    return total, i, j, k
+
+
+def test_the_last_place_is_that_of_the_last_record() -> None:
+    for records in ([0], [5, 1, 2]):
+        column = column_of(records, VALUES)
+        assert fold(places_after_the_loop)(column) == places_after_the_loop(np.array(records))
+    with pytest.raises(Refusal):  # where there is none it stays what it was
+        fold(places_after_the_loop)(column_of([], VALUES))
+
+
 FOLLOWED = (updated, asked_whether_they_are_there, by_default, walked)
 
 
@@ -79,6 +98,13 @@ def another_number_where_none_is(data: Any) -> Any:
     return counts[4] if 4 in counts else -1  # noqa: SIM401
 
 
+def place_in_a_pass(data: Any) -> Any:
+    total = i = 0
+    for i, v in enumerate(data):
+        total += v * i
+    return total, i
+
+
 def one_by_default(data: Any) -> Any:
     sums = defaultdict(lambda: 1)
     for v in data:
@@ -95,7 +121,7 @@ def none_by_default(data: Any) -> Any:
 
 REFUSED = (
     *(updated_twice, updated_by_two_names, another_number_where_none_is),
-    *(one_by_default, none_by_default),
+    *(one_by_default, none_by_default, place_in_a_pass),
 )
 
 
