@@ -13,10 +13,12 @@ import numpy as np
 
 from liptest.enumerate.liveness import free_names
 from liptest.enumerate.pass_forms import (
+    ConditionsAsTests,
     MatchesAsTests,
     NotFolded,
     addition_in,
     append_in,
+    call_in,
     counted_in_one,
     entry_addition,
     named_before,
@@ -33,6 +35,11 @@ from liptest.enumerate.tree_pieces import (
 )
 
 Assigned = frozenset[str]
+_LEAVING = (ast.Break, ast.Return, ast.Raise)
+_LOOKED_FOR = (ast.For, ast.While, ast.Expr)
+_BLOCKS = (ast.If, ast.Try)
+# What is not followed raises TypeError, which a program must not catch.
+_CAUGHT = (ValueError, KeyError, IndexError, LookupError, ZeroDivisionError)
 _NEW = (np.zeros, np.ones, np.full, collections.defaultdict, collections.Counter)
 
 
@@ -61,7 +68,7 @@ class Pass:
     def __init__(
         self,
         folding: Rewriting,
-        node: ast.For | ast.While,
+        node: ast.stmt,
         fields: list[str],
         number: int,
         hidden: set[str],
@@ -77,10 +84,15 @@ class Pass:
         self._items: set[str] = set()
         self._lists: set[str] = set()
         self._temporary: set[str] = set()
+        #: Methods that are called for what they add: "owner.method".
+        self.calls: set[str] = set()
+        # Within a loop of a pass.
+        self._is_inner = False
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
         body = [MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
+        body = [ConditionsAsTests().visit(statement) for statement in body]
         body = [inner for statement in named_before(body) for inner in taken_apart(statement)]
         body = counted_in_one(body)
         stored = names_stored(*body)
@@ -95,7 +107,8 @@ class Pass:
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
-        owners = {name.partition(".")[0] for name in self._sums if "." in name}
+        tables = self._items | self._lists
+        owners = {name.partition(".")[0] for name in self._sums | tables if "." in name}
         if not stored | owners <= {*own, *cells} or (self._items | self._lists) & stored:
             raise NotFolded
         if owners & (stored | set(self.fields) | self._hidden):
@@ -104,9 +117,11 @@ class Pass:
             raise NotFolded
         if self._items & self._lists:
             raise NotFolded
-        for name in self._items | self._lists:
-            depth = 2 if name in self._tables_of_tables(body) else 1
-            if not is_fresh_before(self._folding, self._node, name, depth):
+        in_tables = self._tables_of_tables(body)
+        for name in tables:
+            depth = 2 if name in in_tables else 1
+            # Of an attribute it is looked at run time who holds its value.
+            if "." not in name and not is_fresh_before(self._folding, self._node, name, depth):
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
             raise NotFolded
@@ -123,7 +138,7 @@ class Pass:
             raise NotFolded
         appended = [one for one in map(append_in, statements) if one is not None]
         return {name for name, how, _, _ in entries if how.endswith("_inside")} | {
-            name for name, key, _ in appended if key is not None
+            name for name, key, *_ in appended if key is not None
         }
 
     def _read_by_local_functions(self) -> Assigned:
@@ -134,29 +149,47 @@ class Pass:
             found |= Assigned() if node is None else free_names(node)
         return found
 
-    def totals(self) -> Iterator[ast.stmt]:
-        """What follows the loop: each sum as it is then."""
+    def accumulators(self) -> Iterator[tuple[str, str]]:
+        """What is added to, each with what tells it after the loop."""
         for names, method in (
             (self._sums, "total"),
             (self._items, "total_items"),
             (self._lists, "appended"),
         ):
-            for name in sorted(names):
-                owner, _, attribute = name.partition(".")
-                if attribute:
-                    parts = [ast.Constant(name), name_node(owner), ast.Constant(attribute)]
-                    yield self._noted("total_held", parts)
-                    continue
-                value = ast.Call(
-                    attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
-                )
-                yield ast.Assign([name_node(name, ast.Store())], value)
+            yield from ((method, name) for name in sorted(names))
+
+    def totals(self) -> Iterator[ast.stmt]:
+        """What follows the loop: each sum as it is then."""
+        for method, name in self.accumulators():
+            owner, _, attribute = name.rpartition(".")
+            if owner:
+                parts = [ast.Constant(one) for one in (method, name, attribute)]
+                yield self._noted("total_held", [*parts, self._object(owner)])
+                continue
+            value = ast.Call(
+                attribute_node(self.loop, method), [ast.Constant(name), name_node(name)], []
+            )
+            yield ast.Assign([name_node(name, ast.Store())], value)
+        if self.calls:
+            yield self._noted("totals_of_calls", [])
 
     def changing(self) -> Iterator[ast.stmt]:
-        """What is told before the first pass: attributes that are added to."""
-        attributes = {name.partition(".")[2] for name in self._sums} - {""}
-        if attributes:
-            yield self._noted("changes", [ast.Constant(name) for name in sorted(attributes)])
+        """What is told before the first pass: attributes that are added to, and methods that do."""
+        names = {name.rpartition(".")[2] for _, name in self.accumulators() if "." in name}
+        if names:
+            yield self._noted("changes", [ast.Constant(name) for name in sorted(names)])
+        for name in sorted(self.calls):
+            owner, _, method = name.rpartition(".")
+            parts = [ast.Constant(name), self._object(owner), ast.Constant(method)]
+            yield self._noted("will_call", parts)
+
+    def _object(self, path: str) -> ast.expr:
+        """The object of a name, or one that it holds: ``self.sums``."""
+        owner, _, attribute = path.partition(".")
+        if not attribute:
+            return name_node(owner)
+        parts = [name_node(owner), ast.Constant(attribute)]
+        return ast.Call(attribute_node(self.loop, "part"), parts, [])
 
     def _block(
         self, body: list[ast.stmt], assigned: Assigned | None
@@ -175,6 +208,13 @@ class Pass:
             return node, assigned
         if isinstance(node, ast.Continue):
             return node, None
+        if isinstance(node, ast.Break) and self._is_inner:
+            return node, None
+        if isinstance(node, _LEAVING):
+            # For all records that get here the loop would end, or the function.
+            return self._noted("leave", [ast.Constant(type(node).__name__.lower())]), None
+        if isinstance(node, ast.Try):
+            return self._guarded(node, assigned)
         if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
             plain = ast.Assign([node.target], node.value)
             return self._statement(ast.copy_location(plain, node), assigned)
@@ -190,10 +230,13 @@ class Pass:
             return self._noted(method, [ast.Constant(name), *parts]), assigned
         appended = append_in(node)
         if appended is not None:
-            name, place, value = appended
+            name, place, value, is_new = appended
             parts = [ast.Constant(name), self._value(value, assigned)]
             parts += [] if place is None else [self._value(place, assigned)]
-            return self._noted("append", parts), assigned
+            return self._noted("append_new" if is_new else "append", parts), assigned
+        called = call_in(node)
+        if called is not None:
+            return self._call(*called, assigned), assigned
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
         if isinstance(node, ast.Assign):
@@ -212,6 +255,37 @@ class Pass:
             return self._inner_loop(node, assigned), assigned
         raise NotFolded
 
+    def _call(self, name: str, call: ast.Call, assigned: Assigned) -> ast.stmt:
+        """``acc.add(v)``, of an object that no pass assigns."""
+        owner = name.partition(".")[0]
+        is_own = owner in self._folding.own and owner not in {*self._temporary, *self.fields}
+        if not is_own or owner in self._hidden | self._sums | self._items | self._lists:
+            raise NotFolded
+        self.calls.add(name)
+        parts = [self._value(part, assigned) for part in call.args]
+        named = [ast.keyword(one.arg, self._value(one.value, assigned)) for one in call.keywords]
+        note = attribute_node(self.loop, "call")
+        return ast.Expr(ast.Call(note, [ast.Constant(name), *parts], named))
+
+    def _guarded(self, node: ast.Try, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
+        """``try: .. except ValueError: ..``, of exceptions that an analysis itself never raises."""
+        if node.orelse or node.finalbody:
+            raise NotFolded
+        body, after = self._block(node.body, assigned)
+        handlers = []
+        for handler in node.handlers:
+            kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if handler.name or not all(self._is_caught(kind) for kind in kinds):
+                raise NotFolded
+            inner, after_handler = self._block(handler.body, assigned)
+            handlers.append(ast.ExceptHandler(handler.type, None, inner or [ast.Pass()]))
+            after = _joined(after, after_handler)
+        return ast.Try(body or [ast.Pass()], handlers, [], []), after
+
+    def _is_caught(self, kind: ast.expr | None) -> bool:
+        source = self._folding.source
+        return kind is not None and any(is_builtin(source, kind, one) for one in _CAUGHT)
+
     def _in_place(self, node: ast.AugAssign, assigned: Assigned) -> tuple[ast.stmt, Assigned]:
         target, value = node.target, self._value(node.value, assigned)
         if not isinstance(target, ast.Name) or target.id not in assigned:
@@ -224,7 +298,9 @@ class Pass:
         if not isinstance(node.target, ast.Name) or node.target.id not in self._temporary:
             raise NotFolded
         iterable = self._value(node.iter, assigned)
+        was_inner, self._is_inner = self._is_inner, True
         body, _ = self._block(node.body, assigned | {node.target.id})
+        self._is_inner = was_inner
         return ast.For(node.target, iterable, body or [ast.Pass()], [])
 
     def _noted(self, method: str, arguments: list[ast.expr]) -> ast.stmt:
@@ -312,7 +388,7 @@ def _added_to(node: ast.stmt) -> Iterator[str]:
 
 def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
-        if addition_in(statement) is None and not isinstance(statement, ast.If):
+        if addition_in(statement) is None and not isinstance(statement, (*_LEAVING, *_BLOCKS)):
             inner = [statement.target] if isinstance(statement, ast.For) else [statement]
             yield from names_stored(*inner)
 
@@ -341,16 +417,17 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         elif (entry := entry_addition(statement)) is not None:
             names |= names_loaded(entry[2], entry[3])
         elif (appended := append_in(statement)) is not None:
-            names |= names_loaded(*(part for part in appended[1:] if part is not None))
-        elif isinstance(statement, ast.If):
-            names |= names_loaded(statement.test) | _loaded_otherwise(
-                [*statement.body, *statement.orelse]
-            )
-        elif isinstance(statement, ast.For):
-            names |= names_loaded(statement.iter) | _loaded_otherwise(
-                [*statement.body, *statement.orelse]
-            )
-        else:
+            names |= names_loaded(*(part for part in appended[1:3] if part is not None))
+        elif isinstance(statement, (ast.If, ast.For)):
+            first = statement.test if isinstance(statement, ast.If) else statement.iter
+            inner = [*statement.body, *statement.orelse]
+            names |= names_loaded(first) | _loaded_otherwise(inner)
+        elif isinstance(statement, ast.Try):
+            handled = [each for handler in statement.handlers for each in handler.body]
+            names |= _loaded_otherwise([*statement.body, *handled])
+        elif (called := call_in(statement)) is not None:
+            names |= names_loaded(*called[1].args, *(one.value for one in called[1].keywords))
+        elif not isinstance(statement, _LEAVING):
             names |= names_loaded(statement)
     return names
 
@@ -397,7 +474,8 @@ def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "fromkeys":
             return depth == 1 and is_builtin(folding.source, function.value, builtins.dict)
-        return any(is_builtin(folding.source, function, maker) for maker in _NEW)
+        makers = _NEW if node.args or node.keywords else (*_NEW, builtins.dict, builtins.list)
+        return any(is_builtin(folding.source, function, maker) for maker in makers)
     entries: list[ast.expr] = []
     if isinstance(node, (ast.List, ast.Dict)):
         entries = node.elts if isinstance(node, ast.List) else node.values
@@ -410,7 +488,7 @@ def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
 
 def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.stmt], int] | None:
     for number, statement in enumerate(body):
-        if isinstance(statement, (ast.For, ast.While)) and place_in_file(statement) == place:
+        if place_in_file(statement) == place and isinstance(statement, _LOOKED_FOR):
             return body, number
         for _, inner in ast.iter_fields(statement):
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):

@@ -26,7 +26,7 @@ from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
-from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start
+from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.pass_forms import NotFolded, without_names
@@ -45,6 +45,7 @@ from liptest.enumerate.source import (
     names_stored,
     read_source,
 )
+from liptest.enumerate.spellings import Spellings
 from liptest.enumerate.start_over import begun_before, passes_that_start_over, with_passes
 from liptest.enumerate.threshold_loops import filled_dict, threshold_loop
 from liptest.enumerate.tree_pieces import (
@@ -66,6 +67,7 @@ _OVER_COLUMNS = {
     "any": builtins.any,
     "all": builtins.all,
     "list": builtins.list,
+    "to_tuple": builtins.tuple,
     "counter": collections.Counter,
     "fsum": math.fsum,
     "mean": statistics.mean,
@@ -77,9 +79,10 @@ _OVER_COLUMNS = {
     "dict": builtins.dict,
     "sorted": builtins.sorted,
     "median": statistics.median,
+    **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
 }
 _TAKING_GENERATORS = (
-    *(builtins.sum, builtins.list, builtins.any, builtins.all, collections.Counter),
+    *(builtins.sum, builtins.list, builtins.tuple, builtins.any, builtins.all, collections.Counter),
     *(math.fsum, statistics.mean, statistics.fmean, builtins.sorted, statistics.median),
 )
 
@@ -190,7 +193,7 @@ def _flat(parts: list[Any]) -> list[ast.stmt]:
     ]
 
 
-class _Folding(ast.NodeTransformer):
+class _Folding(Spellings):
     def __init__(self, source: FunctionSource, fold: Any, samplers: Samplers | None) -> None:
         self.source = source
         self._samplers = samplers
@@ -219,12 +222,12 @@ class _Folding(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         for name, function in _OVER_COLUMNS.items():
-            if self._is_free(node.func) and is_builtin(self.source, node.func, function):
+            if self.is_free(node.func) and is_builtin(self.source, node.func, function):
                 return self._call_of_builtin(node, name, function)
         applied = self._applied(node)
         if applied is not None:
             return applied
-        when_run = is_known_when_run(self.source, node.func, is_free=self._is_free(node.func))
+        when_run = is_known_when_run(self.source, node.func, is_free=self.is_free(node.func))
         if not when_run:
             self._replace_function(node)
         made = self.generic_visit(node)
@@ -240,12 +243,12 @@ class _Folding(ast.NodeTransformer):
         axis = options.pop("axis", None)
         if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
             return None
-        if len(node.args) != 1 or options or self._is_free(method):
+        if len(node.args) != 1 or options or self.is_free(method):
             return None
         by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
         if axis is not None and not by_rows:
             return None
-        found = self._made_of_items(node.args[0])
+        found = self.made_of_items(node.args[0])
         if found is None:
             return None
         item, made = found
@@ -259,7 +262,7 @@ class _Folding(ast.NodeTransformer):
         call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
         return ast.copy_location(call, node)
 
-    def _made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
         """What a function that only calculates makes of an item, and the name of it."""
         item = f"{OWN_NAMES}item"
         made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
@@ -281,10 +284,8 @@ class _Folding(ast.NodeTransformer):
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
             return self.generic_visit(node)
-        if isinstance(arguments[0], ast.GeneratorExp) and function in _TAKING_GENERATORS:
-            arguments[0] = self._comprehension(arguments[0])
-        elif isinstance(arguments[0], ast.Call) and function in _TAKING_GENERATORS:
-            arguments[0] = self._mapped(arguments[0])
+        if function in _TAKING_GENERATORS:
+            arguments[0] = self.taken(arguments[0])
         inner = self._set_in(node) if function is builtins.len else None
         if inner is not None:
             node, name = inner, "len_of_set"
@@ -299,14 +300,14 @@ class _Folding(ast.NodeTransformer):
     def _set_in(self, node: ast.Call) -> ast.Call | None:
         """The call of ``set`` in ``len(set(values))``."""
         inner = node.args[0]
-        if not isinstance(inner, ast.Call) or not self._is_free(inner.func):
+        if not isinstance(inner, ast.Call) or not self.is_free(inner.func):
             return None
         if not is_builtin(self.source, inner.func, builtins.set):
             return None
         if len(inner.args) != 1 or inner.keywords or isinstance(inner.args[0], ast.Starred):
             return None
         if isinstance(inner.args[0], ast.GeneratorExp):
-            inner.args[0] = self._comprehension(inner.args[0])
+            inner.args[0] = self.comprehension(inner.args[0])
         return inner
 
     def _parts_added(self, node: ast.Call) -> ast.expr | None:
@@ -377,7 +378,7 @@ class _Folding(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
-        return self._comprehension(node)
+        return self.comprehension(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         iterable = self.visit(copy_tree(node.generators[0].iter))
@@ -389,7 +390,7 @@ class _Folding(ast.NodeTransformer):
         filled.args[0] = iterable
         return filled
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
         """``folds.comprehension(iterable, as written, checked)``, or as it is written."""
         first, looked = node.generators[0], without_names(node, self.source)
         try:
@@ -400,7 +401,7 @@ class _Folding(ast.NodeTransformer):
                 check_in_loop(self.source, each, self._own, inner)
         except NotPure:
             return self._in_scope(node)
-        iterable = self.visit(first.iter)
+        iterable = self.walked(first.iter)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
         checked = copy_tree(looked)
@@ -411,31 +412,6 @@ class _Folding(ast.NodeTransformer):
         lambdas = [lambda_node(hidden, version) for version in (self._in_scope(node), checked)]
         call = ast.Call(attribute_node(FOLDS, "comprehension"), [iterable, *lambdas], [])
         return ast.copy_location(call, node)
-
-    def _mapped(self, node: ast.Call) -> ast.expr:
-        """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
-        names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
-        if not names or not self._is_free(node.func) or len(node.args) != 2 or node.keywords:
-            return node
-        function, iterable = node.args
-        found = self._made_of_items(function)
-        if found is None:
-            return node
-        item, made = found
-        self.changes += 1
-        hidden = f"{OWN_NAMES}iterable"
-        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
-        if names[0] is filter:
-            part.ifs, made = [made], name_node(item)
-        written = ast.Call(node.func, [function, name_node(hidden)], [])
-        both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
-        call = call_of_folds("comprehension", self.visit(iterable), *both)
-        return ast.copy_location(call, node)
-
-    def _walked(self, node: ast.expr) -> Any:
-        """What a loop walks over: ``map`` and ``filter`` of a column are columns."""
-        mapped = self._mapped(node) if isinstance(node, ast.Call) else node
-        return self.visit(node) if mapped is node else mapped
 
     def _in_scope(self, node: Any) -> Any:
         before = self._own
@@ -448,7 +424,7 @@ class _Folding(ast.NodeTransformer):
 
     visit_SetComp = visit_GeneratorExp = _in_scope
 
-    def _is_free(self, node: ast.expr) -> bool:
+    def is_free(self, node: ast.expr) -> bool:
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -462,11 +438,19 @@ class _Folding(ast.NodeTransformer):
             self.changes += 1
             self.helpers[f"{OWN_NAMES}exception"] = Exception
             iterable = self.visit(copy_tree(node.iter))
-            return passing.rewritten(self._next(), iterable, self._plain_loop)
+            passing = replace(passing, value=self.visit(passing.value))
+            plain = self._loop_over_records if passing.adds else self._plain_loops
+            return passing.rewritten(self._next(), iterable, plain)
+        return self._loop_over_records(node)
+
+    def _loop_over_records(self, node: ast.For) -> list[ast.stmt]:
         try:
             return self._folded_for(node)
         except (NotPure, NotFolded):
             return self._keeping_best(node)
+
+    def _plain_loops(self, node: ast.For) -> list[ast.stmt]:
+        return [self._plain_loop(node)]
 
     def _keeping_best(self, node: ast.For) -> list[ast.stmt]:
         """The loop as it is written, or where it keeps a best candidate, noting them."""
@@ -541,8 +525,11 @@ class _Folding(ast.NodeTransformer):
         else:
             body, fields = node.body, [record]
             call = call_of_folds("loop", name_node(hidden))
-        one_pass = Pass(self, node, fields, number, {index} if index else set())
+        places = {index} if index else set()
+        one_pass = Pass(self, node, fields, number, places, read_later=places)
         made = one_pass.rewritten(body)
+        end = last_place(one_pass.loop, index, iterable) if index else []
+        end = end if places & self.names_read_later(node) else []
         written = copy_tree(node)
         walked: ast.expr = name_node(hidden)
         if index and isinstance(iterable, ast.Call):
@@ -553,21 +540,21 @@ class _Folding(ast.NodeTransformer):
             )
         written.iter = walked
         plain = self._keeping_best(written)
-        start = ast.Assign([name_node(hidden, ast.Store())], self._walked(copy_tree(iterable)))
-        return self._either(node, [start], call, plain, one_pass, made, [])
+        start = ast.Assign([name_node(hidden, ast.Store())], self.walked(copy_tree(iterable)))
+        return self._either(node, [start], call, plain, one_pass, made, end)
 
     def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
         """The names of index and record, "" for none, and what is walked over."""
         target, iterable = node.target, node.iter
         if isinstance(iterable, ast.Call) and iterable.args:
             function, has_more = iterable.func, len(iterable.args) > 1 or bool(iterable.keywords)
-            if self._is_free(function) and is_builtin(self.source, function, range):
+            if self.is_free(function) and is_builtin(self.source, function, range):
                 if has_more:
                     raise NotFolded
                 if isinstance(target, ast.Name) and isinstance(function, ast.Name):
                     return target.id, "", iterable
                 raise NotFolded
-            if self._is_free(function) and is_builtin(self.source, function, enumerate):
+            if self.is_free(function) and is_builtin(self.source, function, enumerate):
                 names = target.elts if isinstance(target, ast.Tuple) else []
                 both = [name.id for name in names if isinstance(name, ast.Name)]
                 if has_more and not has_constant_start(iterable):
@@ -598,7 +585,7 @@ class _Folding(ast.NodeTransformer):
         if not isinstance(limit, (ast.Name, ast.Constant)):
             if not isinstance(limit, ast.Call) or len(limit.args) != 1 or limit.keywords:
                 raise NotFolded
-            if not isinstance(limit.args[0], ast.Name) or not self._is_free(limit.func):
+            if not isinstance(limit.args[0], ast.Name) or not self.is_free(limit.func):
                 raise NotFolded
             if not is_builtin(self.source, limit.func, len):
                 raise NotFolded

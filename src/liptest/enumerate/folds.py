@@ -46,6 +46,7 @@ from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
 from liptest.values.real_column import RealEntry
+from liptest.values.spread_of_records import spread
 from liptest.values.whole_draws import whole_numbers_compared
 
 _EXACT = (int, float, bool, Fraction)
@@ -224,6 +225,37 @@ class Folds:
         rows = self.rows_of(values)
         return written(values) if rows is None else self.sum(values) / rows.length
 
+    def variance(self, values: Any, *mean: Any, **named: Any) -> Any:
+        """``statistics.variance(values)``."""
+        return self._spread(statistics.variance, values, 1, *mean, **named)
+
+    def pvariance(self, values: Any, *mean: Any, **named: Any) -> Any:
+        """``statistics.pvariance(values)``."""
+        return self._spread(statistics.pvariance, values, 0, *mean, **named)
+
+    def stdev(self, values: Any, *mean: Any, **named: Any) -> Any:
+        """``statistics.stdev(values)``."""
+        return self._spread(statistics.stdev, values, 1, *mean, **named)
+
+    def pstdev(self, values: Any, *mean: Any, **named: Any) -> Any:
+        """``statistics.pstdev(values)``."""
+        return self._spread(statistics.pstdev, values, 0, *mean, **named)
+
+    def _spread(self, written: Any, values: Any, ddof: int, *mean: Any, **named: Any) -> Any:
+        """Of whole numbers and floats of Python, with the mean of all; NumPy's are cut off."""
+        rows = self.rows_of(values)
+        if rows is None:
+            return written(values, *mean, **named)
+        are_numbers = {*map(type, rows.values)} in ({int}, {float})
+        if mean or named or not are_numbers or not all(rows.kept) or type(rows.length) is not int:
+            rows.refuse(f"statistics.{written.__name__} of these numbers: use np.var or np.std")
+        column = rows.column.like(np.array(rows.values))
+        is_root = written in (statistics.stdev, statistics.pstdev)
+        found = spread(column, ddof, is_root=is_root)
+        if found is None:
+            rows.refuse(f"statistics.{written.__name__} of these numbers")
+        return found
+
     def reduce(self, function: Any, values: Any, *start: Any, parts: Any = None) -> Any:
         """``functools.reduce``, which adds up: ``operator.add``, or with what it adds as a list."""
         if self.rows_of(values) is None or (parts is None and function is not operator.add):
@@ -321,6 +353,11 @@ class Folds:
         rows = self.rows_of(values[0]) if len(values) == 1 else None
         return list(*values) if rows is None else rows.mapped(list(rows.values), list(rows.kept))
 
+    def to_tuple(self, *values: Any) -> Any:
+        """``tuple(values)``."""
+        rows = self.rows_of(values[0]) if len(values) == 1 else None
+        return tuple(*values) if rows is None else self.list(values[0])
+
     def zip(self, *iterables: Any, **named: Any) -> Any:
         """``zip(values, counts)``."""
         if len(iterables) == 2 and type(iterables[0]) is Distinct and named.keys() <= {"strict"}:
@@ -395,6 +432,18 @@ class Folds:
             if kept:
                 counts.add(place, value, 1)
         return counts
+
+    def updated(self, counts: Any, values: Any) -> Any:
+        """What a name stands for after ``counts.update(values)``, which nothing else has."""
+        rows = self.rows_of(values)
+        if rows is None or type(counts) is not Counter:
+            counts.update(values)
+            return counts
+        return rows.refuse("Counter.update of counts") if counts else self.counter(values)
+
+    def entry(self, counts: Any, key: Any, default: Any, written: Callable[[], Any]) -> Any:
+        """``counts[key] if key in counts else default``."""
+        return counts.get(key, default) if type(counts) is Counts else written()
 
     def comprehension(
         self,
@@ -508,4 +557,4 @@ class Folds:
 
     def _walk(self, rows: ColumnRows, records: Any) -> Loop:
         self._methods = PureMethods()
-        return Loop(rows, records, self._methods)
+        return Loop(rows, records, self._methods, self)

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from liptest.enumerate.pass_forms import addition_in
-from liptest.enumerate.tree_pieces import name_node
+from liptest.enumerate.tree_pieces import attribute_node, name_node
 
 
 class Naming(ast.NodeTransformer):
@@ -32,6 +32,14 @@ def counts_up(node: ast.stmt, index: str) -> bool:
         return False
     step = addition[2]
     return isinstance(step, ast.Constant) and type(step.value) is int and step.value == 1
+
+
+def last_place(loop: str, index: str, iterable: ast.expr) -> list[ast.stmt]:
+    """What gives the index of ``enumerate`` or ``range`` its last value, after the loop."""
+    assert isinstance(iterable, ast.Call)
+    starts = [*iterable.args[1:], *(one.value for one in iterable.keywords)]
+    last = ast.Call(attribute_node(loop, "last_place"), starts, [])
+    return [ast.Assign([name_node(index, ast.Store())], last)]
 
 
 def has_constant_start(node: ast.Call) -> bool:

@@ -37,16 +37,20 @@ def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
 
 
 def accumulator_of(node: ast.expr) -> str | None:
-    """A name, or "owner.attribute" of an attribute of a name; None for all else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return None if node.attr.startswith("__") else f"{node.value.id}.{node.attr}"
-    return None
+    """A name, "owner.attribute", or "owner.part.attribute"; None for all else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and not node.attr.startswith("__") and len(parts) < 2:
+        parts.insert(0, node.attr)
+        node = node.value
+    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else None
 
 
-def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
-    """``(name, key, value)`` of ``name[key].append(value)``; without a key of a list itself."""
+def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | None:
+    """``(name, key, value, is_new)`` of ``name[key].append(value)``; without a key of a list.
+
+    ``is_new`` of ``name.setdefault(key, []).append(value)``. The name may be of an attribute, as in
+    ``addition_in``.
+    """
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
         return None
@@ -54,12 +58,37 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
     if not isinstance(function, ast.Attribute) or function.attr != "append":
         return None
     owner = function.value
-    key: ast.expr | None = None
+    key = _key_with_default(owner, "setdefault")
+    is_new = key is not None
     if isinstance(owner, ast.Subscript):
         key, owner = owner.slice, owner.value
-    if not isinstance(owner, ast.Name) or isinstance(value, ast.Starred):
+    elif isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and is_new:
+        owner = owner.func.value
+    name = accumulator_of(owner)
+    if name is None or isinstance(value, ast.Starred):
         return None
-    return owner.id, key, value
+    return name, key, value, is_new
+
+
+def _key_with_default(node: ast.expr, method: str) -> ast.expr | None:
+    """The key of ``owner.setdefault(key, [])``."""
+    if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords:
+        return None
+    default = node.args[1]
+    is_empty = isinstance(default, ast.List) and not default.elts
+    is_it = isinstance(node.func, ast.Attribute) and node.func.attr == method
+    return node.args[0] if is_it and is_empty else None
+
+
+def call_in(node: ast.stmt) -> tuple[str, ast.Call] | None:
+    """``("owner.method", call)`` of ``owner.method(..)``, whose result is not used."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return None
+    name = accumulator_of(call.func)
+    is_plain = all(one.arg is not None for one in call.keywords)
+    is_plain &= not any(isinstance(one, ast.Starred) for one in call.args)
+    return (name, call) if name is not None and "." in name and is_plain else None
 
 
 def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None:
@@ -74,19 +103,21 @@ def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None
         while isinstance(owner, ast.Subscript):
             keys.insert(0, owner.slice)
             owner = owner.value
-        if method is None or not isinstance(owner, ast.Name):
+        name = accumulator_of(owner)
+        if method is None or name is None:
             return None
         if len(keys) > 1:
-            return owner.id, f"{method}_inside", ast.Tuple(keys, ast.Load()), node.value
-        return owner.id, f"{method}_item", keys[0], node.value
+            return name, f"{method}_inside", ast.Tuple(keys, ast.Load()), node.value
+        return name, f"{method}_item", keys[0], node.value
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+    name = accumulator_of(target.value) if isinstance(target, ast.Subscript) else None
+    if not isinstance(target, ast.Subscript) or name is None:
         return None
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
         return None
-    name, key = target.value.id, target.slice
+    key = target.slice
     wanted = ast.dump(ast.parse(f"{name}.get({ast.unparse(key)}, 0)", mode="eval").body)
     for before, added in ((value.left, value.right), (value.right, value.left)):
         if ast.dump(before) == wanted:
@@ -107,29 +138,40 @@ def counted_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
         before = made[-1] if made else None
         entry = entry_addition(node)
         if entry is not None and entry[1] == "add_item" and before is not None:
-            if ast.dump(before) in _defaults(entry[0], entry[2]):
+            if ast.dump(before) in _defaults(entry[0], entry[2], "0"):
                 made.pop()
                 node = _counting(*entry, node)
+        elif (appended := append_in(node)) is not None and before is not None:
+            name, key, value, _ = appended
+            if key is not None and ast.dump(before) in _defaults(name, key, "[]"):
+                made.pop()
+                here, what = ast.unparse(key), ast.unparse(value)
+                node = _parsed(f"{name}.setdefault({here}, []).append({what})", node)
         else:
             node = _first_or_more(node)
         made.append(node)
     return made
 
 
-def _defaults(name: str, key: ast.expr) -> set[str]:
-    """Statements that make the entry of a key 0 where there is none, as texts of their trees."""
+def _defaults(name: str, key: ast.expr, start: str) -> set[str]:
+    """Statements that make the entry of a key where there is none, as texts of their trees."""
     here = ast.unparse(key)
     written = (
-        f"{name}.setdefault({here}, 0)",
-        f"if {here} not in {name}: {name}[{here}] = 0",
-        f"if not {here} in {name}: {name}[{here}] = 0",
+        f"{name}.setdefault({here}, {start})",
+        f"if {here} not in {name}: {name}[{here}] = {start}",
+        f"if not {here} in {name}: {name}[{here}] = {start}",
     )
     return {ast.dump(ast.parse(line).body[0]) for line in written}
 
 
 def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
     here, by = ast.unparse(key), ast.unparse(value)
-    [made] = ast.parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})").body
+    return _parsed(f"{name}[{here}] = {name}.get({here}, 0) + ({by})", node)
+
+
+def _parsed(line: str, node: ast.stmt) -> ast.stmt:
+    """A statement of a text, at the place of another."""
+    [made] = ast.parse(line).body
     for part in ast.walk(made):
         ast.copy_location(part, node)
     return made
@@ -172,6 +214,13 @@ class MatchesAsTests(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for case in reversed(node.cases):
             body = [self.visit(one) for one in case.body]
+            name = _name_of_all(case.pattern)
+            if name is not None:
+                # The name is assigned before the guard, whatever that says.
+                named = ast.Assign([ast.Name(name, ast.Store())], copy.deepcopy(node.subject))
+                guarded = body if case.guard is None else [ast.If(case.guard, body, made)]
+                made = [named, *guarded]
+                continue
             test = _test_of(case.pattern, node.subject)
             tests = [one for one in (test, case.guard) if one is not None]
             if not tests:
@@ -181,6 +230,12 @@ class MatchesAsTests(ast.NodeTransformer):
             made = [ast.If(both, body, made)]
         found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
         return ast.fix_missing_locations(ast.copy_location(found, node))
+
+
+def _name_of_all(pattern: ast.pattern) -> str | None:
+    """The name of ``case name``, which everything matches."""
+    is_all = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+    return pattern.name if is_all else None  # type: ignore[attr-defined]
 
 
 def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
@@ -196,6 +251,32 @@ def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
     elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
         return None
     raise NotFolded
+
+
+class ConditionsAsTests(ast.NodeTransformer):
+    """Puts ``if test: total = total + v`` for ``total = total + v if test else total``.
+
+    And ``if not test: raise`` for ``assert test``.
+    """
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        value, target = node.value, node.targets[0]
+        name = accumulator_of(target)
+        if name is None or len(node.targets) > 1 or not isinstance(value, ast.IfExp):
+            return node
+        ways: list[ast.stmt] = []
+        for part in (value.body, value.orelse):
+            way = ast.Assign([copy_tree(target)], part)
+            ways.append(ast.Pass() if accumulator_of(part) == name else way)
+        if {isinstance(way, ast.Pass) or addition_in(way) is not None for way in ways} != {True}:
+            return node
+        body, orelse = ([way] for way in ways)
+        made = ast.If(value.test, body, orelse)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        made = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Raise()], [])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def taken_apart(node: ast.stmt) -> list[ast.stmt]:

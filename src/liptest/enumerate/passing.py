@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
@@ -24,6 +24,7 @@ from liptest.enumerate.pure_code import is_plain
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedValue
+from liptest.values.array import array_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
 from liptest.values.unfollowed import Unfollowed
@@ -61,6 +62,8 @@ class Passing:
         self._mass = Fraction(0)
         self._answers: list[int] = []
         self._kept: list[NoisyCount] = []
+        #: By key the counts themselves, which a table of zeros is filled with.
+        self._copied: dict[Any, Any] = {}
 
     def __iter__(self) -> Iterator[Any]:
         book = self._values.column.answers
@@ -95,26 +98,29 @@ class Passing:
             return
         self._refuse("noise of a generator that is not known")
 
-    def tell(self, left: Any, comparison: str, bound: Any, key: Any, value: Any) -> None:
-        """``if left > bound: found[key] = value``."""
+    def tell(
+        self, left: Any, comparison: str, bound: Any, key: Any, value_of: Callable[[], Any]
+    ) -> None:
+        """``if left > bound: found[key] = value_of()``."""
         if type(bound) not in (int, float) or not math.isfinite(bound):
             self._refuse("a comparison with what is not a constant")
         noise, factor, answer = self._own_noise(left)
         self._answers.append(answer)
         if not (self._has_order or all(key != entry[0] for entry in self._entries)):
             self._refuse("one key for several values")
+        self._run.release(left.form)
+        value = value_of()
         if not is_plain(key) or not _follows_from(value, left):
             self._refuse("what is told of a value beside its own noisy count")
         constant = Fraction(left.form.constant)
         self._mass = max(self._mass, _tail(noise, (Fraction(bound) - constant - 1) / factor))
-        self._run.release(left.form)
         self._entries.append((key, value, left, comparison, bound))
 
     def tell_parts(self, made: tuple[Any, ...], comparison: str) -> None:
         """What an item of a comprehension says: number, bound, key, value; or the last two."""
         if comparison:
             left, bound, key, value = made
-            self.tell(left, comparison, bound, key, value)
+            self.tell(left, comparison, bound, key, lambda: value)
         else:
             self.keep(*made)
 
@@ -122,9 +128,21 @@ class Passing:
         """``found[key] = value`` of all values: those that are there are told later, or none."""
         if not is_plain(key):
             self._refuse("a key that is not constant")
-        if any(key == count.key for count in self._kept):
+        if key in self._copied or any(key == count.key for count in self._kept):
             self._refuse("one key for several values")
-        self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
+        if self._is_count(value):
+            self._copied[key] = value
+        else:
+            self._kept.append(NoisyCount(key, value, *self._own_noise(value)))
+
+    def add(self, key: Any, value: Any) -> None:
+        """``found[key] += count``, with the keys of several values as one."""
+        if not is_plain(key) or not self._is_count(value):
+            self._refuse("adding more than the count of a value to an entry")
+        self._copied[key] = self._copied[key] + value if key in self._copied else value
+
+    def _is_count(self, value: Any) -> bool:
+        return type(value) is AlignedValue and value.form == self._count.form
 
     def _own_noise(self, left: Any) -> tuple[Noise, Fraction, int]:
         """The noise that was drawn for this value alone, its factor, and the answer's number."""
@@ -143,6 +161,8 @@ class Passing:
 
     def result(self, before: Any) -> Any:
         """What the loop has filled, a dict or a list."""
+        if self._copied:
+            return self._filled(before)
         if type(before) not in (dict, list) or before:
             self._refuse("a loop that fills what is not an empty dict or list")
         if type(before) is list and (self._kept or not self._has_order):
@@ -151,6 +171,26 @@ class Passing:
             return NoisyCounts(self, tuple(self._kept))
         self._run.missing.append((self._mass, tuple(self._answers)))
         return PassedTable(self._run, type(before), tuple(self._entries))
+
+    def _filled(self, before: Any) -> Any:
+        """A table that had 0 for each key that may be there: so what is missing is 0, too."""
+        is_line = type(before) is np.ndarray and before.dtype in (np.int64, np.float64)
+        entries = list(before) if is_line and before.ndim == 1 else before
+        if type(entries) not in (dict, list) or self._kept or self._entries:
+            self._refuse("a loop that fills more than a table of zeros with counts")
+        kinds = (int, np.int64) if type(entries) is list else (int, np.int64, str)
+        for key, count in self._copied.items():
+            places = entries if type(entries) is dict else range(len(entries))
+            if type(key) not in kinds or key not in places:
+                self._refuse("new keys of a table that is filled with counts")
+            if type(entries[key]) not in (int, np.int64, np.float64) or entries[key] != 0:
+                self._refuse("filling what is not 0 with counts")
+            entries[key] = count.typed(before.dtype.type) if is_line else count
+        if not is_line:
+            return entries
+        cells = np.empty(len(entries), dtype=object)
+        cells[:] = entries
+        return array_of(self._values.column.branching, cells, before.dtype)
 
     def fail(self) -> NoReturn:
         """A pass raised an exception."""
@@ -278,7 +318,8 @@ def _follows_from(value: Any, left: AlignedValue) -> bool:
     """Whether it is a function of one noisy count."""
     if type(value) is AlignedValue:
         return value.run.terms_of(value.form) == value.run.terms_of(left.form)
-    if type(value) is ReleasedValue:
+    kind = type(value)
+    if issubclass(kind, ReleasedValue) and kind is not PassedTable:
         return all(_follows_from(argument, left) for argument in value.arguments)
     if type(value) is tuple:
         return all(_follows_from(part, left) for part in value)

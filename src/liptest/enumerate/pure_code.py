@@ -385,7 +385,7 @@ def _check_statement(
     source: FunctionSource, node: ast.stmt, own: frozenset[str], depth: int
 ) -> None:
     if not isinstance(node, _STATEMENTS):
-        if not _is_docstring(node):
+        if not is_docstring(node):
             raise NotPure(f"{type(node).__name__} is not followed")
         return
     if isinstance(node, ast.AugAssign):
@@ -406,5 +406,6 @@ def _check_statement(
         raise NotPure("raise")
 
 
-def _is_docstring(node: ast.stmt) -> bool:
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a constant alone."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

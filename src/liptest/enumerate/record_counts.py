@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from liptest.enumerate.pure_code import NUMBERS, is_plain
+from liptest.enumerate.pure_code import NUMBERS, calculates, is_plain
 from liptest.values.branching import Branching
 from liptest.values.record_list import EntryOfRecord
 from liptest.values.unfollowed import Unfollowed
@@ -116,6 +116,13 @@ class RecordTable:
         return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
 
 
+def start_of(factory: Any) -> int | float | None:
+    """What a ``defaultdict`` of numbers begins with, 0 or 0.0; None of all others."""
+    is_it = factory in (int, float) or calculates(factory)
+    start = factory() if is_it else None
+    return start if type(start) in (int, float) and repr(start) in ("0", "0.0") else None
+
+
 class Counts(Unfollowed):
     """A ``collections.Counter`` of a column: the number of each constant key is an answer.
 
@@ -130,8 +137,10 @@ class Counts(Unfollowed):
         tables: dict[Any, RecordTable] | None = None,
         *,
         raises: bool = False,
+        start: float = 0,
     ) -> None:
         self._rows = rows
+        self._start = start
         self._tables = {} if tables is None else tables
         self._raises = raises
         #: What it was made of, in the order of its keys.
@@ -199,11 +208,14 @@ class Counts(Unfollowed):
         return sum(self._number(key) > 0 for key in self._tables)
 
     def _number(self, key: Any) -> Any:
-        return self._tables[key].answer(self._rows) if key in self._tables else 0
+        if key not in self._tables:
+            return self._start
+        added = self._tables[key].answer(self._rows)
+        return added if type(self._start) is int else self._start + added
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The number of a key; with another default than 0 it tells whether there are any."""
-        if type(default) is not int or default != 0:
+        if type(default) is not type(self._start) or default != 0:
             self._rows.refuse("a dict's get without the default 0")
         if not is_plain(key):
             self._rows.refuse("a count of a key that is not constant")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from types import MemberDescriptorType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.enumerate.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.called_methods import PureMethods
+from liptest.enumerate.held_values import held_number, held_object, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
-from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable
+from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable, start_of
+from liptest.enumerate.record_groups import Groups
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import EntryOfRecord
@@ -29,11 +30,19 @@ class Loop:
     """One loop over the possible records of a column."""
 
     def __init__(
-        self, rows: ColumnRows, records: list[tuple[Any, ...]], methods: PureMethods | None = None
+        self,
+        rows: ColumnRows,
+        records: list[tuple[Any, ...]],
+        methods: PureMethods | None = None,
+        folds: Any = None,
     ) -> None:
         self._rows = rows
         self._records = records
         self._methods = methods
+        self._folds = folds
+        #: By name the methods that passes call, and all of them by object and method.
+        self._calls: dict[str, AddingMethod] = {}
+        self._called: dict[tuple[int, str], tuple[Any, AddingMethod]] = {}
         self._place = 0
         self._sums: dict[str, RecordTable] = {}
         self._items: dict[str, dict[Any, RecordTable]] = {}
@@ -53,6 +62,12 @@ class Loop:
     def length(self) -> Any:
         """Of the column."""
         return self._rows.length
+
+    def last_place(self, start: int = 0) -> int:
+        """The index of the last record, counted from a start."""
+        if type(self.length) is not int or not self.length:
+            self._rows.refuse("the index of the last of some records")
+        return start + self.length - 1
 
     def __iter__(self) -> Iterator[Any]:
         for record in self.records():
@@ -110,6 +125,14 @@ class Loop:
 
     def append(self, name: str, value: Any, *key: Any) -> None:
         """``name.append(value)``, once in a pass, or ``name[key].append(value)``."""
+        self._with_keys |= {name} if key else set()
+        self._append(name, value, *key)
+
+    def append_new(self, name: str, value: Any, key: Any) -> None:
+        """``name.setdefault(key, []).append(value)``."""
+        self._append(name, value, key)
+
+    def _append(self, name: str, value: Any, *key: Any) -> None:
         lists: Any = self._groups.setdefault(name, {}) if key else self._lists
         self._note_kinds(name, key)
         entries = lists.setdefault(*(key or (name,)), {})
@@ -135,6 +158,13 @@ class Loop:
     def _appended_to_entries(self, name: str, before: Any) -> Any:
         """Lists of a list or a dict that are there before, each an empty one of its own."""
         groups, kind = self._groups[name], type(before)
+        is_list_by_default = kind is defaultdict and before.default_factory is list
+        is_list_by_name = kind is dict and name not in self._with_keys
+        if name not in self._lists and not before and (is_list_by_default or is_list_by_name):
+            if not all(map(is_plain, groups)):
+                self._rows.refuse("appending to entries of keys that are not constant")
+            made = {key: self._mapped(entries) for key, entries in groups.items()}
+            return Groups(self._rows, made, raises=is_list_by_name)
         lists = before if kind is list else list(before.values()) if kind is dict else None
         if name in self._lists:
             self._rows.refuse("appending to a list, and to entries of it")
@@ -156,6 +186,10 @@ class Loop:
             self._rows.refuse(f"adding to the entry {key!r} in a loop over the records")
         if type(entries) is dict and key not in entries:
             self._rows.refuse("new keys of a dict in a loop over the records")
+
+    def leave(self, how: str) -> NoReturn:
+        """The loop, or the function, ends in this pass: later records count no more."""
+        self._rows.refuse(f"a loop over the records that some of them end ({how})")
 
     def fail(self) -> NoReturn:
         """A pass raised an exception: it would depend on which records there are."""
@@ -196,15 +230,46 @@ class Loop:
         if self._methods is not None:
             self._methods.changing |= set(attributes)
 
-    def total_held(self, name: str, owner: Any, attribute: str) -> None:
-        """``owner.attribute`` after the loop, which added to it under this name."""
+    def part(self, owner: Any, attribute: str) -> Any:
+        """An object that an object holds."""
+        return held_object(owner, attribute)
+
+    def will_call(self, name: str, owner: Any, method: str) -> None:
+        """Passes call a method of an object for what it adds."""
+        self._calls[name] = self.calls(owner, method)
+
+    def calls(self, owner: Any, method: str, depth: int = 0) -> AddingMethod:
+        """Such a method, looked at once."""
+        place = id(owner), method
+        if place not in self._called:
+            made = AddingMethod(self, self._folds, owner, method, depth)
+            self._called[place] = owner, made
+            self.changes(*(attribute for _, attribute in made.sums))
+        return self._called[place][1]
+
+    def call(self, name: str, *arguments: Any, **named: Any) -> None:
+        """``owner.method(..)`` in this pass."""
+        self._calls[name](*arguments, **named)
+
+    def totals_of_calls(self) -> None:
+        """What objects hold after the loop whose methods added to it."""
+        sums = {
+            (name_of_held(owner, attribute), method, attribute): owner
+            for owner, made in self._called.values()
+            for method, attribute in made.sums
+        }
+        for (name, method, attribute), owner in sums.items():
+            self.total_held(method, name, attribute, owner)
+
+    def total_held(self, method: str, name: str, attribute: str, owner: Any) -> None:
+        """``owner.attribute`` after the loop, which added to it, or to entries, under this name."""
         if name in self._vectors or self._is_held_twice(owner, attribute):
             self._rows.refuse(
                 f"adding arrays, or twice, to .{attribute} in a loop over the records"
             )
-        if name in self._sums:
-            before = held_number(owner, attribute)
-            setattr(owner, attribute, self.total(name, before))
+        if any(name in noted for noted in (self._sums, self._items, self._lists, self._groups)):
+            held = held_number if method == "total" else held_table
+            setattr(owner, attribute, getattr(self, method)(name, held(owner, attribute)))
 
     def _is_held_twice(self, owner: Any, attribute: str) -> bool:
         """Whether another name of the same object was added to."""
@@ -227,12 +292,12 @@ class Loop:
             if any(type(key) is Inside for key in tables):
                 self._rows.refuse("adding to entries of new entries in a loop over the records")
             # Which keys there are depends on the records.
-            missing = before.default_factory if kind is defaultdict else None
-            if missing not in (None, int) or (kind is defaultdict and missing is None):
-                self._rows.refuse("a defaultdict of anything but int")
+            start = 0 if kind is not defaultdict else start_of(before.default_factory)
+            if start is None:
+                self._rows.refuse("a defaultdict of anything but 0")
             if kind is dict and name in self._with_keys:
                 self._rows.refuse("adding to entries of an empty dict")
-            return Counts(self._rows, tables, raises=kind is dict)
+            return Counts(self._rows, tables, raises=kind is dict, start=start)
         is_array = kind in (np.ndarray, SymbolicArray)
         cells = before.cells if kind is SymbolicArray else before
         if is_array and before.ndim > 1:
@@ -303,25 +368,6 @@ class Loop:
     def _item(self, name: str, key: Any) -> RecordTable:
         self._note_kinds(name, key if isinstance(key, tuple) else (key,))
         return self._table(self._items.setdefault(name, {}), key)
-
-
-def held_number(owner: Any, attribute: str) -> Any:
-    """The number that an object holds, where reading and writing it runs no code of its class.
-
-    Raises TypeError for all others.
-    """
-    kind = type(owner)
-    in_class = inspect.getattr_static(kind, attribute, None)
-    is_slot = type(in_class) is MemberDescriptorType
-    reader: Any = kind.__getattribute__
-    writer: Any = kind.__setattr__
-    is_written_by_class = hasattr(type(in_class), "__set__") and not is_slot
-    is_bare = reader is object.__getattribute__ and writer is object.__setattr__
-    if is_bare and not is_written_by_class:
-        value = getattr(owner, attribute, None) if is_slot else vars(owner).get(attribute, in_class)
-        if type(value) in NUMBERS or is_symbolic(value):
-            return value
-    raise TypeError(f".{attribute} of a {kind.__name__} is added to in a loop over the records")
 
 
 def refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:

@@ -51,8 +51,13 @@ class ThresholdLoop:
     value: ast.expr
     sources: list[ast.expr]
 
+    @property
+    def adds(self) -> bool:
+        """Whether a pass adds to an entry, as loops over records do, too."""
+        return isinstance(self.node.body[-1], ast.AugAssign)
+
     def rewritten(
-        self, number: int, iterable: ast.expr, plain: Callable[[ast.For], ast.stmt]
+        self, number: int, iterable: ast.expr, plain: Callable[[ast.For], list[ast.stmt]]
     ) -> list[ast.stmt]:
         """Statements that ask whether distinct values are walked, and go on as written if not."""
         hidden, loop = f"{OWN_NAMES}pairs_{number}", f"{OWN_NAMES}passing_{number}"
@@ -64,10 +69,11 @@ class ThresholdLoop:
 
         test = self.test
         if test is None:
-            told = called("keep", self.key, self.value)
+            told = called("add" if self.adds else "keep", self.key, self.value)
         else:
             compared = test.left, ast.Constant(test.comparison), test.bound
-            told = called("tell", *compared, self.key, self.value)
+            # It is calculated once the number is told that it is made of.
+            told = called("tell", *compared, self.key, lambda_node(None, self.value))
         checks = [ast.Expr(called("draws", copy_tree(source))) for source in self.sources]
         body = [*checks, *map(copy_tree, self.assigned), ast.Expr(told)]
         walk = ast.For(copy_tree(self.node.target), name_node(loop), body, [])
@@ -79,7 +85,7 @@ class ThresholdLoop:
         guarded = ast.Try([walk], [failing], [], [])
         choice = ast.If(
             ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]),
-            [plain(written)],
+            plain(written),
             [guarded, result],
         )
         statements: list[ast.stmt] = [
@@ -251,7 +257,13 @@ def _with_counts(node: Any) -> Any:
 
 
 def _told(node: ast.stmt) -> tuple[ast.expr | None, str, ast.expr, ast.expr] | None:
-    """``found[key] = value`` or ``found.append(value)``: the test, the name, key, and value."""
+    """``found[key] = value`` or ``found.append(value)``: the test, the name, key, and value.
+
+    Without a test ``found[key] += value``, too.
+    """
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        entry = _entry(ast.Assign([node.target], node.value))
+        return None if entry is None else (None, *entry)
     if not isinstance(node, ast.If):
         entry = _entry(node)
         is_entry = entry is not None and isinstance(node, ast.Assign)

@@ -79,6 +79,23 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
 
+def _without_nan(function: Any) -> Callable[..., Any]:
+    """Of ``np.nansum`` and ``np.nanmean``: sums are of numbers that are finite, or refused."""
+
+    def rule(array: Any, axis: Any = None, **options: Any) -> Any:
+        column = column_of(array)
+        if column is None or _given({"axis": axis, **options}) or column.table.ndim > 1:
+            return NotImplemented
+        if not np.all(np.isfinite(column.table)):
+            column.refuse("numbers that are not finite")
+        return function(array)
+
+    return rule
+
+
+FUNCTIONS[np.nansum], FUNCTIONS[np.nanmean] = _without_nan(_sum), _without_nan(_mean)
+
+
 @_follows(np.count_nonzero)
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     column = column_of(array)
@@ -309,7 +326,25 @@ def _where(condition: Any, *pair: Any) -> Any:
     return first.entrywise(np.where, (condition, *pair), "numpy.where")
 
 
-STEADY.add(np.where)
+@_follows(np.select)
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if not isinstance(condlist, (list, tuple)) or not isinstance(choicelist, (list, tuple)):
+        return NotImplemented
+    columns = [column_of(condition) for condition in condlist]
+    if not columns or columns[0] is None or len(columns) != len(choicelist):
+        return NotImplemented
+    if any(column is None for column in columns):
+        return columns[0].refuse("numpy.select with a condition that is not of the records")
+    return columns[0].entrywise(_selected, (*condlist, *choicelist, default), "numpy.select")
+
+
+def _selected(*tables: Any) -> Any:
+    """``numpy.select`` of so many conditions and choices, and what else holds."""
+    half = len(tables) // 2
+    return np.select(tables[:half], tables[half:-1], tables[-1])
+
+
+STEADY |= {np.where, _selected}
 
 
 @_follows(np.round, np.around)

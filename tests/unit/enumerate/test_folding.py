@@ -313,7 +313,6 @@ BODIES = {
     "next record": "for i in range(len(data) - 1):\n    total += data[i + 1]\nreturn total",
     "fewer records": "for i in range(len(data) - 1):\n    total += data[i]\nreturn total",
     "number of the record": "for i, v in enumerate(data):\n    total += i * v\nreturn total",
-    "index read later": "for i in range(len(data)):\n    total += data[i]\nreturn i",
     "starts later": "i = 1\nwhile i < len(data):\n    total += data[i]\n    i += 1\nreturn total",
     "two at once": "i = 0\nwhile i < len(data):\n    total += data[i]\n    i += 2\nreturn total",
     "grows first": (
@@ -393,10 +392,6 @@ BODIES = {
     "global": "global G\nG = 0\nfor v in data:\n    G += v\nreturn G",
     "shadowed sum": "sum = max\nreturn sum(data)",
     "deleted": "for v in data:\n    total += v\n    del v\nreturn total",
-    "break of an inner loop": (
-        "for v in data:\n    for k in range(3):\n        if k == v:\n            break\n"
-        "        total += 1\nreturn total"
-    ),
 }
 
 

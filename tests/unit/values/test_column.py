@@ -57,6 +57,7 @@ STEPS: dict[str, Step] = {
     "minimum": lambda x: np.minimum(x, 2),
     "maximum": lambda x: np.maximum(1.5, x),
     "where": lambda x: np.where(x > 2, x, 0),
+    "first that holds": lambda x: np.select([x > 2, x == 1], [x, 2.5], 1),
     "equal": lambda x: (x == 1).astype(int),
     "mask": lambda x: ((x > 1) & ~(x == 3)) * 2,
     "float": lambda x: x.astype(float),
@@ -73,6 +74,7 @@ STEPS: dict[str, Step] = {
 #: Of the result, to numbers.
 ENDS: dict[str, Step] = {
     "sum": lambda x: [x.sum()],
+    "sum but NaN": lambda x: [np.nansum(x)],
     "sum of half": lambda x: [np.sum(x * 0.5)],
     "count": lambda x: [np.count_nonzero(x)],
     "comparison": lambda x: [(x > 1).sum(), (x <= 1).sum()],

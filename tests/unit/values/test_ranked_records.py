@@ -39,12 +39,15 @@ RANKED: dict[str, Callable[[Any], Any]] = {
     "variance of a part": lambda data: data[:4].var(ddof=1),
     "deviation": lambda data: np.clip(data, 0, 2).std(),
     "deviation of floats": lambda data: np.std(data / 3 + 1e6, ddof=1),
+    "variance of a list": lambda data: statistics.variance(data.tolist()),
+    "deviation of a list": lambda data: statistics.pstdev([float(one) / 2 for one in data]),
 }
 
 
 # One record each; what lies between two of them never moves by all of its price.
 ALONE = ("median", "largest", "smallest", "sorted", "from the top", "sorted by NumPy", "of a list")
 SPREAD = ("variance", "variance of a part", "deviation", "deviation of floats")
+SPREAD += ("variance of a list", "deviation of a list")
 
 
 def largest_move(function: Callable[[Any], Any]) -> float:
@@ -77,6 +80,16 @@ def with_noise(name: str, scale: float) -> Any:
 
         def released(data: Any, rng: Any) -> Any:
             return statistics.median(data.tolist()) + rng.laplace(0, scale)
+
+    elif name == "variance of a list":
+
+        def released(data: Any, rng: Any) -> Any:
+            return statistics.variance(data.tolist()) + rng.laplace(0, scale)
+
+    elif name == "deviation of a list":
+
+        def released(data: Any, rng: Any) -> Any:
+            return statistics.pstdev([float(one) / 2 for one in data]) + rng.laplace(0, scale)
 
     elif name == "range":
 
@@ -143,12 +156,25 @@ def without_noise(data: Any, rng: Any) -> Any:
     return np.median(data)
 
 
+def cut_off(data: Any, rng: Any) -> Any:
+    # Of NumPy's whole numbers it is a whole number.
+    return statistics.pvariance(data) + rng.laplace(0, 100.0)
+
+
+def around_a_number(data: Any, rng: Any) -> Any:
+    return statistics.pvariance(data.tolist(), 1) + rng.laplace(0, 100.0)
+
+
 def of_floats(data: Any, rng: Any) -> Any:
     return np.median(data / 3) + rng.laplace(0, 100.0)
 
 
 @pytest.mark.parametrize(
-    "function", [of_a_selection, variance_of_a_selection, trimmed, without_noise, of_floats]
+    "function",
+    [
+        *(of_a_selection, variance_of_a_selection, trimmed, without_noise, of_floats),
+        *(cut_off, around_a_number),
+    ],
 )
 def test_other_uses_have_no_price(function: Callable[..., Any]) -> None:
     assert align(lt.mechanism(function), SMALL).epsilon == math.inf
