@@ -23,7 +23,12 @@ from liptest.cli import typed
 from liptest.cli.claim_options import grid_step_of
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
-from liptest.cli.confined_check import begun_late, check_elsewhere, refuted_elsewhere
+from liptest.cli.confined_check import (
+    begun_late,
+    check_elsewhere,
+    domain_elsewhere,
+    refuted_elsewhere,
+)
 from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.jobs import (
     CodePlace,
@@ -32,12 +37,14 @@ from liptest.cli.jobs import (
     check_file_says_it_all,
     distribution_of,
     load_job,
+    load_own_domain,
     read_task,
     settings_of,
     where_is,
 )
 from liptest.cli.loading import defined_at, label_of, muted
 from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
+from liptest.cli.own_domain import says_no_data, with_own_domain
 from liptest.cli.paths import check_paths, check_readable, files_of
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
@@ -290,6 +297,7 @@ def _check(
     outcome, words = Outcome(model.mechanism, 2), ""
     certificate: Certificate | None
     try:
+        model, own = with_own_domain(model, _own_domain(model, task))
         if task.place is not CodePlace.HERE:
             file, line = defined_at(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
@@ -316,10 +324,21 @@ def _check(
         return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
     assert certificate is not None
     screen.verdict(certificate.verdict)
-    if words:
-        screen.paragraph(words)
+    for told in filter(None, (own, words)):
+        screen.paragraph(told)
     done = _CODES[certificate.decision]
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
+
+
+def _own_domain(model: CheckModel, task: CommandJob) -> Domain | None:
+    """The domain of an object of another library, where nothing is said of the data."""
+    where = where_is(model, task.folder)
+    if not says_no_data(model, where):
+        return None
+    if task.place is CodePlace.HERE:
+        return load_own_domain(where)
+    hidden = () if task.ledger is None else (task.ledger,)
+    return domain_elsewhere(model, task.folder, where, hidden=hidden)
 
 
 def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:

@@ -22,6 +22,7 @@ from liptest.cli.config import CheckModel
 from liptest.cli.lines import plain_line
 from liptest.cli.loading import defined_at, label_of
 from liptest.data.distributions import Distribution
+from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.certificate import (
     CALLER_SEED,
@@ -29,12 +30,12 @@ from liptest.evidence.certificate import (
     identify_data,
     versions_here,
 )
-from liptest.evidence.domain_form import domain_to_dict
+from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.findings import Findings
 from liptest.report.text import printable
-from liptest.runs.jail import Listener, find_bubblewrap, memory_here, run_confined
+from liptest.runs.jail import ChildReply, Listener, find_bubblewrap, memory_here, run_confined
 from liptest.runs.progress import Told
 from liptest.runs.shown_code import code_files
 from liptest.verdicts import Decision
@@ -100,19 +101,59 @@ def check_elsewhere(
             "code of your own",
             name="sql",
         )
+    reply = _ask(
+        model,
+        folder,
+        where,
+        Listener(_Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line),
+        hidden=hidden,
+        memory=memory,
+        workers=workers,
+        pictures=pictures,
+        checkpoint=None if checkpoint is None else str(checkpoint),
+        kept=_kept(checkpoint),
+    )
+    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
+
+
+def domain_elsewhere(
+    model: CheckModel, folder: Path, where: str, *, hidden: Iterable[Path]
+) -> Domain | None:
+    """The domain that the object at ``where`` has of its own, as another process says."""
+    listener = Listener(lambda _: None, _ignore_line)
+    reply = _ask(model, folder, where, listener, hidden=hidden, asks_domain=True)
+    answer = _answer(reply.content)
+    try:
+        said = answer["domain"]
+        return None if said is None else domain_of(said)
+    except _NOT_READ as error:
+        raise _unreadable(str(error)) from None
+
+
+def _ask(
+    model: CheckModel,
+    folder: Path,
+    where: str,
+    listener: Listener,
+    *,
+    hidden: Iterable[Path],
+    memory: int | None = None,
+    **asked: Any,
+) -> ChildReply:
+    """What another process that runs the code answers; ``asked`` stands in the request."""
     memory = memory_here() if memory is None else memory
+    unsaid = {"workers": 1, "pictures": False, "checkpoint": None, "kept": None}
     request = {
         "check": model.model_dump(mode="json", exclude_none=True),
         "folder": str(folder),
-        "workers": workers,
         "memory": memory,
         "is_jailed": find_bubblewrap() is not None,
-        "pictures": pictures,
-        "checkpoint": None if checkpoint is None else str(checkpoint),
-        "kept": _kept(checkpoint),
         "debug": cli.DEBUG in sys.argv,
+        "asks_domain": False,
+        **unsaid,
+        **asked,
     }
-    reply = run_confined(
+    return run_confined(
         _MODULE,
         json.dumps(request).encode(),
         readable=_readable(model, folder, where),
@@ -120,11 +161,8 @@ def check_elsewhere(
         folder=Path.cwd(),
         seconds=math.inf if model.max_seconds is None else model.max_seconds + _GRACE,
         memory=memory,
-        listener=Listener(
-            _Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line
-        ),
+        listener=listener,
     )
-    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
 
 
 def refuted_elsewhere(

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Annotated, Any, Literal
@@ -24,6 +24,7 @@ from liptest.cli.data_options import (
     read_numbers,
 )
 from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.own_domain import options_of, own_domain
 from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.distributions import DomainAlone
@@ -162,6 +163,7 @@ def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
     """
     with muted():
         mechanism, _ = load_mechanism(where)
+    known = _with_own_domain(mechanism, known)
     kind, dimension, sizes = _domain(mechanism, known)
     parts = [
         _header(where, mechanism),
@@ -202,6 +204,18 @@ def _header(where: str, mechanism: Mechanism) -> str:
         f'Lines marked {_MARK} start with "#": remove it and put your value.',
     ]
     return "\n".join(f"# {_printable(line)}".rstrip() for line in lines)
+
+
+def _with_own_domain(mechanism: Mechanism, known: Known) -> Known:
+    """With the domain of an object of another library, where nothing is said of the data."""
+    own = own_domain(mechanism)
+    said = None if own is None else options_of(own)
+    if said is None or replace(known, epsilon=None, delta=None) != Known() or said.relation:
+        return known
+    sizes = None if said.sizes is None else ",".join(map(str, said.sizes))
+    return replace(
+        known, domain=said.kind, dimension=said.dimension, values=said.values, sizes=sizes
+    )
 
 
 def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[int] | None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -375,7 +376,7 @@ class Screen:
 
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
-        said = " ".join(str(error).split())
+        said = _in_commands(" ".join(str(error).split()), where)
         prefix = f"{where}: " if where and not said.startswith(f"{where}: ") else ""
         line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
@@ -396,6 +397,15 @@ class Screen:
                 bar.update(task, completed=done, total=planned, rest=pace.words(done, planned))
 
             yield update
+
+
+def _in_commands(said: str, where: str) -> str:
+    """What is said with names of Python, for a reader of the command line."""
+    if "liptest samples" not in said:
+        said = re.sub(r"lt\.check_samples(?![\w(])", "liptest samples", said)
+    if where:
+        said = said.replace("lt.output_law", f"liptest law {where} --dataset 0,1,1")
+    return said
 
 
 def printable(text: str) -> str:
