@@ -212,8 +212,8 @@ def _config_error(first: Any, where: str) -> ConfigError:
 
 #: What may be written for a key that must be there.
 _VALUES = {
-    "epsilon": "epsilon = 1.0 below [[check]], the claim (in a file of liptest init: remove the # "
-    "before it)",
+    "epsilon": "epsilon = 1.0 below [[check]], the claim (where "
+    "FILL IN stands, remove the # before it)",
     "mechanism": 'mechanism = "mine.py:count" below [[check]]',
     "check": '[[check]], and below it mechanism = "mine.py:count" and epsilon = 1.0',
 }

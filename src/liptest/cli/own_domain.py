@@ -29,12 +29,11 @@ def options_of(domain: Domain) -> DomainOptions | None:
     if isinstance(domain, RecordGrid) and len(set(sizes)) == 1:
         return DomainOptions(dimension=domain.dimension, values=sizes[0])
     if isinstance(domain, AnswerGrid):
-        relation = "all" if isinstance(domain, AllAnswers) else "one"
-        return DomainOptions(kind="answergrid", relation=relation, sizes=sizes)
-    if isinstance(domain, (Hypergrid, RecordGrid)):
-        kind = "hypergrid" if isinstance(domain, Hypergrid) else "recordgrid"
-        return DomainOptions(kind=kind, sizes=sizes)
-    return None
+        are_all = isinstance(domain, AllAnswers)
+        return DomainOptions("answergrid", "all" if are_all else "one", sizes=sizes)
+    if isinstance(domain, Hypergrid):
+        return DomainOptions("hypergrid", sizes=sizes)
+    return DomainOptions("recordgrid", sizes=sizes) if isinstance(domain, RecordGrid) else None
 
 
 def words_for_options(domain: Domain) -> str:

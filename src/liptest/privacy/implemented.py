@@ -189,7 +189,8 @@ def _searched(
                 if witness is not None:
                     if not (one.agrees() and other.agrees() and other.never_gives(witness)):
                         return not_analysed("real runs differ from what was followed")
-                    return _verdict(search, witness, claim, draws)
+                    words = domain.pair_words(witness.dataset, witness.neighbour)
+                    return _verdict(search, replace(witness, rows=words or None), claim, draws)
     return AsImplemented(Decision.INCONCLUSIVE, _NOTHING)
 
 
