@@ -66,7 +66,8 @@ def line_in_words(name: str, line: int) -> str:
     if not name:
         return ""
     text = linecache.getline(name, line).strip()
-    return f"{Path(name).name}:{line}: {text}".rstrip(": ")
+    file = "notebook cell" if "ipykernel" in name else Path(name).name
+    return f"{file}:{line}: {text}".rstrip(": ")
 
 
 def advice_on(what: str, advice: str) -> str:
