@@ -78,7 +78,7 @@ def check(
         bool,
         Parameter(
             group=RUN,
-            help="Against authors who attack: another process asks the code for all its laws; "
+            help="Against authors who attack: another process computes all laws of the code; "
             "they are compared here.",
             negative="",
         ),
@@ -115,7 +115,9 @@ def release(
     mechanism: Mechanism = None,
     /,
     *,
-    private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
+    private: Annotated[
+        Path, Parameter(help="Private dataset: a CSV or .npy file, or a JSON list.")
+    ],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
     private_table: Annotated[
@@ -444,8 +446,9 @@ def _sealed_elsewhere(
         )
     except GateError as error:
         raise GateError(
-            f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "
-            f"trust its author, check without --sealed, release with --trust-code"
+            f"not all of its output laws could be computed in another process before the private "
+            f"data are read: {error}; of real numbers release multiples of a step, --grid-step "
+            f"0.01; if you trust its author, check without --sealed, or release with --trust-code"
         ) from None
 
 
@@ -625,7 +628,7 @@ def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str])
         return
     # A full disk may have kept the last chunks out.
     kept = ", ".join(there)
-    screen.paragraph(f"Kept in {kept}: what was done when it was written last. To go on from it:")
+    screen.paragraph(f"What was done is kept in {kept}. To continue from there:")
     screen.command(shlex.join(["liptest", *typed, *(["--resume"] * ("--resume" not in typed))]))
 
 

@@ -45,8 +45,8 @@ _MODULE = "liptest.cli.checking_child"
 _GRACE = 60.0
 #: What a verdict is worth whose code ran in another process; how it was confined is put in front.
 WORD = (
-    "The verdict is the word of the process that ran this code. Against an author who attacks, "
-    "add --sealed; code of your own needs neither: --in-process."
+    "The verdict is what the process that ran this code reports. Against an author who attacks, "
+    "add --sealed; for code of your own --in-process is enough."
 )
 _NO_FILES = (
     "; code that is confined sees Python files and the public tables of the request, no other "

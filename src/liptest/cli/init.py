@@ -63,7 +63,9 @@ def init(
     ] = None,
     values: Annotated[
         int | None,
-        Parameter(group=_KNOWN, help="Whole numbers each record takes: 8 says 0 to 7.", **WHOLE),
+        Parameter(
+            group=_KNOWN, help="Whole numbers that each record takes: 8 means 0 to 7.", **WHOLE
+        ),
     ] = None,
     sizes: Annotated[
         str | None, Parameter(group=_KNOWN, help="Values per coordinate: 3,3,2.")
@@ -194,7 +196,7 @@ def _header(where: str, mechanism: Mechanism) -> str:
         count = len(mechanism.outputs)
         outputs = f"{count:,}, from {mechanism.outputs[0]!r} to {mechanism.outputs[-1]!r}"
     lines = [
-        "What `liptest check` tests: a privacy claim, the datasets it is about, and their law.",
+        "What `liptest check` tests: a privacy claim, and the datasets it is about.",
         "",
         where,
         f"  sees: {sees}",

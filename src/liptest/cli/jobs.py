@@ -111,7 +111,7 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
             "domain and distribution" if said[0] == "data" else f"--{said[0].replace('_', '-')}"
         )
         raise InputError(
-            f"{option}: the checks of a file say that themselves; write it there, or name the "
+            f"{option}: each check of a file says that itself; write it there, or name the "
             f"mechanism on the command line",
             name=said[0],
         )

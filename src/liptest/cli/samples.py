@@ -58,7 +58,7 @@ def samples(
         bool,
         Parameter(
             group=RUN,
-            help="Draw until the claim is refuted, no further; the error bound holds wherever it "
+            help="Draw only until the claim is refuted; the error bound holds wherever it "
             "stops. Never says YES.",
             negative="",
         ),
@@ -90,7 +90,7 @@ def samples(
     ] = None,
     vendor: Annotated[
         str | None,
-        Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the sampler."),
+        Parameter(group=_OUT, help="Name of the vendor in the ledger; default: the sampler."),
     ] = None,
 ) -> int:
     """Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.

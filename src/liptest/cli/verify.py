@@ -33,11 +33,12 @@ from liptest.runs.fingerprints import distribution_hash
 
 def verify(
     certificate: Annotated[Path, Parameter(help="JSON file that check or release wrote.")],
-    named: Annotated[str | None, Parameter(help="The mechanism, as --mechanism says it.")] = None,
+    named: Annotated[str | None, Parameter(help="The mechanism, the same as --mechanism.")] = None,
     /,
     *,
     mechanism: Annotated[
-        str | None, Parameter(help="file.py:name or package.module:name; without, only the file.")
+        str | None,
+        Parameter(help="file.py:name or package.module:name; without it only the file is checked."),
     ] = None,
     config: Annotated[
         Path | None, Parameter(help="liptest.toml with the mechanism and its distribution.")

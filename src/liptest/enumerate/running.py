@@ -134,7 +134,7 @@ def _not_followed(name: str, fault: Fault) -> NotFollowed:
     kind = type(fault.error).__name__
     by = f"liptest itself raised {kind} there ({fault.raised_at})"
     if not fault.raised_at:
-        by = f"what is called there takes numbers that are known only, and raised {kind}"
+        by = f"what is called there takes known numbers only, and raised {kind}"
     return NotFollowed(
         f"{name}: what is done with random numbers{f' at {line}' if line else ''} cannot be "
         f"followed: {by}, which is not an output of the program; write the line otherwise, or "

@@ -352,9 +352,8 @@ class Screen:
         notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
         if law.leaves is not None:
             notes.append(
-                f"runs, one for each way the random choices fall out: {law.leaves:,}; repeated "
-                f"with real random numbers: {law.repeated:,} of them "
-                f"({law.again / max(law.leaves + law.again, 1):.0%} of all runs)"
+                f"runs, one for each outcome of the random choices: {law.leaves:,}; repeated with "
+                f"real random numbers: {law.repeated:,} of them"
             )
         if hidden:
             notes.append(f"{hidden} less likely outputs not shown")

@@ -58,7 +58,7 @@ def test_an_honest_answer_is_shown_with_whose_word_it_is(
     said = " ".join(capsys.readouterr().out.split())
     assert "YES by proof" in said
     assert "(Bubblewrap: no network, no other files, no other processes." in said
-    assert "the word of the process that ran this code" in said
+    assert "what the process that ran this code reports" in said
 
 
 LIES = {
@@ -233,7 +233,7 @@ def test_what_a_word_is_worth(folder: Path, capsys: pytest.CaptureFixture[str]) 
     """Code that replaces the analysis gets the YES that is its word; sealed laws are compared."""
     (folder / "mine.py").write_text(FORGES)
     assert main(ASKED) == 0
-    assert "the word of the process that ran this code" in " ".join(capsys.readouterr().out.split())
+    assert "what the process that ran this code reports" in " ".join(capsys.readouterr().out.split())
     assert main([*ASKED, "--sealed"]) == 1
     assert "NO" in capsys.readouterr().out
 
