@@ -339,8 +339,7 @@ def _own_domain(model: CheckModel, task: CommandJob) -> Domain | None:
         return None
     if task.place is CodePlace.HERE:
         return load_own_domain(where)
-    hidden = () if task.ledger is None else (task.ledger,)
-    return domain_elsewhere(model, task.folder, where, hidden=hidden)
+    return domain_elsewhere(model, task.folder, where, hidden=task.hidden)
 
 
 def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
@@ -385,7 +384,7 @@ def _tested_in_jail(
             workers=task.workers,
             checkpoint=checkpoint,
             pictures=pictures,
-            hidden=() if task.ledger is None else (task.ledger,),
+            hidden=task.hidden,
             progress=progress,
         )
     made = _written_down(screen, model, recorder, checked.certificate)
@@ -399,8 +398,7 @@ def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Ce
     """The same of all laws that another process had from the code, which is not imported here."""
     law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    hidden = [] if task.ledger is None else [task.ledger]
-    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden)
+    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, task.hidden)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         run = replace(settings, executor=executor, progress=progress)
         verdict = check_with_settings(sealed_code.sealed.mechanism, law, run)
@@ -446,9 +444,8 @@ def _sealed_elsewhere(
         )
     except GateError as error:
         raise GateError(
-            f"not all of its output laws could be computed in another process before the private "
-            f"data are read: {error}; of real numbers release multiples of a step, --grid-step "
-            f"0.01; if you trust its author, check without --sealed, or release with --trust-code"
+            f"not all of its laws can be sealed in another process: {error}; release real numbers "
+            f"by --grid-step 0.01, or, if you trust the author, without --sealed or by --trust-code"
         ) from None
 
 
@@ -532,7 +529,7 @@ def _gate_on_sealed(
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
     step = _step(model, options)
-    hidden = [options["private"], *([] if task.ledger is None else [task.ledger])]
+    hidden = [options["private"], *task.hidden]
     sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden, step=step)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(

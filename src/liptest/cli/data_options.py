@@ -187,9 +187,7 @@ class DomainOptions:
     ] = None
     relation: Annotated[
         Literal["all", "one", "replace", "add_remove"] | None,
-        _option(
-            "Of answers: may all move, or one? Of a table: what happens to one row."
-        ),
+        _option("Of answers: may all move, or one? Of a table: what happens to one row."),
     ] = None
     dimension: Annotated[
         int | None,

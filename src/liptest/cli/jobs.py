@@ -38,6 +38,11 @@ class CommandJob:
     is_from_file: bool = False
     place: CodePlace = CodePlace.HERE
 
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """Files that code in a jail must not see."""
+        return () if self.ledger is None else (self.ledger,)
+
 
 @dataclass(frozen=True)
 class Job:

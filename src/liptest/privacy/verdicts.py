@@ -501,8 +501,7 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
             f" The code draws whole-number noise itself and adds it to sums over the records. The "
             f"law of that noise was enumerated ({counted(values, 'value')}; all others count as "
             f"delta) and moved by all that a neighbour can change: {_price_text(parameters)}. That "
-            f"holds "
-            f"{parameters.get('holds')}{taken}."
+            f"holds {parameters.get('holds')}{taken}."
         )
     if isinstance(moves := parameters.get("moves"), int):
         return (

@@ -233,7 +233,9 @@ def test_what_a_word_is_worth(folder: Path, capsys: pytest.CaptureFixture[str]) 
     """Code that replaces the analysis gets the YES that is its word; sealed laws are compared."""
     (folder / "mine.py").write_text(FORGES)
     assert main(ASKED) == 0
-    assert "what the process that ran this code reports" in " ".join(capsys.readouterr().out.split())
+    assert "what the process that ran this code reports" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert main([*ASKED, "--sealed"]) == 1
     assert "NO" in capsys.readouterr().out
 
