@@ -444,8 +444,8 @@ def _sealed_elsewhere(
         )
     except GateError as error:
         raise GateError(
-            f"not all of its laws can be sealed in another process: {error}; release real numbers "
-            f"by --grid-step 0.01, or, if you trust the author, without --sealed or by --trust-code"
+            f"not all of its laws can be sealed in another process; of real numbers release with "
+            f"--grid-step 0.01, of an author you trust with --trust-code: {error}"
         ) from None
 
 
