@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -41,6 +42,11 @@ from liptest.runs.shown_code import code_files
 from liptest.verdicts import Decision
 
 _MODULE = "liptest.cli.checking_child"
+# Seconds without a word, after which it is said how a check is ended.
+_SILENCE = 30.0
+_AT_WORK = (
+    "still at work; Ctrl-C ends the check with what is known, --max-seconds 60 does so itself"
+)
 # Seconds beyond those of the request, in which a child says what it knows.
 _GRACE = 60.0
 #: What a verdict is worth whose code ran in another process; how it was confined is put in front.
@@ -197,12 +203,22 @@ def refuted_elsewhere(
 
 
 @contextmanager
-def begun_late(begin: Callable[[], AbstractContextManager[Told | None]]) -> Iterator[Told]:
-    """Progress that is shown from the first message on: until then the other process starts."""
+def begun_late(
+    begin: Callable[[], AbstractContextManager[Told | None]], *, silence: float = _SILENCE
+) -> Iterator[Told]:
+    """Progress that is shown from the first message on: until then the other process starts.
+
+    Where no message comes for ``silence`` seconds, a line says how to end the check.
+    """
     with ExitStack() as stack:
         begun: list[Told | None] = []
+        patience = threading.Timer(silence, _print_line, [_AT_WORK])
+        patience.daemon = True
+        patience.start()
+        stack.callback(patience.cancel)
 
         def tell(done: int, planned: int) -> None:
+            patience.cancel()
             if not begun:
                 begun.append(stack.enter_context(begin()))
             if begun[0] is not None:

@@ -9,7 +9,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
+from liptest.cli.confined_check import begun_late
 from liptest.evidence.certificate import document_digest
 from liptest.runs import jail
 from tests.golden.situations import FILES
@@ -170,7 +173,7 @@ def test_a_database_is_out_of_reach(
 
 # The same commands in this process and in a jail.
 
-NOTE = re.compile(r"\((?:Bubblewrap|Not confined)[:\s].*?--in-process\.\)\n\n", re.DOTALL)
+NOTE = re.compile(r"\((?:Bubblewrap|Not confined)[:\s].*?--in-process is enough\.\)\n\n", re.DOTALL)
 BOTH = (
     "check mine.py:flips --epsilon 'log(3)' --records 3 --seed 1",
     "check mine.py:regions --epsilon 1 --table people.csv --columns age:0..120,region "
@@ -351,3 +354,16 @@ def test_interrupted_and_resumed(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert not kept.exists()
     assert "(Bubblewrap" in done.stdout or "(Not confined" in done.stdout
+
+
+@pytest.mark.parametrize(("silence", "speaks", "is_told"), [(0.0, False, True), (1e4, True, False)])
+def test_silence_is_broken_once(
+    silence: float, speaks: bool, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with begun_late(lambda: nullcontext(None), silence=silence) as progress:
+        if speaks:
+            progress(1, 2)
+        waiting = [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+        for thread in waiting:
+            thread.join()
+    assert ("still at work; Ctrl-C ends the check" in capsys.readouterr().err) == is_told
