@@ -63,6 +63,9 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
         private = " --private private.csv --private-column click" if command == "release" else ""
         data = "" if named is not None and _says_its_data(named) else f" {_data(options)}"
         return f"liptest {command} {mechanism} {_claim(options)}{data}{private}"
+    if command == "samples" and named is not None and (shape := _parameters(named)):
+        scalar = " --scalar" if len(shape) == 2 else ""
+        return f"liptest samples {mechanism}{scalar} --epsilon 1 --records 10 --probabilities 0.5"
     if command == "init":
         return f"liptest init {mechanism} --epsilon 1 {_RECORDS}"
     if command == "serve" and "--demo" in options and find_bubblewrap() is None:
@@ -194,10 +197,15 @@ def _names_of(statement: ast.stmt) -> list[str]:
 
 def _draws_samples(mechanism: str) -> bool:
     """Whether it is a function (dataset, n, rng), seen from its text."""
+    return _parameters(mechanism)[1:] == ["n", "rng"]
+
+
+def _parameters(mechanism: str) -> list[str]:
+    """Those of a function of a file, seen from its text; none of anything else."""
     bound = _bound(mechanism) if ".py:" in mechanism else None
     if not isinstance(bound, ast.FunctionDef) or "." in mechanism.rpartition(":")[2]:
-        return False
-    return [parameter.arg for parameter in bound.args.args][1:] == ["n", "rng"]
+        return []
+    return [parameter.arg for parameter in bound.args.args]
 
 
 def _says_its_data(mechanism: str) -> bool:

@@ -63,6 +63,9 @@ def scaled(data, scale):
 def raises(data, rng):
     raise ValueError("never")
 
+def many(data, n, rng):
+    return rng.integers(2, size=n)
+
 def prints(data, rng):
     print(int(data[0]) ^ int(rng.random() < 0.25))
 
@@ -190,6 +193,9 @@ STUMBLES = {
     "check a.py:raises --epsilon 2 --records 3": "with liptest law a.py:raises --dataset 0,1,1\n",
     "release a.py:flips --epsilon 2 --records 3": "--private is missing",
     "init": "MECHANISM is missing",
+    "samples a.py:flips --epsilon 1 --records 3 --uniform": "give vectorised=False (--scalar) for "
+    "(dataset, rng), one output a call\nExample: liptest samples a.py:flips --scalar --epsilon 1",
+    "samples a.py:many --scalar --epsilon 1 --records 3 --uniform": "leave vectorised=False",
 }
 
 
