@@ -59,15 +59,16 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     if command in ("check", "release") and named is not None and _draws_samples(named):
         return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(named or _NAMED)
+    is_known = named is not None and _says_its_data(named)
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
-        data = "" if named is not None and _says_its_data(named) else f" {_data(options)}"
+        data = "" if is_known and command == "check" else f" {_data(options)}"
         return f"liptest {command} {mechanism} {_claim(options)}{data}{private}"
     if command == "samples" and named is not None and (shape := _parameters(named)):
         scalar = " --scalar" if len(shape) == 2 else ""
         return f"liptest samples {mechanism}{scalar} --epsilon 1 --records 10 --probabilities 0.5"
     if command == "init":
-        return f"liptest init {mechanism} --epsilon 1 {_RECORDS}"
+        return f"liptest init {mechanism} --epsilon 1{'' if is_known else f' {_RECORDS}'}"
     if command == "serve" and "--demo" in options and find_bubblewrap() is None:
         return "liptest serve --demo --allow-unconfined"
     return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
