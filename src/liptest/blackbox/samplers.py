@@ -84,10 +84,10 @@ class Sampler(SamplesOnly):
             raise
         except Exception as error:
             raise MechanismError(
-                f"{self.name}: the vectorised sampler raised {type(error).__name__}, and which of "
-                f"the {count} draws failed cannot be told; return "
-                f"liptest.mechanisms.laws.Raised(..) in its place, or give a function "
-                f"(dataset, rng) with vectorised=False"
+                f"{self.name}: the vectorised sampler raised {type(error).__name__} "
+                f"({shown(str(error), 100)}), and which of the {count} draws failed cannot be "
+                f"told; mend it, return liptest.mechanisms.laws.Raised(..) in its place, or give a "
+                f"function (dataset, rng) with vectorised=False"
             ) from error
         return as_outputs(drawn, count, self.name)
 
