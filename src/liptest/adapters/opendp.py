@@ -160,11 +160,11 @@ def noise_of(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
         raise refuse_measurement(record.function)
     if domains.ends_of_type(str(measurement.input_domain)) is None:
         raise refuse_measurement(
-            f"{record.function} on {measurement.input_domain}, which is not a whole number"
+            f"{record.function} on {measurement.input_domain} (not a whole number)"
         )
     scale = record.arguments["scale"]
     if not scale > 0:
-        raise refuse_measurement(f"{record.function} with scale={scale}, which adds no noise,")
+        raise refuse_measurement(f"{record.function} with scale={scale} (it adds no noise)")
     return made(scale)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -42,7 +44,7 @@ class Sampler(SamplesOnly):
     that a scalar function raises is the output ``Raised(type)`` (of ``liptest.mechanisms.laws``);
     a vectorised one may return such objects itself (an object array).
 
-    Raises InputError when ``function`` is not callable.
+    Raises InputError when ``function`` is not callable, or takes other arguments.
     """
 
     function: Callable[..., Any]
@@ -58,6 +60,7 @@ class Sampler(SamplesOnly):
                 f"vectorised=False, (dataset, rng)",
                 name="function",
             )
+        _check_parameters(function, ("dataset", "n", "rng") if vectorised else ("dataset", "rng"))
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "vectorised", bool(vectorised))
         object.__setattr__(self, "name", name or getattr(function, "__name__", "sampler"))
@@ -81,10 +84,10 @@ class Sampler(SamplesOnly):
             raise
         except Exception as error:
             raise MechanismError(
-                f"{self.name}: the vectorised sampler raised {type(error).__name__}, and which of "
-                f"the {count} draws failed cannot be told; return "
-                f"liptest.mechanisms.laws.Raised(..) in its place, or give a function "
-                f"(dataset, rng) with vectorised=False"
+                f"{self.name}: the vectorised sampler raised {type(error).__name__} "
+                f"({shown(str(error), 100)}), and which of the {count} draws failed cannot be "
+                f"told; mend it, return liptest.mechanisms.laws.Raised(..) in its place, or give a "
+                f"function (dataset, rng) with vectorised=False"
             ) from error
         return as_outputs(drawn, count, self.name)
 
@@ -95,6 +98,24 @@ class Sampler(SamplesOnly):
             raise
         except Exception as error:
             return Raised(type(error).__name__)
+
+
+def _check_parameters(function: Callable[..., Any], given: tuple[str, ...]) -> None:
+    """InputError where a plain function cannot be called with so many arguments."""
+    if not isinstance(function, FunctionType):
+        return
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*given)
+    except TypeError:
+        fix = "leave vectorised=False (--scalar) out for (dataset, n, rng)"
+        if len(given) > 2:
+            fix = "give vectorised=False (--scalar) for (dataset, rng), one output a call"
+        raise InputError(
+            f"function={function.__name__} takes {signature}, and a sampler is called with "
+            f"({', '.join(given)}); {fix}",
+            name="function",
+        ) from None
 
 
 def check_sampler(sampler: object) -> Sampler:

@@ -352,8 +352,8 @@ def _bet_lines(bound: LossBound, bets: Bets) -> list[str]:
     tokens = f" and {bound.tokens:,} for delta" if bound.tokens else ""
     return [
         f"  {bound.event} speaks for the first{back} (the last bets).",
-        f"  Of {sum(bound.draws):,} samples bet on, each of a side that a coin chose, the side was "
-        f"named rightly {bets.wins:,} times, wrongly {bets.losses:,} times{tokens}.",
+        f"  Of {sum(bound.draws):,} samples, each drawn on a side that a coin chose, the bets were "
+        f"right {bets.wins:,} times, wrong {bets.losses:,} times{tokens}.",
     ]
 
 

@@ -23,7 +23,12 @@ from liptest.cli import typed
 from liptest.cli.claim_options import grid_step_of
 from liptest.cli.codes import code_of
 from liptest.cli.config import CheckModel
-from liptest.cli.confined_check import begun_late, check_elsewhere, refuted_elsewhere
+from liptest.cli.confined_check import (
+    begun_late,
+    check_elsewhere,
+    domain_elsewhere,
+    refuted_elsewhere,
+)
 from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.jobs import (
     CodePlace,
@@ -32,12 +37,14 @@ from liptest.cli.jobs import (
     check_file_says_it_all,
     distribution_of,
     load_job,
+    load_own_domain,
     read_task,
     settings_of,
     where_is,
 )
 from liptest.cli.loading import defined_at, label_of, muted
 from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
+from liptest.cli.own_domain import says_no_data, with_own_domain
 from liptest.cli.paths import check_paths, check_readable, files_of
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
@@ -71,7 +78,7 @@ def check(
         bool,
         Parameter(
             group=RUN,
-            help="Against authors who attack: another process asks the code for all its laws; "
+            help="Against authors who attack: another process computes all laws of the code; "
             "they are compared here.",
             negative="",
         ),
@@ -108,7 +115,9 @@ def release(
     mechanism: Mechanism = None,
     /,
     *,
-    private: Annotated[Path, Parameter(help="Private dataset: CSV, .npy or JSON list.")],
+    private: Annotated[
+        Path, Parameter(help="Private dataset: a CSV or .npy file, or a JSON list.")
+    ],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
     private_table: Annotated[
@@ -290,6 +299,7 @@ def _check(
     outcome, words = Outcome(model.mechanism, 2), ""
     certificate: Certificate | None
     try:
+        model, own = with_own_domain(model, _own_domain(model, task))
         if task.place is not CodePlace.HERE:
             file, line = defined_at(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
@@ -316,10 +326,20 @@ def _check(
         return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
     assert certificate is not None
     screen.verdict(certificate.verdict)
-    if words:
-        screen.paragraph(words)
+    for told in filter(None, (own, words)):
+        screen.paragraph(told)
     done = _CODES[certificate.decision]
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
+
+
+def _own_domain(model: CheckModel, task: CommandJob) -> Domain | None:
+    """The domain of an object of another library, where nothing is said of the data."""
+    where = where_is(model, task.folder)
+    if not says_no_data(model, where):
+        return None
+    if task.place is CodePlace.HERE:
+        return load_own_domain(where)
+    return domain_elsewhere(model, task.folder, where, hidden=task.hidden)
 
 
 def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
@@ -364,7 +384,7 @@ def _tested_in_jail(
             workers=task.workers,
             checkpoint=checkpoint,
             pictures=pictures,
-            hidden=() if task.ledger is None else (task.ledger,),
+            hidden=task.hidden,
             progress=progress,
         )
     made = _written_down(screen, model, recorder, checked.certificate)
@@ -378,8 +398,7 @@ def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Ce
     """The same of all laws that another process had from the code, which is not imported here."""
     law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    hidden = [] if task.ledger is None else [task.ledger]
-    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden)
+    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, task.hidden)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         run = replace(settings, executor=executor, progress=progress)
         verdict = check_with_settings(sealed_code.sealed.mechanism, law, run)
@@ -425,8 +444,8 @@ def _sealed_elsewhere(
         )
     except GateError as error:
         raise GateError(
-            f"its laws cannot be sealed, all of them, by another process: {error}; or, if you "
-            f"trust its author, check without --sealed, release with --trust-code"
+            f"not all of its laws can be sealed in another process; of real numbers release with "
+            f"--grid-step 0.01, of an author you trust with --trust-code: {error}"
         ) from None
 
 
@@ -510,7 +529,7 @@ def _gate_on_sealed(
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
     step = _step(model, options)
-    hidden = [options["private"], *([] if task.ledger is None else [task.ledger])]
+    hidden = [options["private"], *task.hidden]
     sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden, step=step)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
@@ -606,7 +625,7 @@ def say_how_to_go_on(screen: Screen, files: list[Path | None], typed: list[str])
         return
     # A full disk may have kept the last chunks out.
     kept = ", ".join(there)
-    screen.paragraph(f"Kept in {kept}: what was done when it was written last. To go on from it:")
+    screen.paragraph(f"What was done is kept in {kept}. To continue from there:")
     screen.command(shlex.join(["liptest", *typed, *(["--resume"] * ("--resume" not in typed))]))
 
 

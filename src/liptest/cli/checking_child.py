@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from liptest.cli.config import CheckModel, validated
-from liptest.cli.jobs import Job, load_job, settings_of
+from liptest.cli.jobs import Job, load_job, load_own_domain, settings_of, where_is
 from liptest.cli.lines import as_line, warning_line
 from liptest.cli.loading import defined_at, muted
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError
 from liptest.evidence.certificate import certify
+from liptest.evidence.domain_form import domain_to_dict
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.request import validated_request
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -41,8 +42,14 @@ _THREADS = 64
 
 
 def check_as_asked(request: dict[str, Any], tell: Told) -> dict[str, Any]:
-    """The certificate of the requested check, as plain JSON values, and where the code is."""
+    """The certificate of the requested check, as plain JSON values, and where the code is.
+
+    Or only the domain that an object of a library has, where the request asks for that.
+    """
     model = validated(CheckModel, request["check"], "arguments")
+    if request["asks_domain"]:
+        own = load_own_domain(where_is(model, Path(request["folder"])))
+        return {"domain": None if own is None else domain_to_dict(own)}
     job = load_job(model, Path(request["folder"]), alone=True)
     file, line = defined_at(job.where)
     code, settings = fingerprint(job.mechanism), settings_of(model)

@@ -199,7 +199,9 @@ def _config_error(first: Any, where: str) -> ConfigError:
         fix = f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(keys)}"
         return ConfigError(f"{where}: {key}: unknown key{fix}", key=key)
     if first["type"] == "missing":
-        return ConfigError(f"{where}: {key}: field required; give it a value", key=key)
+        example = _VALUES.get(str(first["loc"][-1]))
+        write = "give it a value" if example is None else f"write {example}"
+        return ConfigError(f"{where}: {key} is missing; {write}", key=key)
     given = f", not {first.get('input')!r}"
     if first["type"].startswith("dataclass"):
         example = _TABLES_OF_KEYS.get(str(first["loc"][-1]), "{key = value}")
@@ -208,6 +210,13 @@ def _config_error(first: Any, where: str) -> ConfigError:
     return ConfigError(f"{where}: {key}: {said}{given}", key=key)
 
 
+#: What may be written for a key that must be there.
+_VALUES = {
+    "epsilon": "epsilon = 1.0 below [[check]], the claim (where "
+    "FILL IN stands, remove the # before it)",
+    "mechanism": 'mechanism = "mine.py:count" below [[check]]',
+    "check": '[[check]], and below it mechanism = "mine.py:count" and epsilon = 1.0',
+}
 #: What may be said for a key that holds a table.
 _TABLES_OF_KEYS = {
     "domain": "domain = {records = 5000}",

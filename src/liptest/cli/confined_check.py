@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from liptest.cli.config import CheckModel
 from liptest.cli.lines import plain_line
 from liptest.cli.loading import defined_at, label_of
 from liptest.data.distributions import Distribution
+from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.certificate import (
     CALLER_SEED,
@@ -29,23 +31,28 @@ from liptest.evidence.certificate import (
     identify_data,
     versions_here,
 )
-from liptest.evidence.domain_form import domain_to_dict
+from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.findings import Findings
 from liptest.report.text import printable
-from liptest.runs.jail import Listener, find_bubblewrap, memory_here, run_confined
+from liptest.runs.jail import ChildReply, Listener, find_bubblewrap, memory_here, run_confined
 from liptest.runs.progress import Told
 from liptest.runs.shown_code import code_files
 from liptest.verdicts import Decision
 
 _MODULE = "liptest.cli.checking_child"
+# Seconds without a word, after which it is said how a check is ended.
+_SILENCE = 30.0
+_AT_WORK = (
+    "still at work; Ctrl-C ends the check with what is known, --max-seconds 60 does so itself"
+)
 # Seconds beyond those of the request, in which a child says what it knows.
 _GRACE = 60.0
 #: What a verdict is worth whose code ran in another process; how it was confined is put in front.
 WORD = (
-    "The verdict is the word of the process that ran this code. Against an author who attacks, "
-    "add --sealed; code of your own needs neither: --in-process."
+    "The verdict is what the process that ran this code reports. Against an author who attacks, "
+    "add --sealed; for code of your own --in-process is enough."
 )
 _NO_FILES = (
     "; code that is confined sees Python files and the public tables of the request, no other "
@@ -100,19 +107,59 @@ def check_elsewhere(
             "code of your own",
             name="sql",
         )
+    reply = _ask(
+        model,
+        folder,
+        where,
+        Listener(_Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line),
+        hidden=hidden,
+        memory=memory,
+        workers=workers,
+        pictures=pictures,
+        checkpoint=None if checkpoint is None else str(checkpoint),
+        kept=_kept(checkpoint),
+    )
+    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
+
+
+def domain_elsewhere(
+    model: CheckModel, folder: Path, where: str, *, hidden: Iterable[Path]
+) -> Domain | None:
+    """The domain that the object at ``where`` has of its own, as another process says."""
+    listener = Listener(lambda _: None, _ignore_line)
+    reply = _ask(model, folder, where, listener, hidden=hidden, asks_domain=True)
+    answer = _answer(reply.content)
+    try:
+        said = answer["domain"]
+        return None if said is None else domain_of(said)
+    except _NOT_READ as error:
+        raise _unreadable(str(error)) from None
+
+
+def _ask(
+    model: CheckModel,
+    folder: Path,
+    where: str,
+    listener: Listener,
+    *,
+    hidden: Iterable[Path],
+    memory: int | None = None,
+    **asked: Any,
+) -> ChildReply:
+    """What another process that runs the code answers; ``asked`` stands in the request."""
     memory = memory_here() if memory is None else memory
+    unsaid = {"workers": 1, "pictures": False, "checkpoint": None, "kept": None}
     request = {
         "check": model.model_dump(mode="json", exclude_none=True),
         "folder": str(folder),
-        "workers": workers,
         "memory": memory,
         "is_jailed": find_bubblewrap() is not None,
-        "pictures": pictures,
-        "checkpoint": None if checkpoint is None else str(checkpoint),
-        "kept": _kept(checkpoint),
         "debug": cli.DEBUG in sys.argv,
+        "asks_domain": False,
+        **unsaid,
+        **asked,
     }
-    reply = run_confined(
+    return run_confined(
         _MODULE,
         json.dumps(request).encode(),
         readable=_readable(model, folder, where),
@@ -121,11 +168,8 @@ def check_elsewhere(
         seconds=math.inf if model.max_seconds is None else model.max_seconds + _GRACE,
         memory=memory,
         workers=workers,
-        listener=Listener(
-            _Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line
-        ),
+        listener=listener,
     )
-    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
 
 
 def refuted_elsewhere(
@@ -160,12 +204,22 @@ def refuted_elsewhere(
 
 
 @contextmanager
-def begun_late(begin: Callable[[], AbstractContextManager[Told | None]]) -> Iterator[Told]:
-    """Progress that is shown from the first message on: until then the other process starts."""
+def begun_late(
+    begin: Callable[[], AbstractContextManager[Told | None]], *, silence: float = _SILENCE
+) -> Iterator[Told]:
+    """Progress that is shown from the first message on: until then the other process starts.
+
+    Where no message comes for ``silence`` seconds, a line says how to end the check.
+    """
     with ExitStack() as stack:
         begun: list[Told | None] = []
+        patience = threading.Timer(silence, _print_line, [_AT_WORK])
+        patience.daemon = True
+        patience.start()
+        stack.callback(patience.cancel)
 
         def tell(done: int, planned: int) -> None:
+            patience.cancel()
             if not begun:
                 begun.append(stack.enter_context(begin()))
             if begun[0] is not None:

@@ -187,12 +187,12 @@ class DomainOptions:
     ] = None
     relation: Annotated[
         Literal["all", "one", "replace", "add_remove"] | None,
-        _option("Of answers: how many may move. Of a table: what happens to one row."),
+        _option("Of answers: may all move, or one? Of a table: what happens to one row."),
     ] = None
     dimension: Annotated[
         int | None,
         _option(
-            "How many records, rows of a table, or answers there are.",
+            "Number of records, of rows of a table, or of answers.",
             name=("--records", "--dimension"),
             n_tokens=1,
             converter=_record_count,
@@ -201,7 +201,7 @@ class DomainOptions:
     values: Annotated[
         int | None,
         _option(
-            "Each record is a whole number: 8 says 0 to 7. Default: 2, yes or no.",
+            "Each record is a whole number: 8 means 0 to 7. Default: 2, yes or no.",
             **WHOLE,
         ),
     ] = None
@@ -213,11 +213,13 @@ class DomainOptions:
     ] = None
     at_most: Annotated[
         int | None,
-        _option("The most rows of one user, where a column is a key: user=key.", **WHOLE),
+        _option("Most rows that one user may have, where a column is a key: user=key.", **WHOLE),
     ] = None
     frame: Annotated[
         Literal["pandas", "polars"] | None,
-        _option("Whose frames the function gets; default: as its parameter is annotated, pandas."),
+        _option(
+            "Frames that the function gets; default: as its parameter is annotated, else pandas."
+        ),
     ] = None
     sizes: Annotated[
         list[int] | None,
@@ -331,7 +333,10 @@ class DistributionOptions:
     rows: Annotated[str | None, _option("Rows to fit on, first:stop.")] = None
     records: Annotated[
         Path | None,
-        _option("Table whose groups are modelled (only read those).", name="--record-table"),
+        _option(
+            "Table with the groups of the modelled records (only these are read).",
+            name="--record-table",
+        ),
     ] = None
     record_rows: Annotated[str | None, _option("Rows of it, first:stop.")] = None
     shrinkage: Annotated[float, _NO_OPTION] = 10.0
@@ -354,7 +359,7 @@ class DistributionOptions:
     sql_schema: Annotated[str | None, _NO_OPTION] = None
     query: Annotated[str | None, _option(".. or a SELECT.")] = None
     histogram_of: Annotated[
-        float | None, _option("Model histograms of so many records on average.")
+        float | None, _option("Model histograms of this many records on average.")
     ] = None
 
     @property

@@ -115,7 +115,7 @@ def check_inside(path: Path, name: str, said: str | list[str]) -> None:
             raise _wrong(f"{name}:{said}: {path} has {_rows(outside)} with something else")
         return
     if not kind.is_named:
-        cells = read_whole_numbers(np.array(cells, dtype=object), path).tolist()
+        cells = read_whole_numbers(np.array(cells, dtype=object), path, name=name).tolist()
     allowed = set(kind.values.tolist())
     outside = sum(cell not in allowed for cell in cells)
     if outside:
@@ -165,7 +165,7 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
         if isinstance(kind, Real):
             entries = _as_floats(entries, path, name)
         elif isinstance(kind, Integer):
-            entries = read_whole_numbers(entries, path, private=True)
+            entries = read_whole_numbers(entries, path, private=True, name=name)
         frame[name] = entries
     return frame
 

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Annotated, Any, Literal
@@ -24,6 +24,7 @@ from liptest.cli.data_options import (
     read_numbers,
 )
 from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.own_domain import options_of, own_domain
 from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.distributions import DomainAlone
@@ -62,7 +63,9 @@ def init(
     ] = None,
     values: Annotated[
         int | None,
-        Parameter(group=_KNOWN, help="Whole numbers each record takes: 8 says 0 to 7.", **WHOLE),
+        Parameter(
+            group=_KNOWN, help="Whole numbers that each record takes: 8 means 0 to 7.", **WHOLE
+        ),
     ] = None,
     sizes: Annotated[
         str | None, Parameter(group=_KNOWN, help="Values per coordinate: 3,3,2.")
@@ -162,6 +165,7 @@ def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
     """
     with muted():
         mechanism, _ = load_mechanism(where)
+    known = _with_own_domain(mechanism, known)
     kind, dimension, sizes = _domain(mechanism, known)
     parts = [
         _header(where, mechanism),
@@ -192,7 +196,7 @@ def _header(where: str, mechanism: Mechanism) -> str:
         count = len(mechanism.outputs)
         outputs = f"{count:,}, from {mechanism.outputs[0]!r} to {mechanism.outputs[-1]!r}"
     lines = [
-        "What `liptest check` tests: a privacy claim, the datasets it is about, and their law.",
+        "What `liptest check` tests: a privacy claim, and the datasets it is about.",
         "",
         where,
         f"  sees: {sees}",
@@ -202,6 +206,18 @@ def _header(where: str, mechanism: Mechanism) -> str:
         f'Lines marked {_MARK} start with "#": remove it and put your value.',
     ]
     return "\n".join(f"# {_printable(line)}".rstrip() for line in lines)
+
+
+def _with_own_domain(mechanism: Mechanism, known: Known) -> Known:
+    """With the domain of an object of another library, where nothing is said of the data."""
+    own = own_domain(mechanism)
+    said = None if own is None else options_of(own)
+    if said is None or replace(known, epsilon=None, delta=None) != Known() or said.relation:
+        return known
+    sizes = None if said.sizes is None else ",".join(map(str, said.sizes))
+    return replace(
+        known, domain=said.kind, dimension=said.dimension, values=said.values, sizes=sizes
+    )
 
 
 def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[int] | None]:

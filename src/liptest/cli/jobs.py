@@ -11,12 +11,10 @@ from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import check_names_object, load_mechanism, muted
+from liptest.cli.own_domain import own_domain, words_for_options
 from liptest.data.distributions import Distribution
-from liptest.data.domains import AllAnswers, AnswerGrid, Domain, Hypercube, RecordGrid
-from liptest.errors import (
-    InputError,
-    check_count,
-)
+from liptest.data.domains import Domain
+from liptest.errors import InputError, check_count
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.settings import CheckSettings
 
@@ -39,6 +37,11 @@ class CommandJob:
     ledger: Path | None
     is_from_file: bool = False
     place: CodePlace = CodePlace.HERE
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """Files that code in a jail must not see."""
+        return () if self.ledger is None else (self.ledger,)
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def check_file_says_it_all(options: dict[str, Any]) -> None:
             "domain and distribution" if said[0] == "data" else f"--{said[0].replace('_', '-')}"
         )
         raise InputError(
-            f"{option}: the checks of a file say that themselves; write it there, or name the "
+            f"{option}: each check of a file says that itself; write it there, or name the "
             f"mechanism on the command line",
             name=said[0],
         )
@@ -141,30 +144,23 @@ def load_job(
     return Job(model, where, mechanism, label, distribution)
 
 
+def load_own_domain(where: str) -> Domain | None:
+    """The domain of the object of that name, which is loaded in this process."""
+    with muted():
+        return own_domain(load_mechanism(where)[0])
+
+
 def _check_domain_of_library(mechanism: Mechanism, label: str, domain: Domain) -> None:
     """InputError where an object of another library is about another number of coordinates."""
-    own = vars(mechanism).get("domain")
-    if not isinstance(own, Domain) or own.dimension == domain.dimension:
+    own = own_domain(mechanism)
+    if own is None or own.dimension == domain.dimension:
         return
     raise InputError(
-        f"{label} takes datasets of {own}, as its library says, and {domain} was given; give "
-        f"{_in_options(own)}",
+        f"{label} takes datasets of {own}, as its library says, and {domain} was given; leave "
+        f"that out, or give {words_for_options(own)}",
         name="domain",
         value=domain,
     )
-
-
-def _in_options(domain: Domain) -> str:
-    """A domain as the command line says it."""
-    sizes = [int(size) for size in domain.sizes]
-    if isinstance(domain, Hypercube):
-        return f"--records {domain.dimension}"
-    if isinstance(domain, RecordGrid) and len(set(sizes)) == 1:
-        return f"--records {domain.dimension} --values {sizes[0]}"
-    kind = type(domain).__name__.lower()
-    if isinstance(domain, AnswerGrid):
-        kind = f"answergrid --relation {'all' if isinstance(domain, AllAnswers) else 'one'}"
-    return f"--domain {kind} --sizes {','.join(map(str, sizes))}"
 
 
 def where_is(model: CheckModel, folder: Path) -> str:

@@ -78,7 +78,10 @@ Probabilities = Annotated[
     ),
 ]
 Proximity = Annotated[
-    float, Parameter(group=_TASK, help="Mass outside which an accepted function is Lipschitz.")
+    float,
+    Parameter(
+        group=_TASK, help="An accepted function is Lipschitz outside points of this probability."
+    ),
 ]
 Failure = Annotated[float, Parameter(group=_TASK, help="Chance of a wrong acceptance.")]
 Constant = Annotated[float, Parameter(group=_TASK, help="The Lipschitz constant.")]
@@ -88,7 +91,8 @@ Tolerance = Annotated[
 Tester = Annotated[
     str,
     Parameter(
-        group=_TASK, help="auto, VarianceEdges or such, or what an installed package offers."
+        group=_TASK,
+        help="auto, a tester such as VarianceEdges, or one that an installed package offers.",
     ),
 ]
 Step = Annotated[
@@ -186,7 +190,11 @@ def plan(
     range_step: Step = None,
     outputs: Annotated[
         int | None,
-        Parameter(group=_TASK, help="Also plan privacy tests of so many outputs ..", **WHOLE),
+        Parameter(
+            group=_TASK,
+            help="Also plan privacy tests of a mechanism with this many outputs ..",
+            **WHOLE,
+        ),
     ] = None,
     epsilon: Annotated[str, Parameter(group=_TASK, help=".. at this claim ..")] = "1",
     exception_mass: Annotated[
@@ -205,7 +213,7 @@ def plan(
 def paper(
     *,
     share: Annotated[
-        float, Parameter(group=RUN, help="Part of the cases to look at, up to 1.")
+        float, Parameter(group=RUN, help="Share of the cases to check, up to 1.")
     ] = 1.0,
     json: Json = None,
 ) -> int:

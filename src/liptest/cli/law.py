@@ -26,11 +26,11 @@ def law(
     *,
     dataset: Annotated[str | None, Parameter(help="One dataset: 0,1,1.")] = None,
     ones: Annotated[
-        int | None, Parameter(help="Or a table of bits with so many ones ..", **WHOLE)
+        int | None, Parameter(help="Or a dataset of bits with this many ones ..", **WHOLE)
     ] = None,
     dimension: Annotated[
         int | None,
-        Parameter(name=("--records", "--dimension"), help=".. among so many.", **WHOLE),
+        Parameter(name=("--records", "--dimension"), help=".. and this many records.", **WHOLE),
     ] = None,
     trace: Annotated[
         str | None, Parameter(help="Print the random choices that lead to this output instead.")

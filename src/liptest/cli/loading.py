@@ -70,6 +70,11 @@ def check_names_object(where: str) -> None:
         raise InputError(
             f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
         )
+    if not source.endswith(".py") and Path(source).is_file():
+        fix = "name the .py file of the function, mine.py:count"
+        if source.endswith(".ipynb"):
+            fix = "put the function into a .py file, or call lt.check_privacy in the notebook"
+        raise InputError(f"{source}: it is not a Python file; {fix}", name="mechanism")
     if source.endswith(".py") and not Path(source).is_file():
         what = "it is a folder" if Path(source).is_dir() else "there is no such file"
         raise InputError(f"{source}: {what}", name="mechanism")
@@ -138,9 +143,13 @@ def load_mechanism(
     return checked, label
 
 
+# What ends in an iterator or something to wait for returns that, without ``return``.
+_NO_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
 def _warn_of_no_answer(found: Any, label: str) -> None:
     """Of a function without ``return`` every claim holds, which is seldom what is meant."""
-    if not isinstance(found, FunctionType):
+    if not isinstance(found, FunctionType) or found.__code__.co_flags & _NO_PLAIN_CALL:
         return
     steps = list(dis.get_instructions(found))
     ends = [at for at, step in enumerate(steps) if step.opname == "RETURN_VALUE"]
@@ -148,7 +157,8 @@ def _warn_of_no_answer(found: Any, label: str) -> None:
     given += [step for step in steps if step.opname == "RETURN_CONST"]
     is_none = [step.opname.endswith("_CONST") and step.argval is None for step in given]
     if given and all(is_none):
-        warnings.warn(f"{label} returns no value: every output is None", stacklevel=2)
+        fix = "; write return in place of print" if "print" in found.__code__.co_names else ""
+        warnings.warn(f"{label} returns no value: every output is None{fix}", stacklevel=2)
 
 
 def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
@@ -251,8 +261,6 @@ def _hint(source: str, error: BaseException) -> str:
         return f"; install it beside liptest, or put {error.name}.py beside {source}"
     if isinstance(error, SystemExit) or "sys.argv" in _line_of(source, error):
         return "; put what runs a program below if __name__ == '__main__':"
-    if source.endswith(".ipynb"):
-        return "; put the function into a .py file, or call lt.check_privacy in the notebook"
     if "attempted relative import" in str(error) and source.endswith(".py"):
         parts = [Path(source).stem]
         folder = Path(source).resolve().parent

@@ -19,7 +19,9 @@ Epsilon = Annotated[str | None, Parameter(group=CLAIM, help="Number above 0, or 
 Delta = Annotated[float, Parameter(group=CLAIM, help="In [0, 1).")]
 Mass = Annotated[
     float,
-    Parameter(group=CLAIM, help="Probability of the datasets a sampled YES says nothing about."),
+    Parameter(
+        group=CLAIM, help="Probability of the datasets about which a sampled YES says nothing."
+    ),
 ]
 Failure = Annotated[float, Parameter(group=CLAIM, help="Chance of a wrong YES.")]
 Method = Annotated[
@@ -80,14 +82,14 @@ LedgerFile = Annotated[
 ]
 Vendor = Annotated[
     str | None,
-    Parameter(group=OUT, help="Whose attempt it is in the ledger; default: the mechanism."),
+    Parameter(group=OUT, help="Name of the vendor in the ledger; default: the mechanism."),
 ]
 Checkpoint = Annotated[
     Path | None,
-    Parameter(group=RUN, help="Keep what is done in this file; it goes after the last answer."),
+    Parameter(group=RUN, help="Save progress in this file; it is removed after the last answer."),
 ]
 Resume = Annotated[
-    bool, Parameter(group=RUN, help="Go on where the run of --checkpoint ended.", negative="")
+    bool, Parameter(group=RUN, help="Continue where the run of --checkpoint ended.", negative="")
 ]
 Workers = Annotated[
     int, Parameter(group=RUN, help="Processes; results do not depend on it.", **WHOLE)
@@ -95,7 +97,7 @@ Workers = Annotated[
 
 
 MaxSeconds = Annotated[
-    float | None, Parameter(group=RUN, help="End a check with what is known after so long.")
+    float | None, Parameter(group=RUN, help="End a check after this time, with what is known.")
 ]
 
 

@@ -39,7 +39,8 @@ def profile(
     claim: Annotated[
         float | None,
         Parameter(
-            group=_PROFILE, help="Does this epsilon hold outside --exception-mass? YES is 0."
+            group=_PROFILE,
+            help="Does this epsilon hold outside --exception-mass? Exit code 0 is YES.",
         ),
     ] = None,
     delta: Annotated[float, Parameter(group=_PROFILE, help="In [0, 1).")] = 0.0,
@@ -59,7 +60,7 @@ def profile(
             group=_PROFILE,
             negative="",
             help="Add deltas by epsilon, Renyi divergences and the trade-off of all neighbours; "
-            "without a distribution these alone.",
+            "without a distribution only these.",
         ),
     ] = False,
     data: DataOptions = NOTHING,

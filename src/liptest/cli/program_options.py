@@ -25,7 +25,7 @@ class ProgramOptions:
         str | None,
         Parameter(
             group=_PROGRAM,
-            help="Words as for a shell; {n}, {seed}, {dataset} are filled in, and each line of the "
+            help="A command line; {n}, {seed}, {dataset} are filled in, and each line of the "
             "output is one output. Without {n}: JSON lines, docs/black_box.md.",
         ),
     ] = None

@@ -58,7 +58,7 @@ def samples(
         bool,
         Parameter(
             group=RUN,
-            help="Draw until the claim is refuted, no further; the error bound holds wherever it "
+            help="Draw only until the claim is refuted; the error bound holds wherever it "
             "stops. Never says YES.",
             negative="",
         ),
@@ -90,16 +90,17 @@ def samples(
     ] = None,
     vendor: Annotated[
         str | None,
-        Parameter(group=_OUT, help="Whose attempt it is in the ledger; default: the sampler."),
+        Parameter(group=_OUT, help="Name of the vendor in the ledger; default: the sampler."),
     ] = None,
 ) -> int:
     """Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.
 
-    Or a program of any language, with --command, or a service or a database, with --endpoint: a
-    dataset goes in, outputs come out.
+    It may also be a program of any language (--command), or a service or a
+    database (--endpoint): a dataset goes in, outputs come out.
 
-    Exit code 0 YES at the resolution, 1 NO, 3 neither, 2 wrong input, 4 broken mechanism. The
-    answer is statistical; where the output law can be computed, check says more.
+    Exit code 0: YES at the resolution; 1: NO; 3: neither; 2: wrong input;
+    4: the mechanism is broken. The answer is statistical; where the output
+    law can be computed, liptest check says more.
 
     Example: liptest samples vendor.py:draw --epsilon 1 --records 10 --probabilities 0.5
 

@@ -58,7 +58,7 @@ def _of(rows: str | None) -> str:
 
 
 def read_whole_numbers(
-    values: NDArray[Any], path: Path, *, private: bool = False
+    values: NDArray[Any], path: Path, *, private: bool = False, name: str | None = None
 ) -> NDArray[np.int64]:
     """The column as whole numbers, or InputError (that quotes nothing if ``private``)."""
     try:
@@ -67,8 +67,9 @@ def read_whole_numbers(
         numbers = np.full(1, np.nan)
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
         example = "" if private else f" (for example {shown(_not_whole(values))})"
+        column = "the column" if name is None else f"column {shown(name)}"
         raise InputError(
-            f"{path}: the column holds something that is not a whole number{example}; code the "
+            f"{path}: {column} holds something that is not a whole number{example}; code the "
             f"records as 0, 1, ..; real numbers are columns of a data frame, income:real:0..9e4",
             name="column",
         )
@@ -126,7 +127,7 @@ def _csv_columns(path: Path, columns: Sequence[str | None], *, private: bool) ->
             chosen = [_named(names, path, column, private) for column in columns]
             found: list[list[str]] = [[] for _ in columns]
             for row in reader:
-                _check_length(row, names, path)
+                _check_length(row, names, path, None if private else reader.line_num)
                 for place, own in zip(chosen, found, strict=True):
                     own.append(row[place])
             return found
@@ -173,11 +174,15 @@ def _first_line(path: Path) -> list[str]:
         ) from None
 
 
-def _check_length(row: list[str], names: list[str], path: Path) -> None:
-    """Of a row that has as many cells as there are names; which row it is is not said."""
-    if len(row) != len(names):
-        what = "a row is empty" if not row else "a row has more or fewer cells than there are names"
-        raise InputError(f"{path}: {what}; every row is a record", name="table")
+def _check_length(row: list[str], names: list[str], path: Path, line: int | None) -> None:
+    """Of a row that has as many cells as there are names; of a private file no line is named."""
+    if len(row) == len(names):
+        return
+    what = "a row is empty" if not row else "a row has more or fewer cells than there are names"
+    if line is not None:
+        cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+        what = f"line {line} has {cells if row else 'nothing'}, and there are {len(names)} names"
+    raise InputError(f"{path}: {what}; every row is a record", name="table")
 
 
 def _named(names: list[str], path: Path, column: str | None, private: bool) -> int:

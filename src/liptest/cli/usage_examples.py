@@ -36,6 +36,7 @@ _DOMAINS = {
 }
 # The part of a command that its example is about when none was typed.
 _PARTS = {"ledger": "show", "service": "submit"}
+_LIBRARIES = ("opendp", "diffprivlib")
 _CLAIMS = {
     "--rho": "--rho 0.5",
     "--renyi": "--renyi 2:1.0,8:3",
@@ -58,11 +59,16 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     if command in ("check", "release") and named is not None and _draws_samples(named):
         return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(named or _NAMED)
+    is_known = named is not None and _says_its_data(named)
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
-        return f"liptest {command} {mechanism} {_claim(options)} {_data(options)}{private}"
+        data = "" if is_known and command == "check" else f" {_data(options)}"
+        return f"liptest {command} {mechanism} {_claim(options)}{data}{private}"
+    if command == "samples" and named is not None and (shape := _parameters(named)):
+        scalar = " --scalar" if len(shape) == 2 else ""
+        return f"liptest samples {mechanism}{scalar} --epsilon 1 --records 10 --probabilities 0.5"
     if command == "init":
-        return f"liptest init {mechanism} --epsilon 1 {_RECORDS}"
+        return f"liptest init {mechanism} --epsilon 1{'' if is_known else f' {_RECORDS}'}"
     if command == "serve" and "--demo" in options and find_bubblewrap() is None:
         return "liptest serve --demo --allow-unconfined"
     return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
@@ -76,6 +82,11 @@ def functions_of_file(file: Path) -> list[str]:
         return []
     names = [statement.name for statement in body if isinstance(statement, ast.FunctionDef)]
     return [name for name in names if not name.startswith("_")]
+
+
+def is_function(mechanism: str) -> bool:
+    """Whether its file defines a function of that name; False where that cannot be seen."""
+    return ".py:" in mechanism and isinstance(_bound(mechanism), ast.FunctionDef)
 
 
 def _options(typed: Sequence[str]) -> dict[str, str]:
@@ -103,12 +114,28 @@ def _mechanism(typed: Sequence[str]) -> str | None:
 def _known(mechanism: str | None) -> str | None:
     """The mechanism, unless its file is not here, or has no such name, or a plain value for it."""
     if mechanism is None or ".py:" not in mechanism:
-        return mechanism
+        is_other_file = mechanism is not None and Path(mechanism.rpartition(":")[0]).is_file()
+        return None if is_other_file else mechanism
     bound = _bound(mechanism)
     is_plain = isinstance(bound, (ast.Assign, ast.AnnAssign)) and isinstance(
         bound.value, ast.Constant
     )
-    return None if bound is None or is_plain or not _is_one(bound, mechanism) else mechanism
+    if bound is None or is_plain or not _is_one(bound, mechanism):
+        return None
+    return _method_of(bound, mechanism) or mechanism
+
+
+def _method_of(bound: ast.stmt, mechanism: str) -> str | None:
+    """The first method of an object of a class of the file, which cannot be called itself."""
+    if not isinstance(bound, ast.Assign) or not isinstance(bound.value, ast.Call):
+        return None
+    made, (file, _, name) = bound.value.func, mechanism.rpartition(":")
+    kind = _bound(f"{file}:{made.id}") if isinstance(made, ast.Name) else None
+    if "." in name or not isinstance(kind, ast.ClassDef):
+        return None
+    methods = [step.name for step in kind.body if isinstance(step, ast.FunctionDef)]
+    public = [method for method in methods if not method.startswith("_")]
+    return None if "__call__" in methods or not public else f"{mechanism}.{public[0]}"
 
 
 def _is_one(bound: ast.stmt, mechanism: str) -> bool:
@@ -171,10 +198,24 @@ def _names_of(statement: ast.stmt) -> list[str]:
 
 def _draws_samples(mechanism: str) -> bool:
     """Whether it is a function (dataset, n, rng), seen from its text."""
+    return _parameters(mechanism)[1:] == ["n", "rng"]
+
+
+def _parameters(mechanism: str) -> list[str]:
+    """Those of a function of a file, seen from its text; none of anything else."""
     bound = _bound(mechanism) if ".py:" in mechanism else None
     if not isinstance(bound, ast.FunctionDef) or "." in mechanism.rpartition(":")[2]:
+        return []
+    return [parameter.arg for parameter in bound.args.args]
+
+
+def _says_its_data(mechanism: str) -> bool:
+    """Whether it is an object in a file that uses a library whose objects have a domain."""
+    bound = _bound(mechanism) if ".py:" in mechanism else None
+    if not isinstance(bound, ast.Assign) or isinstance(bound.value, ast.Lambda):
         return False
-    return [parameter.arg for parameter in bound.args.args][1:] == ["n", "rng"]
+    text = Path(mechanism.rpartition(":")[0]).read_text(encoding="utf-8")
+    return any(f"{word} {name}" in text for word in ("import", "from") for name in _LIBRARIES)
 
 
 def _claim(options: dict[str, str]) -> str:

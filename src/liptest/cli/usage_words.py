@@ -41,6 +41,8 @@ def said_of_usage(error: CycloptsError, typed: Sequence[str]) -> str:
         return _of_no_option(error)
     if isinstance(error, MissingArgumentError) and error.keyword:
         return f"{error.keyword} needs a value after it"
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        return f"{error.argument.name} is missing"
     if isinstance(error, CoercionError) and error.token is not None and "float" in str(error):
         value, option = error.token.value, error.token.keyword
         return f"{option or 'value'}={value!r} must be a number{meant_number(value)}"

@@ -33,11 +33,12 @@ from liptest.runs.fingerprints import distribution_hash
 
 def verify(
     certificate: Annotated[Path, Parameter(help="JSON file that check or release wrote.")],
-    named: Annotated[str | None, Parameter(help="The mechanism, as --mechanism says it.")] = None,
+    named: Annotated[str | None, Parameter(help="The mechanism, the same as --mechanism.")] = None,
     /,
     *,
     mechanism: Annotated[
-        str | None, Parameter(help="file.py:name or package.module:name; without, only the file.")
+        str | None,
+        Parameter(help="file.py:name or package.module:name; without it only the file is checked."),
     ] = None,
     config: Annotated[
         Path | None, Parameter(help="liptest.toml with the mechanism and its distribution.")
@@ -62,9 +63,12 @@ def verify(
 ) -> int:
     """Check a certificate: its witness is computed again, its test repeated from its seed.
 
-    Exit code 0 it holds, 1 it does not, 2 no certificate, 3 nothing wrong found but not enough
-    given to tell. What is not given is taken from a liptest.toml beside you that has a check of
-    this mechanism; the domain, and a distribution that is uniform or none, from the certificate.
+    Exit code 0: it holds; 1: it does not; 2: this is not a certificate;
+    3: nothing wrong was found, but too little was given to tell.
+
+    What you do not give is taken from the liptest.toml of this folder, if it
+    has a check of this mechanism. The domain is read from the certificate,
+    and so is a distribution that is uniform or none.
 
     Example: liptest verify vendor.json
 

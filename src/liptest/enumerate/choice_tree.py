@@ -115,8 +115,8 @@ def too_many_draws(name: str, most: int = MAX_DRAWS) -> BudgetError:
 def too_many_choices(name: str, max_choices: int) -> BudgetError:
     """No run ends within ``max_choices``."""
     return BudgetError(
-        f"{name}: more than max_choices={max_choices:,} random choices in one run; does it "
-        f"choose for ever? Bound the loop, raise it with @lt.mechanism(max_choices=...), {REMEDY}",
+        f"{name}: more than max_choices={max_choices:,} random choices in one run; does a loop "
+        f"never end? Bound the loop, raise it with @lt.mechanism(max_choices=...), {REMEDY}",
         budget=max_choices,
     )
 

@@ -28,7 +28,7 @@ def endless(name: str, seconds: float) -> BudgetError:
 
 
 def _ends_not(name: str, what: str) -> BudgetError:
-    return BudgetError(f"{name}: one run {what}; does it loop for ever? Bound the loop, {REMEDY}")
+    return BudgetError(f"{name}: one run {what}; does a loop never end? Bound the loop, {REMEDY}")
 
 
 def too_many_lines(name: str, frame: FrameType) -> BudgetError:

@@ -123,9 +123,9 @@ class Run:
 
 def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
     return MechanismError(
-        f"{name}: it raised {type(error).__name__}: where stack or memory end depends on the "
-        f"machine and on who calls, so it is not an output; let it need less, or give it more "
-        f"(sys.setrecursionlimit; the frames of the analysis count, too)"
+        f"{name}: it raised {type(error).__name__}: the limit of stack or memory depends on the "
+        f"machine and the caller, so this is not an output; use less of it, or raise the limit "
+        f"(sys.setrecursionlimit; the analysis needs some frames itself)"
     )
 
 
@@ -134,7 +134,7 @@ def _not_followed(name: str, fault: Fault) -> NotFollowed:
     kind = type(fault.error).__name__
     by = f"liptest itself raised {kind} there ({fault.raised_at})"
     if not fault.raised_at:
-        by = f"what is called there takes numbers that are known only, and raised {kind}"
+        by = f"what is called there takes known numbers only, and raised {kind}"
     return NotFollowed(
         f"{name}: what is done with random numbers{f' at {line}' if line else ''} cannot be "
         f"followed: {by}, which is not an output of the program; write the line otherwise, or "

@@ -34,6 +34,8 @@ def _about_domain(witness: ImpossibleOutput, domain: Domain) -> Iterator[str]:
         return
     if int(domain.distance(*ends)[0]) != 1:
         yield "implemented: the datasets of the witness are not neighbours"
+    elif witness.rows not in (None, domain.pair_words(witness.dataset, witness.neighbour)):
+        yield "implemented: the words on the rows of the witness are not those of its datasets"
 
 
 def replay_problems(found: AsImplemented | None) -> list[str]:

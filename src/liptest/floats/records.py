@@ -29,6 +29,7 @@ from liptest.verdicts import (
     Whole,
     Words,
     as_one_of,
+    as_tuple,
 )
 
 
@@ -117,7 +118,7 @@ class ImpossibleOutput(Record):
     Generator with a PCG64 (``state``: state and increment), or a RandomState (the first two words
     of its key, the others 0, position 0). ``point`` is the grid point of the first uniform, where
     that is all that is drawn; ``number`` how the output follows from it, where the code has one
-    path.
+    path. ``rows`` says of tables where they differ, in words.
     """
 
     dataset: tuple[Whole, ...]
@@ -129,6 +130,9 @@ class ImpossibleOutput(Record):
     point: Count | None
     number: RecordedNumber | None
     excluded: tuple[ExcludedPath, ...]
+    rows: Annotated[tuple[str, ...], as_tuple(Text)] | None = None
+
+    optional: ClassVar[frozenset[str]] = frozenset({"rows"})
 
     @property
     def value(self) -> Number:
@@ -210,14 +214,10 @@ class AsImplemented(Record):
             if share > 0.01
             else ""
         )
-        ends = " / ".join(
-            f"[{', '.join(map(str, side[:6]))}{', ..' if len(side) > 6 else ''}]"
-            for side in (witness.dataset, witness.neighbour)
-        )
         return [
-            f"Output {witness.output}{place} occurs on the first dataset{point} and on no draw "
+            f"Output {witness.value!r}{place} occurs on the first dataset{point} and on no draw "
             f"under the second{many}.",
-            f"Datasets: {_short(witness)}." if len(witness.dataset) > 6 else f"Datasets: {ends}.",
+            f"Datasets: {_short(witness)}.",
         ]
 
 
@@ -232,6 +232,13 @@ def _above(number: float) -> str:
 
 
 def _short(witness: ImpossibleOutput) -> str:
+    """Both datasets, or where they differ."""
+    sides = (witness.dataset, witness.neighbour)
+    if witness.rows:
+        lines = "; ".join(line for line in witness.rows if not line.startswith(" "))
+        return f"(- the first, + the second) {lines}"
+    if len(witness.dataset) <= 6:
+        return " / ".join(f"[{', '.join(map(str, side))}]" for side in sides)
     changed = [
         (place, pair)
         for place, pair in enumerate(zip(witness.dataset, witness.neighbour, strict=True))

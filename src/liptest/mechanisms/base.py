@@ -451,6 +451,12 @@ def _instead_of(value: object) -> str:
     )
 
 
+def _named(value: object) -> str:
+    """A value as an error names it; of an object without words of its own its class."""
+    is_plain = type(value).__repr__ is object.__repr__
+    return f"{type(value).__name__}(..)" if is_plain else shown(value)
+
+
 def _name_in(text: str) -> str:
     name = text.rpartition(":")[2].rpartition(".")[2]
     return name if name.isidentifier() else "count"
@@ -484,7 +490,7 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
                 name="mechanism",
             )
         raise InputError(
-            f"mechanism={shown(mechanism)} is not a mechanism; {_instead_of(mechanism)}",
+            f"mechanism={_named(mechanism)} is not a mechanism; {_instead_of(mechanism)}",
             name="mechanism",
         )
     warnings.warn(

@@ -164,7 +164,7 @@ def run_alignment(task: Task) -> PrivacyVerdict:
         return outcome
     reason = unproved_words(outcome, task.claim)
     guarantee = nothing(
-        "nothing is promised: that no proof by alignment was found refutes nothing.", SOURCE
+        "nothing is promised: no proof by alignment was found, which refutes nothing.", SOURCE
     )
     return _verdict(task, outcome, guarantee, 0.0, reason)
 

@@ -61,7 +61,7 @@ _PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED, _COMPARED = 4, 3, 12, 6, 8, 64
 #: How many draws measure the share of impossible ones, beside the ideal verdict and without it.
 FEW_DRAWS, MANY_DRAWS = 64, 400
 _SOURCE = "theory I2"
-_NOTHING = "not refuted: no outputs were found that tell at plain pairs"
+_NOTHING = "not refuted: at plain pairs no outputs were found that tell them apart"
 # Of laws of noise that is taken as ideal.
 _IDEAL = ("integrated", "aligned")
 Dataset = NDArray[Any]
@@ -189,7 +189,8 @@ def _searched(
                 if witness is not None:
                     if not (one.agrees() and other.agrees() and other.never_gives(witness)):
                         return not_analysed("real runs differ from what was followed")
-                    return _verdict(search, witness, claim, draws)
+                    words = domain.pair_words(witness.dataset, witness.neighbour)
+                    return _verdict(search, replace(witness, rows=words or None), claim, draws)
     return AsImplemented(Decision.INCONCLUSIVE, _NOTHING)
 
 

@@ -276,6 +276,7 @@ def check_answered(
 def never_answered(name: str, first: str | None, domain: Domain | None = None) -> MechanismError:
     """The error of a mechanism that raises always; ``first`` is what it raised first."""
     said = f" (the first one: {first})" if first else ""
+    trial = "" if isinstance(domain, Table) else "Test it on one dataset with lt.output_law"
     hint = _OF_A_FRAME if first and _WANTS_A_FRAME.search(first) else ""
     if first and "KeyError" in first and isinstance(domain, Table):
         hint = f"Its frame has the columns {', '.join(domain.columns)}. "
@@ -285,7 +286,7 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
         hint = _OF_A_CHANGE
     return MechanismError(
         f"{name}: it raised an exception on every dataset seen{said}; a mechanism that "
-        f"never answers is broken, not private. {hint}Test it on one dataset with lt.output_law"
+        f"never answers is broken, not private. {hint}{trial}".rstrip()
     )
 
 

@@ -81,7 +81,7 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     elif not why:
         promised = partial_promise(task, done, planned, ended, _SOURCE)
     else:
-        words = f"of table {done + 1:,} that was drawn, all neighbours were not proved: {why}"
+        words = f"not all neighbours of drawn table {done + 1:,} were proved: {why}"
         promised = nothing("nothing is promised.", _SOURCE), words
     if ended != "interrupted" and task.settings.method == _METHOD:
         refuted = _searched(task)

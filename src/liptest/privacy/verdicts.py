@@ -255,8 +255,8 @@ def remedy_lines(verdict: PrivacyVerdict) -> list[str]:
     if remedy.apart is not None:
         epsilon, delta = map(text_above, remedy.apart)
         lines.append(
-            f"The loss is infinite only at outputs of total probability {delta} at most; up to "
-            f"that delta it is {epsilon}: proved with epsilon {epsilon} and delta {delta}."
+            f"Only outputs of total probability {delta} at most have an infinite loss; without "
+            f"them it is {epsilon}: proved with epsilon {epsilon} and delta {delta}."
         )
     ways = []
     if remedy.epsilon is not None:
@@ -498,16 +498,17 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     taken = f", {given}" if given else ""
     if isinstance(values, int):
         return (
-            f" It adds whole noise of its own making to sums over the records: the law of that "
-            f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
-            f"moved by all that a neighbour can change: {_price_text(parameters)}. That holds "
-            f"{parameters.get('holds')}{taken}."
+            f" The code draws whole-number noise itself and adds it to sums over the records. The "
+            f"law of that noise was enumerated ({counted(values, 'value')}; all others count as "
+            f"delta) and moved by all that a neighbour can change: {_price_text(parameters)}. That "
+            f"holds {parameters.get('holds')}{taken}."
         )
     if isinstance(moves := parameters.get("moves"), int):
         return (
-            f" Data only move the answer, by a sum over the records: one pair of datasets for each "
-            f"of {counted(moves, 'difference')} of neighbours was compared, and the loss is at "
-            f"most {_price_text(parameters)}. That holds {parameters.get('holds')}{taken}."
+            f" The data only move the answer, by a sum over the records. For each of "
+            f"{counted(moves, 'difference')} of neighbours one pair of datasets was compared, and "
+            f"the loss is at most {_price_text(parameters)}. "
+            f"That holds {parameters.get('holds')}{taken}."
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"
@@ -555,8 +556,8 @@ def open_law_sentence(mass: float) -> str:
     if mass > _TAIL:
         return "nothing is promised; raise max_leaves= or max_choices=."
     return (
-        "nothing is promised. Noise without an end leaves a tail open at every budget, and a claim "
-        "with delta=0 with it: bound the noise or clip the output, claim a delta, or hand the "
+        "nothing is promised. Noise without a bound has a tail that no budget explores, so a claim "
+        "with delta=0 stays open: bound the noise or clip the output, claim a delta, or hand the "
         "noise over as lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(scale))."
     )
 

@@ -363,18 +363,25 @@ def _witness(
     name: str, verdict: PrivacyVerdict, witness: PrivacyWitness, found: Findings
 ) -> dict[str, Any]:
     """Both datasets, both probabilities, both laws."""
-    noun = coordinate_noun(verdict.relation)
+    noun = "row" if witness.rows else coordinate_noun(verdict.relation)
     laws, event = found.laws, bool(witness.event)
     changed = noun if len(witness.changed) == 1 else f"{noun}s"
     return _section(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The pair left open",
-        said=[line.strip() for line in pair_text(verdict, witness).splitlines()],
+        said=_pair_lines(pair_text(verdict, witness), witness.rows or ()),
         pair=None if witness.rows else _pair(witness, noun),  # rows are said as a difference
         absent=laws if event and isinstance(laws, str) else "",
         figures=_pair_figures(name, found, witness, changed) if event else [],
         folded=_exact_values(witness) if event else None,
     )
+
+
+def _pair_lines(text: str, rows: Sequence[str]) -> list[tuple[str, str]]:
+    """Lines about a pair, each with its class of the page: rows stand below each other."""
+    said = [line.strip() for line in text.splitlines()]
+    kept = {row.strip(): row for row in rows}
+    return [(kept.get(line, line), "row" if line in kept else "") for line in said]
 
 
 def _pair_figures(
@@ -546,7 +553,7 @@ def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> dict[str, 
     return _section(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The most suspicious pair",
-        said=[line.strip() for line in bound_lines(bound, noun)],
+        said=_pair_lines("\n".join(bound_lines(bound, noun)), ()),
         pair=_pair(bound, noun),
         absent="",
         figures=[share_figure(name, bound)],

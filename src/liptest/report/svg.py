@@ -280,7 +280,7 @@ def row_losses(name: str, rows: Sequence[LawRow], limit: float) -> tuple[Drawing
     for row in rows:
         loss = _loss(row.probability, row.neighbour_probability)
         losses.append(Bar(row.label, loss, "over" if loss > limit * (1 + 1e-9) else "within"))
-    axis = "|ln(first / second)| of the row"
+    axis = "loss of an output: |ln(first / second)|"
     return bars(name, "Loss of each row", losses, claimed=limit, height=12, axis=axis), losses
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -351,9 +352,8 @@ class Screen:
         notes = [f"source: {law.source}", f"largest error of a log probability: {law.error:.2g}"]
         if law.leaves is not None:
             notes.append(
-                f"runs, one for each way the random choices fall out: {law.leaves:,}; repeated "
-                f"with real random numbers: {law.repeated:,} of them "
-                f"({law.again / max(law.leaves + law.again, 1):.0%} of all runs)"
+                f"runs, one for each outcome of the random choices: {law.leaves:,}; repeated with "
+                f"real random numbers: {law.repeated:,} of them"
             )
         if hidden:
             notes.append(f"{hidden} less likely outputs not shown")
@@ -375,7 +375,7 @@ class Screen:
 
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
-        said = " ".join(str(error).split())
+        said = _in_commands(" ".join(str(error).split()), where)
         prefix = f"{where}: " if where and not said.startswith(f"{where}: ") else ""
         line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
@@ -396,6 +396,15 @@ class Screen:
                 bar.update(task, completed=done, total=planned, rest=pace.words(done, planned))
 
             yield update
+
+
+def _in_commands(said: str, where: str) -> str:
+    """What is said with names of Python, for a reader of the command line."""
+    if "liptest samples" not in said:
+        said = re.sub(r"lt\.check_samples(?![\w(])", "liptest samples", said)
+    if where:
+        said = said.replace("lt.output_law", f"liptest law {where} --dataset 0,1,1")
+    return said
 
 
 def printable(text: str) -> str:

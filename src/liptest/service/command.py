@@ -47,11 +47,12 @@ class _Wish:
 
 
 def serve(
-    folder: Annotated[Path | None, Parameter(help="Where everything lies.")] = None,
+    folder: Annotated[Path | None, Parameter(help="Folder of the service.")] = None,
     /,
     *,
     demo: Annotated[
-        bool, Parameter(help="With accounts, a table and three vendors.", negative="")
+        bool,
+        Parameter(help="Show a service with accounts, a table and three vendors.", negative=""),
     ] = False,
     database: Annotated[
         str | None,

@@ -28,6 +28,7 @@ _OURS = (
 _PYTHON = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
 # A refusal of a line that starts so, see ``line_in_words``.
 _PRINTING = re.compile(r":\d+: (print|log|logger|logging|_log|_logger)\b[.(]")
+_OF_PRINTING = "leave that line out: it only prints, and what counts is what the function returns"
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
@@ -65,9 +66,10 @@ def line_in_words(name: str, line: int) -> str:
     if not name:
         return ""
     text = linecache.getline(name, line).strip()
-    return f"{Path(name).name}:{line}: {text}".rstrip(": ")
+    file = "notebook cell" if "ipykernel" in name else Path(name).name
+    return f"{file}:{line}: {text}".rstrip(": ")
 
 
 def advice_on(what: str, advice: str) -> str:
     """What to write instead of what is not followed, given in words that end with its line."""
-    return "leave that line out, which only prints" if _PRINTING.search(what) else advice
+    return _OF_PRINTING if _PRINTING.search(what) else advice

@@ -251,7 +251,7 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
             lambda: dp.m.make_laplace(
                 dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=1.0
             ),
-            "is not a whole number",
+            r"T=f64\) \(not a whole number\) is not known here",
         ),
         (lambda: dp.m.make_laplace(*NUMBER, scale=0.0), "adds no noise"),
         (

@@ -38,6 +38,7 @@ TYPED = {
     "init {} --epsilon 1 {}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
     "release": ["release mine.py:right --epsilon 2 --records 3 --private private.csv --in-process"],
     "law": ["law mine.py:flips --ones 1 --records 3"],
+    "law {} --dataset 0": ["law mine.py:flips --dataset 0,1,1"],
     "samples": ["samples mine.py:draw --epsilon 1 --records 3 --probabilities 0.5 --samples 2000"],
     "samples {}": [
         "samples mine.py:draw --epsilon 1 --records 3 --probabilities 0.5 --samples 2000"

@@ -27,11 +27,11 @@ def written(tmp_path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "check: field required"),
+        ("", "check is missing"),
         ("check = []\n", "check"),
         ("x = 1\n" + MINIMAL, "x: unknown key"),
         (MINIMAL + "epsylon = 2\n", "check.0.epsylon: unknown key; did you mean 'epsilon'?"),
-        ('[[check]]\nmechanism = "m.py:f"\n', "check.0.epsilon: field required"),
+        ('[[check]]\nmechanism = "m.py:f"\n', "check.0.epsilon is missing"),
         (MINIMAL + 'budget = "many"\n', "check.0.budget"),
         (MINIMAL + '[domain]\nkind = "sphere"\n', "domain.kind"),
         (MINIMAL + "[distribution]\nmarginals = 3\n", "distribution.marginals"),

@@ -9,7 +9,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
+from liptest.cli.confined_check import begun_late
 from liptest.evidence.certificate import document_digest
 from liptest.runs import jail
 from tests.golden.situations import FILES
@@ -58,7 +61,7 @@ def test_an_honest_answer_is_shown_with_whose_word_it_is(
     said = " ".join(capsys.readouterr().out.split())
     assert "YES by proof" in said
     assert "(Bubblewrap: no network, no other files, no other processes." in said
-    assert "the word of the process that ran this code" in said
+    assert "what the process that ran this code reports" in said
 
 
 LIES = {
@@ -170,7 +173,7 @@ def test_a_database_is_out_of_reach(
 
 # The same commands in this process and in a jail.
 
-NOTE = re.compile(r"\((?:Bubblewrap|Not confined)[:\s].*?--in-process\.\)\n\n", re.DOTALL)
+NOTE = re.compile(r"\((?:Bubblewrap|Not confined)[:\s].*?--in-process is enough\.\)\n\n", re.DOTALL)
 BOTH = (
     "check mine.py:flips --epsilon 'log(3)' --records 3 --seed 1",
     "check mine.py:regions --epsilon 1 --table people.csv --columns age:0..120,region "
@@ -233,7 +236,9 @@ def test_what_a_word_is_worth(folder: Path, capsys: pytest.CaptureFixture[str]) 
     """Code that replaces the analysis gets the YES that is its word; sealed laws are compared."""
     (folder / "mine.py").write_text(FORGES)
     assert main(ASKED) == 0
-    assert "the word of the process that ran this code" in " ".join(capsys.readouterr().out.split())
+    assert "what the process that ran this code reports" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert main([*ASKED, "--sealed"]) == 1
     assert "NO" in capsys.readouterr().out
 
@@ -349,3 +354,16 @@ def test_interrupted_and_resumed(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert not kept.exists()
     assert "(Bubblewrap" in done.stdout or "(Not confined" in done.stdout
+
+
+@pytest.mark.parametrize(("silence", "speaks", "is_told"), [(0.0, False, True), (1e4, True, False)])
+def test_silence_is_broken_once(
+    silence: float, speaks: bool, is_told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with begun_late(lambda: nullcontext(None), silence=silence) as progress:
+        if speaks:
+            progress(1, 2)
+        waiting = [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+        for thread in waiting:
+            thread.join()
+    assert ("still at work; Ctrl-C ends the check" in capsys.readouterr().err) == is_told

@@ -189,7 +189,7 @@ def test_without_values_the_marked_lines_are_all_that_is_missing(folder, capsys,
     assert main(["check"]) == 2
     error = capsys.readouterr().err
     assert "epsilon" in error
-    assert "give it a value" in error
+    assert "is missing; write epsilon = 1.0" in error
     fewer = {"# dimension = 1000": "dimension = 5", "# sizes = [3, 3, 2]": "sizes = [3, 3]"}
     for line in marked:
         filled = line.removeprefix("# ")
@@ -501,7 +501,7 @@ try liptest check --domain ""
         (["check", "vendor.py:plain", "--epsilom", "1"], "Did you mean --epsilon"),
         (["check", "vendor.py:coumt", "--epsilon", "1"], "did you mean 'count'"),
         (["check", "--domain", "hypercubes"], 'Did you mean "hypercube"'),
-        (["init"], "MECHANISM requires an argument"),
+        (["init"], "MECHANISM is missing"),
         (["completion", "bsh"], 'Did you mean "bash"'),
     ],
 )

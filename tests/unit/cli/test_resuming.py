@@ -258,7 +258,7 @@ def test_the_file_stays_while_an_answer_could_not_be_written_down(
     assert main(typed) == 2
     found = capsys.readouterr()
     assert "No space left on device" in found.err
-    assert "Kept in long.json: what was done when it was written last" in found.out
+    assert "What was done is kept in long.json" in found.out
     assert main([*typed[:-1], "whole.json", "--resume"]) == 0
     assert (quick / "whole.json").exists()
     assert not (quick / "long.json").exists()
@@ -269,7 +269,7 @@ def test_the_file_stays_when_the_code_under_test_raises_keyboard_interrupt(
 ) -> None:
     assert main([*CHECK.replace("f.py:f", "f.py:stops").split(), "--checkpoint", "long.json"]) == 3
     assert "INCONCLUSIVE interrupted after" in (said := capsys.readouterr().out)
-    assert "Kept in long.json: what was done when it was written last" in said
+    assert "What was done is kept in long.json" in said
     assert (quick / "long.json").exists()
 
 

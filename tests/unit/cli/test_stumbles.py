@@ -63,6 +63,15 @@ def scaled(data, scale):
 def raises(data, rng):
     raise ValueError("never")
 
+def many(data, n, rng):
+    return rng.integers(2, size=n)
+
+def prints(data, rng):
+    print(int(data[0]) ^ int(rng.random() < 0.25))
+
+def yields(data, rng):
+    yield 1
+
 counter = Counter()
 """,
     "library.py": """
@@ -94,6 +103,9 @@ scores = made(liptest.AnswerGrid([5, 5], relation="all"))
     "semicolons.csv": "age;region\n3;north\n",
     "header.csv": "age,region\n",
     "real.csv": "income\n1.5\n2e3\n",
+    "ragged.csv": "age,region\n3,north\n4\n",
+    "dirty.csv": "age,region\n3,north\nold,south\n",
+    "unfilled.toml": "[[check]]\nmechanism = 'a.py:flips'\n",
     "windows.csv": "\ufeffAge Years,region\r\n31,north\r\n",
     "windows.py": "def flips(data, rng):\r\n    return int(data[0]) ^ int(rng.random() < 0.25)\r\n",
 }
@@ -172,6 +184,18 @@ STUMBLES = {
     "check a.py:older --epsilon 2 --table header.csv --columns age:0..9": "no rows, only a header",
     "check a.py:older --epsilon 2 --table real.csv --columns income:0..9": "income:real:0..9e4",
     "release a.py:flips --epsilon 2 --records 3 --private real.csv --private-column x": "1 columns",
+    "check a.py:older --epsilon 2 --table ragged.csv --columns age:0..9,region": "line 3 has 1 "
+    "cell, and there are 2 names",
+    "check a.py:older --epsilon 2 --table dirty.csv --columns age:0..9": "column 'age' holds",
+    "check --config unfilled.toml": "check.0.epsilon is missing; write epsilon = 1.0",
+    "check people.csv:flips --epsilon 2 --records 3": "it is not a Python file; name the .py file",
+    "check a.py:counter --epsilon 2 --records 3": "mechanism=Counter(..) is not a mechanism",
+    "check a.py:raises --epsilon 2 --records 3": "with liptest law a.py:raises --dataset 0,1,1\n",
+    "release a.py:flips --epsilon 2 --records 3": "--private is missing",
+    "init": "MECHANISM is missing",
+    "samples a.py:flips --epsilon 1 --records 3 --uniform": "give vectorised=False (--scalar) for "
+    "(dataset, rng), one output a call\nExample: liptest samples a.py:flips --scalar --epsilon 1",
+    "samples a.py:many --scalar --epsilon 1 --records 3 --uniform": "leave vectorised=False",
 }
 
 
@@ -181,7 +205,7 @@ def test_the_way_out_is_told(typed: str, capsys: pytest.CaptureFixture[str]) -> 
     said = capsys.readouterr().err
     assert STUMBLES[typed] in said
     # What is said to work is not what was refused just now.
-    refused = ("waits", "Counter", "swapped", "by_name")
+    refused = ("waits", "Counter", "swapped", "by_name", "counter")
     assert not [name for name in refused if f"Example: liptest check a.py:{name} " in said]
 
 
@@ -233,10 +257,20 @@ def test_a_mark_of_a_spreadsheet_and_a_space_in_a_name(capsys: pytest.CaptureFix
     assert "YES by proof" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("ignore:prints. while it was analysed")
 @pytest.mark.filterwarnings("default")
 def test_who_forgets_return_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.warns(UserWarning, match="a:forgot returns no value: every output is None"):
         assert main(["check", "a.py:forgot", "--epsilon", "2", "--records", "3"]) == 0
+    with pytest.warns(UserWarning, match="is None; write return in place of print"):
+        main(["check", "a.py:prints", "--epsilon", "2", "--records", "3"])
+
+
+def test_what_yields_is_not_told_to_return_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "a.py:yields", "--epsilon", "2", "--records", "3"]) == 2
+    said = capsys.readouterr().err
+    assert "must return its output, not yield it" in said
+    assert "returns no value" not in said
 
 
 @pytest.mark.parametrize(

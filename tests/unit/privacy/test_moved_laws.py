@@ -62,7 +62,7 @@ def test_the_true_epsilon_is_proved_and_less_is_refuted(program: Any, epsilon: f
     assert found.decision == "YES"
     assert found.method == "alignment"
     assert found.cost.queries == 0
-    assert "one pair of datasets for each of 1 difference" in str(found)
+    assert "For each of 1 difference of neighbours one pair of datasets was compared" in str(found)
     refuted = verdict(program, 0.9 * epsilon)
     assert refuted.decision == "NO"
     assert 0.9 * epsilon < refuted.witness.loss <= epsilon + 1e-9

@@ -116,8 +116,8 @@ def test_a_loss_that_is_infinite_in_a_tail_only_is_told_with_both():
     verdict = lt.check_privacy(table(rows), CUBE, epsilon=2.0)
     assert verdict.remedy.apart == (pytest.approx(math.log(84 / 16), rel=1e-5), 2e-16)
     assert (
-        "The loss is infinite only at outputs of total probability 2e-16 at most; up to that delta "
-        "it is 1.65823: proved with epsilon 1.65823 and delta 2e-16." in str(verdict)
+        "Only outputs of total probability 2e-16 at most have an infinite loss; without them it is "
+        "1.65823: proved with epsilon 1.65823 and delta 2e-16." in str(verdict)
     )
     epsilon, delta = verdict.remedy.apart
     again = lt.check_privacy(table(rows), CUBE, epsilon=epsilon, delta=delta)

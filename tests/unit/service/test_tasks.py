@@ -20,7 +20,7 @@ from liptest.service.tasks import (
     ("text", "said"),
     [
         ("epsilon = ", "TOML"),
-        ("[domain]\nrecords = 3", "epsilon: field required"),
+        ("[domain]\nrecords = 3", "epsilon is missing"),
         ("epsilon = 1\nmechanism = 'x.py:y'", "mechanism is not said by a task"),
         ("epsilon = 1\nseed = 3", "seed is not said"),
         ("epsilon = 1\ntrust_code = true", "unknown key"),

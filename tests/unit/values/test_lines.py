@@ -28,4 +28,6 @@ def test_a_line_that_only_prints_is_to_be_left_out() -> None:
     verdict = lt.check_privacy(tells, lt.Hypercube(5000), epsilon=1.0, method="alignment")
     assert verdict.decision == "INCONCLUSIVE"
     assert 'print("so far", count)) is not followed' in verdict.reason
-    assert verdict.reason.endswith("leave that line out, which only prints")
+    assert verdict.reason.endswith(
+        "leave that line out: it only prints, and what counts is what the function returns"
+    )

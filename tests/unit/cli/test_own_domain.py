@@ -1,0 +1,94 @@
+"""Objects of OpenDP say their own domain, where the command line says nothing of the data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import liptest as lt
+from liptest.cli import main
+from liptest.cli.own_domain import options_of, words_for_options
+
+pytest.importorskip("opendp")
+
+OBJECTS = """\
+import opendp.prelude as dp
+
+dp.enable_features("contrib")
+answer = dp.m.make_randomized_response_bool(0.75)
+
+
+def flips(data, rng):
+    return int(data[0]) ^ int(rng.random() < 0.25)
+
+
+of_mine = lambda data, rng: flips(data, rng)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("objects.py").write_text(OBJECTS)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "code"), [("log(3)", 0), ("1", 1)])
+def test_its_data_are_its_own(
+    epsilon: str, code: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = ["check", "objects.py:answer", "--epsilon", epsilon, "--json", "c.json"]
+    assert main([*typed, "--in-process"]) == code
+    said = " ".join(capsys.readouterr().out.split())
+    assert "(The data are what the object itself says, the same as --records 1.)" in said
+    assert json.loads(Path("c.json").read_text())["domain"]["dimension"] == 1
+    assert main(["check", "objects.py:answer", "--epsilon", epsilon, "--records", "1"]) == code
+
+
+@pytest.mark.slow
+def test_a_process_that_is_confined_says_it_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "objects.py:answer", "--epsilon", "log(3)"]) == 0
+    assert "the same as --records 1.)" in " ".join(capsys.readouterr().out.split())
+    assert main(["init", "objects.py:answer", "--epsilon", "log(3)"]) == 0
+    assert "dimension = 1 " in Path("liptest.toml").read_text()
+    assert main(["check", "--in-process"]) == 0
+
+
+@pytest.mark.parametrize("name", ["flips", "of_mine"])
+def test_a_function_has_none(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"objects.py:{name}", "--epsilon", "2", "--in-process"]) == 2
+    assert "domain.records is missing" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_example_of_an_error_is_one_that_works(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = ["check", "objects.py:answer", "--epsilon", "2", "--records", "9", "--in-process"]
+    assert main(typed) == 2
+    said = capsys.readouterr().err
+    assert "leave that out, or give --records 1" in said
+    assert said.endswith("Example: liptest check objects.py:answer --epsilon 1\n")
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        (lt.Hypercube(7), "--records 7"),
+        (lt.RecordGrid([4] * 9), "--records 9 --values 4"),
+        (lt.RecordGrid([4, 2]), "--domain recordgrid --sizes 4,2"),
+        (lt.Hypergrid([3, 2]), "--domain hypergrid --sizes 3,2"),
+        (lt.AnswerGrid([3, 3], relation="all"), "--domain answergrid --relation all --sizes 3,3"),
+        (lt.AnswerGrid([3, 3], relation="one"), "--domain answergrid --relation one --sizes 3,3"),
+    ],
+)
+def test_options_say_the_same_domain(domain: lt.data.domains.Domain, words: str) -> None:
+    said = options_of(domain)
+    assert said is not None
+    assert said.build() == domain
+    assert words_for_options(domain) == words
