@@ -144,15 +144,17 @@ def _ask(
     *,
     hidden: Iterable[Path],
     memory: int | None = None,
+    workers: int = 1,
     **asked: Any,
 ) -> ChildReply:
     """What another process that runs the code answers; ``asked`` stands in the request."""
     memory = memory_here() if memory is None else memory
-    unsaid = {"workers": 1, "pictures": False, "checkpoint": None, "kept": None}
+    unsaid = {"pictures": False, "checkpoint": None, "kept": None}
     request = {
         "check": model.model_dump(mode="json", exclude_none=True),
         "folder": str(folder),
         "memory": memory,
+        "workers": workers,
         "is_jailed": find_bubblewrap() is not None,
         "debug": cli.DEBUG in sys.argv,
         "asks_domain": False,

@@ -495,20 +495,19 @@ def _price_text(parameters: Mapping[str, Scalar]) -> str:
 def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     """What a proof by alignment says beside its claim; it holds for more data than the domain."""
     values, given = parameters.get("values"), parameters.get("given")
-    taken = f", {given}" if given else ""
+    holds, taken = parameters.get("holds"), f", {given}" if given else ""
     if isinstance(values, int):
         return (
             f" The code draws whole-number noise itself and adds it to sums over the records. The "
             f"law of that noise was enumerated ({counted(values, 'value')}; all others count as "
             f"delta) and moved by all that a neighbour can change: {_price_text(parameters)}. That "
-            f"holds {parameters.get('holds')}{taken}."
+            f"holds {holds}{taken}."
         )
     if isinstance(moves := parameters.get("moves"), int):
         return (
             f" The data only move the answer, by a sum over the records. For each of "
             f"{counted(moves, 'difference')} of neighbours one pair of datasets was compared, and "
-            f"the loss is at most {_price_text(parameters)}. "
-            f"That holds {parameters.get('holds')}{taken}."
+            f"the loss is at most {_price_text(parameters)}. That holds {holds}{taken}."
         )
     paths = parameters.get("paths")
     count = counted(paths, "path") if isinstance(paths, int) else "its paths"
@@ -516,12 +515,12 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
         return (
             f" Data and noise were followed as symbols: the probability of each of {count} is a "
             f"log-concave function of sums of the data, whose loss is largest where they are least "
-            f"or greatest: {_price_text(parameters)}. That holds {parameters.get('holds')}."
+            f"or greatest: {_price_text(parameters)}. That holds {holds}."
         )
     return (
         f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "
         f"data of any neighbour lead to the same output, at a price of at most "
-        f"{_price_text(parameters)}. That holds {parameters.get('holds')}{taken}."
+        f"{_price_text(parameters)}. That holds {holds}{taken}."
     )
 
 
