@@ -109,10 +109,13 @@ class _WeightTree(RestartingTree):
     def unsupported(self, what: str, advice: str) -> Any:
         self.fail(UnsupportedRandomnessError(f"{self.name}: {what} is not enumerated; {advice}"))
 
-    def ends_of(self, run: Run) -> Iterator[tuple[Output, Fraction]]:
-        """The outputs of runs, with their probabilities; some may be left out."""
+    def ends_of(self, run: Run) -> Iterator[tuple[Any, Fraction]]:
+        """What runs end with (``_end_of``), with their probabilities; some may be left out."""
         for _ in range(_MAX_LEAVES):
-            self._end(self._run(run))
+            output = self._run(run)
+            has_ended = self._restarted is None and not self._cut
+            # While the run is there that its sums are of: it is settled after later ones.
+            self._end(_end_of(self, output) if has_ended else None)
             more = self._advance()
             self._leave_loops(len(self.path) if more else 0)
             yield from self.settled()
@@ -198,8 +201,7 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     shapes: set[Any] = set()
     template: Output = None
     try:
-        for output, weight in tree.ends_of(run):
-            shape, constants = _shape_of(tree, output)
+        for (shape, constants, output), weight in tree.ends_of(run):
             shapes.add(shape)
             template = output
             if len(shapes) > 1 or not constants:
@@ -289,7 +291,8 @@ def _filled(template: Output, constants: Constants, sums: list[Fraction]) -> Out
     return filled
 
 
-def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
+def _end_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants, Output]:
+    """The shape of an output, its constants, and itself."""
     run: AlignedRun = tree.noise
     if run.conditions() or run.released:
         tree.unsupported("a comparison of data", "compare nothing before it is added")
@@ -305,7 +308,7 @@ def _shape_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants]:
         places.append(tuple(sorted((answer.number, Fraction(by)) for answer, (_, by) in terms)))
         constants.append(Fraction(form.constant))
     skeleton = replaced(output, lambda form: RealPlace())
-    return (skeleton, tuple(places)), tuple(constants)
+    return (skeleton, tuple(places)), tuple(constants), output
 
 
 def _moves(differences: Differences | ManyDifferences, places: Any) -> tuple[Constants, ...] | None:

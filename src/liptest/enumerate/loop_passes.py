@@ -11,6 +11,10 @@ from liptest.enumerate.access_tracking import TrackedArray
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import is_generator
 from liptest.enumerate.restarts import RestartingTree
+from liptest.symbolic.answers import Answer
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import SymbolicArray
+from liptest.values.column import Column
 
 _PLAIN_KINDS = (
     *(int, float, bool, str, type(None)),
@@ -60,7 +64,7 @@ def passes_of(
     which would change a list.
     """
     others = [value for value in values if not is_generator(value)]
-    if not all(is_plain_value(value, in_place=in_place) for value in others):
+    if not all(is_of_data(value, in_place=in_place) for value in others):
         return PlainPasses()
     return Passes(tree) if isinstance(tree, RestartingTree) else PlainPasses()
 
@@ -76,3 +80,19 @@ def is_plain_value(value: Any, *, in_place: bool) -> bool:
     if kind is np.ndarray:
         return not in_place and not value.dtype.hasobject
     return kind is TrackedArray and not in_place
+
+
+def is_of_data(value: Any, *, in_place: bool) -> bool:
+    """Whether a value is plain, or a column or a sum of the data: no pass changes it."""
+    if is_plain_value(value, in_place=in_place):
+        return True
+    if type(value) is AlignedValue:
+        return _has_only_answers(value)
+    if type(value) is not SymbolicArray or in_place:
+        return False
+    return type(value.storage) is Column
+
+
+def _has_only_answers(value: AlignedValue) -> bool:
+    noises = value.run.noises
+    return all(isinstance(noises[v], Answer) for v, _ in value.form.terms)

@@ -16,16 +16,14 @@ from typing import Any, Protocol
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.generator import is_generator
-from liptest.enumerate.loop_passes import PlainPasses, is_plain_value
+from liptest.enumerate.loop_passes import PlainPasses, is_of_data
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import as_fraction
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.probability import System
-from liptest.values.aligned import AlignedRun, AlignedValue
-from liptest.values.array import SymbolicArray
+from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Path, UnweightedBranches
-from liptest.values.column import Column
 from liptest.values.weights import Selection
 
 NOISE_BEFORE = "a loop that starts over, and reads noise of before it"
@@ -229,7 +227,7 @@ class PathSamplers:
         if tree is None or loops is None or values is None:
             return PlainPasses()
         others = [value for value in values if not is_generator(value)]
-        if not all(_is_of_data(value, in_place=in_place) for value in others):
+        if not all(is_of_data(value, in_place=in_place) for value in others):
             tree.unsupported(NOISE_BEFORE, DRAW_INSIDE)
         return PassesOfPath(loops)
 
@@ -238,19 +236,3 @@ def _beside_sums(run: AlignedRun) -> Any:
     """What a run knows beside sums that it compared or made known."""
     of_choices = len(run.contests), len(run.orders), len(run.coins), run.rounding
     return *of_choices, len(run.missing), len(run.nonzero), len(run.made_by_hand)
-
-
-def _is_of_data(value: Any, *, in_place: bool) -> bool:
-    """Whether a value is plain, or a column or a sum of the data: no pass changes it."""
-    if is_plain_value(value, in_place=in_place):
-        return True
-    if type(value) is AlignedValue:
-        return _has_only_answers(value)
-    if type(value) is not SymbolicArray or in_place:
-        return False
-    return type(value.storage) is Column
-
-
-def _has_only_answers(value: AlignedValue) -> bool:
-    noises = value.run.noises
-    return all(isinstance(noises[v], Answer) for v, _ in value.form.terms)

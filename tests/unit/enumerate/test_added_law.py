@@ -65,6 +65,43 @@ def test_discrete_laplace_by_loops(function: Any, records: int) -> None:
     assert found.delta_at(Fraction(9, 10)) > Fraction(1, 1000)
 
 
+def drawn_again(data: Any, rng: Any) -> int:
+    """Reads the data within its loop."""
+    while True:
+        x = int(rng.integers(-3, 4))
+        if rng.random() < 2.0 ** -abs(x):
+            return int(data.sum()) + x
+
+
+def drawn_again_before(data: Any, rng: Any) -> int:
+    while True:
+        x = int(rng.integers(-3, 4))
+        if rng.random() < 2.0 ** -abs(x):
+            break
+    return int(data.sum()) + x
+
+
+@pytest.mark.parametrize("function", [drawn_again, drawn_again_before])
+def test_a_loop_that_starts_over_has_no_tail(function: Any) -> None:
+    found = law_of(function, lt.Hypercube(5000))
+    assert isinstance(found, AddedLaw)
+    total = sum(Fraction(1, 2 ** abs(x)) for x in range(-3, 4))
+    assert found.masses == {(x,): Fraction(1, 2 ** abs(x)) / total for x in range(-3, 4)}
+    assert not found.unexplored
+
+
+def looks_at_the_data(data: Any, rng: Any) -> int:
+    """How often it draws again says what the data are."""
+    while True:
+        x = int(rng.integers(-3, 4))
+        if rng.random() < (0.9 if data.sum() > 7 and x == 3 else 0.1):
+            return int(data.sum()) + x
+
+
+def test_a_loop_that_asks_the_data_adds_no_law() -> None:
+    assert "comparison of data" in law_of(looks_at_the_data)
+
+
 def test_an_inverse_cdf_is_known_exactly() -> None:
     def inverse(data: Any, rng: Any) -> int:
         up = math.floor(math.log(1 - rng.random()) / math.log(E1))
