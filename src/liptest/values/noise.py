@@ -21,6 +21,7 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
+from liptest.values.faults import raises_as_numpy
 from liptest.values.noise_run import (
     ROUNDED,
     NoiseRun,
@@ -94,7 +95,7 @@ class AnyNoise(NoisyNumber):
             return operation(*pair)
         if other == 0 and operation in (operator.truediv, operator.floordiv, operator.mod):
             if not swapped and self.kind in (int, float):
-                operation(*pair)  # ZeroDivisionError
+                _of_known(operation, other, swapped, self.kind(1))  # ZeroDivisionError
             self.refuse(f"{operation.__name__} with 0")
         return self.with_constant(operation, other, kind, swapped=swapped)
 
@@ -349,7 +350,7 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope * number, shift * number)
             if operation is operator.truediv and not swapped:
                 return self._after(step, kind, slope / number, shift / number)
-        return step(self.concretise(operation.__name__))
+        return _of_known(operation, constant, swapped, self.concretise(operation.__name__))
 
     def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> RoundedValue:
         steps = (*self._steps, step)
@@ -565,6 +566,12 @@ def _on_lattice(step: Fraction, shift: Fraction, kind: Any, k: int) -> Any:
 
 
 def _applied(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
+    return operation(constant, value) if swapped else operation(value, constant)
+
+
+@raises_as_numpy
+def _of_known(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
+    # What the program calculates with this number, 1 // 0 among it.
     return operation(constant, value) if swapped else operation(value, constant)
 
 
