@@ -53,6 +53,8 @@ _MOST_STEPS = 64
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
+# Slopes of whole numbers of NumPy; shifts may be as many times as large as those of floats.
+_MOST_WRAPS = 1 << 20
 # Continuous noise exceeds so many times its scale with probability below 2**-64.
 _REACH = 64
 _LAST_DIGIT = Fraction(1, 1 << 52)
@@ -352,7 +354,10 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope / number, shift / number)
         return _of_known(operation, constant, swapped, self.concretise(operation.__name__))
 
-    def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> RoundedValue:
+    def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> Any:
+        if issubclass(kind, np.integer) and max(abs(slope), abs(shift) / _MOST_SHIFT) > _MOST_WRAPS:
+            # Whole numbers of NumPy wrap: what a line says of them ends there.
+            return step(self.concretise("a whole number that may wrap"))
         steps = (*self._steps, step)
         precise = self._precise
         return RoundedValue(self.run, self.form, self._how, kind, steps, slope, shift, precise)

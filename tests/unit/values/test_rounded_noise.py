@@ -254,3 +254,17 @@ def test_what_a_number_raises_is_an_output(answer: Callable[[int], Any]) -> None
                 expected[raised(error)] += weight
     assert set(law) == set(expected)
     assert all(math.isclose(law[one], expected[one], rel_tol=1e-9) for one in law)
+
+
+def test_whole_numbers_of_numpy_wrap() -> None:
+    """k * 2**62 is above 0 where k is 1 more than a multiple of 4, and not for all k > 0."""
+
+    def wrapping(data: Any, rng: Any) -> bool:
+        k = np.round(10 + data[0] + rng.laplace(0, 1, size=2)).astype(np.int64)[0]
+        return bool(k * np.int64(2**62) > 0)
+
+    claim = {"epsilon": 0.3, "delta": 1e-3, "floats": "ideal"}
+    verdict = lt.check_privacy(lt.mechanism(wrapping), lt.Hypercube(1), **claim)
+    assert verdict.decision is Decision.NO
+    law = dict(lt.output_law(lt.mechanism(wrapping), [0]))
+    assert math.isclose(law[True], 0.22170472099251845, rel_tol=1e-9)
