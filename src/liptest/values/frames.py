@@ -76,7 +76,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             if key not in self._series:
-                raise KeyError(key)
+                return self.refuse(f"the column {key!r}, which it does not have here")
             return self._series[key]
         if isinstance(key, list) and len(set(key)) < len(key):
             return self.refuse("an index that names a column twice")

@@ -21,6 +21,7 @@ import numpy as np
 
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
+from liptest.values.faults import raises_as_numpy
 from liptest.values.noise_run import (
     ROUNDED,
     NoiseRun,
@@ -52,6 +53,8 @@ _MOST_STEPS = 64
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
+# Slopes of whole numbers of NumPy; shifts may be as many times as large as those of floats.
+_MOST_WRAPS = 1 << 20
 # Continuous noise exceeds so many times its scale with probability below 2**-64.
 _REACH = 64
 _LAST_DIGIT = Fraction(1, 1 << 52)
@@ -94,7 +97,7 @@ class AnyNoise(NoisyNumber):
             return operation(*pair)
         if other == 0 and operation in (operator.truediv, operator.floordiv, operator.mod):
             if not swapped and self.kind in (int, float):
-                operation(*pair)  # ZeroDivisionError
+                _of_known(operation, other, swapped, self.kind(1))  # ZeroDivisionError
             self.refuse(f"{operation.__name__} with 0")
         return self.with_constant(operation, other, kind, swapped=swapped)
 
@@ -349,9 +352,12 @@ class RoundedValue(AnyNoise):
                 return self._after(step, kind, slope * number, shift * number)
             if operation is operator.truediv and not swapped:
                 return self._after(step, kind, slope / number, shift / number)
-        return step(self.concretise(operation.__name__))
+        return _of_known(operation, constant, swapped, self.concretise(operation.__name__))
 
-    def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> RoundedValue:
+    def _after(self, step: Step, kind: Any, slope: Fraction, shift: Fraction) -> Any:
+        if issubclass(kind, np.integer) and max(abs(slope), abs(shift) / _MOST_SHIFT) > _MOST_WRAPS:
+            # Whole numbers of NumPy wrap: what a line says of them ends there.
+            return step(self.concretise("a whole number that may wrap"))
         steps = (*self._steps, step)
         precise = self._precise
         return RoundedValue(self.run, self.form, self._how, kind, steps, slope, shift, precise)
@@ -565,6 +571,12 @@ def _on_lattice(step: Fraction, shift: Fraction, kind: Any, k: int) -> Any:
 
 
 def _applied(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
+    return operation(constant, value) if swapped else operation(value, constant)
+
+
+@raises_as_numpy
+def _of_known(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
+    # What the program calculates with this number, 1 // 0 among it.
     return operation(constant, value) if swapped else operation(value, constant)
 
 

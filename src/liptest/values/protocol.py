@@ -440,6 +440,7 @@ def _comparison(comparison: Operation) -> Any:
 def _with_plain_number(name: str) -> Callable[..., Any]:
     method = f"__{name}__"
 
+    @raises_as_numpy
     def answer(self: Symbolic, *arguments: Any, **options: Any) -> Any:
         plain = self.concretise(f"{name}()")
         function = getattr(type(plain), method, None)

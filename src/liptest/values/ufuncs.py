@@ -213,8 +213,22 @@ def _refuse(inputs: Any, use: str) -> Any:
     return first_symbolic(inputs).refuse(use)
 
 
+# Python raises, or gives another type, where NumPy answers or wraps.
+_OTHERWISE_IN_NUMPY = frozenset(
+    {operator.truediv, operator.floordiv, operator.mod, operator.pow}
+    | {operator.lshift, operator.rshift}
+)
+
+
 def _by_operator(operation: Any) -> Callable[[Any, Any], Any]:
+    if operation in _OTHERWISE_IN_NUMPY:
+        return lambda left, right: calculate(operation, _of_numpy(left), _of_numpy(right))
     return lambda left, right: calculate(operation, left, right)
+
+
+def _of_numpy(cell: Any) -> Any:
+    """A plain number of Python as the one of NumPy that it is in an array."""
+    return np.asarray(cell)[()] if type(cell) in (int, float) else cell
 
 
 def _by_comparison(comparison: Any) -> Callable[[Any, Any], Any]:

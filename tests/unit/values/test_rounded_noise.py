@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 from collections.abc import Callable
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.outputs import canonical_output, raised
 from liptest.privacy.prices import align
 from liptest.verdicts import Decision
+from tests.property.random_programs import without_repetition
 
 Rounding = Callable[[Any], Any]
 ROUNDINGS: dict[str, Rounding] = {
@@ -214,3 +217,54 @@ def test_what_is_rounded_to_zero_from_below_is_minus_zero(name: str) -> None:
     answer, output, expected = SIGNS[name]
     law = lt.mechanism(lambda data, rng: answer(rng.laplace(0, 1))).law(np.array([1, 0]))
     assert law.get(output, 0.0) == pytest.approx(expected, abs=1e-9)
+
+
+DIVISIONS: list[tuple[Callable[[int], Any], str]] = [
+    (lambda k: 7 // k, "of Python"),
+    (lambda k: divmod(7, k)[1], "of Python, by name"),
+    (lambda k: k % 0, "by nothing"),
+    (lambda k: 1 << k, "a shift"),
+    (lambda k: np.floor_divide(7, k), "of NumPy"),
+    (lambda k: np.divide(1, k), "of NumPy, true"),
+    (lambda k: np.left_shift(1, k), "a shift of NumPy"),
+    (lambda k: np.power(2, k), "a power of NumPy"),
+]
+
+
+@pytest.mark.parametrize(
+    "answer", [one for one, _ in DIVISIONS], ids=[word for _, word in DIVISIONS]
+)
+def test_what_a_number_raises_is_an_output(answer: Callable[[int], Any]) -> None:
+    """Python raises for 7 // 0 and 1 << -1, NumPy answers; both as in the program."""
+
+    def mech(_: Any, rng: Any) -> Any:
+        return answer(min(max(round(rng.laplace(0, 1)), -1), 1))
+
+    with without_repetition(), np.errstate(all="ignore"):
+        law = dict(lt.output_law(lt.mechanism(mech), [0]))
+        expected = collections.Counter[Any]()
+        for k, weight in (
+            (-1, math.exp(-0.5) / 2),
+            (0, 1 - math.exp(-0.5)),
+            (1, math.exp(-0.5) / 2),
+        ):
+            try:
+                expected[canonical_output(answer(k), "answer")] += weight
+            except (ArithmeticError, ValueError) as error:
+                expected[raised(error)] += weight
+    assert set(law) == set(expected)
+    assert all(math.isclose(law[one], expected[one], rel_tol=1e-9) for one in law)
+
+
+def test_whole_numbers_of_numpy_wrap() -> None:
+    """k * 2**62 is above 0 where k is 1 more than a multiple of 4, and not for all k > 0."""
+
+    def wrapping(data: Any, rng: Any) -> bool:
+        k = np.round(10 + data[0] + rng.laplace(0, 1, size=2)).astype(np.int64)[0]
+        return bool(k * np.int64(2**62) > 0)
+
+    claim = {"epsilon": 0.3, "delta": 1e-3, "floats": "ideal"}
+    verdict = lt.check_privacy(lt.mechanism(wrapping), lt.Hypercube(1), **claim)
+    assert verdict.decision is Decision.NO
+    law = dict(lt.output_law(lt.mechanism(wrapping), [0]))
+    assert math.isclose(law[True], 0.22170472099251845, rel_tol=1e-9)
