@@ -65,7 +65,7 @@ def test_a_check_of_the_data_is_private_on_most_tables() -> None:
     # The same, but for a claim that no table keeps.
     dear = lt.check_privacy(if_enough, drawn, epsilon=0.9, exception_mass=0.1, **DRAWN)
     assert dear.decision == "INCONCLUSIVE"
-    assert "of table 1 that was drawn" in dear.reason
+    assert "neighbours of drawn table 1" in dear.reason
 
 
 @pytest.mark.slow

@@ -472,12 +472,12 @@ def test_the_page_on_pytest_shows_what_happens(pytester):
     others = [
         block for block in blocks if not block.startswith("# ") and "count, data" not in block
     ]
-    assert len(others) == 2
+    assert len(others) == 3
     start = files["test_claims.py"].split("\n\n\ndef ")[0]
     (pytester.path / "test_others.py").write_text("\n\n".join([start, *others]))
     (pytester.path / "conftest.py").write_text(ANY_SPEED)
     again = pytester.runpytest_subprocess("-p", "no:cacheprovider", "test_others.py")
-    again.assert_outcomes(passed=2)
+    again.assert_outcomes(passed=3)
 
 
 @pytest.mark.slow
