@@ -35,7 +35,7 @@ TYPED = {
     "check {}": ["check mine.py:flips --epsilon 1 --records 3"],
     "init {}": ["init mine.py:flips --force --output other.toml"],
     "check{}": ["check --config liptest.toml"],
-    "init {} --epsilon 1 {}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
+    "init {} --epsilon 1{}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
     "release": ["release mine.py:right --epsilon 2 --records 3 --private private.csv --in-process"],
     "law": ["law mine.py:flips --ones 1 --records 3"],
     "law {} --dataset 0": ["law mine.py:flips --dataset 0,1,1"],
@@ -44,6 +44,9 @@ TYPED = {
         "samples mine.py:draw --epsilon 1 --records 3 --probabilities 0.5 --samples 2000"
     ],
     "samples {} --epsilon 1 --records 10 --probabilities 0.5": [
+        "samples mine.py:draw --epsilon 1 --records 10 --probabilities 0.5"
+    ],
+    "samples {}{} --epsilon 1 --records 10 --probabilities 0.5": [
         "samples mine.py:draw --epsilon 1 --records 10 --probabilities 0.5"
     ],
     "ledger verify": ["ledger verify ledger.db"],
