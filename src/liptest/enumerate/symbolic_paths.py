@@ -95,6 +95,7 @@ class NoPaths:
     has_far_too_many: bool = False
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
+    exits: ClassVar[tuple[AlignedPath, ...]] = ()
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def _align_point(task: Task, claim: Claim) -> Alignment:
         alignment = _with_added_law(task, claim, alignment)
     if alignment.epsilon > wanted:
         alignment = prove_by_moving(task, claim, alignment)
-    if alignment.epsilon > wanted and alignment.enough is None:
+    if alignment.epsilon > wanted and alignment.enough is None and not alignment.has_loops:
         alignment = _with_noise_of_samplers(task, claim, alignment)
     return alignment
 

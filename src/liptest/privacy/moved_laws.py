@@ -40,13 +40,16 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     mechanism, domain = task.mechanism, task.distribution.domain
     compared = claim
     given: tuple[str, ...] = ()
-    followed = mechanism.aligned_paths(domain, way=WAYS[1])
-    if followed is None or not followed.paths or followed.moved is None:
-        followed = mechanism.aligned_paths(domain, way=PASSES)
-        if followed is None or not followed.paths or followed.single is None:
-            return known
+    followed = mechanism.aligned_paths(domain, way=PASSES)
+    if followed is None or not followed.exits:  # no loop of it starts over
+        followed = mechanism.aligned_paths(domain, way=WAYS[1])
+    elif followed.single is None:
+        return known
+    else:
         mechanism, given = followed.single, (_SINGLE,)
         compared = replace(claim, delta=_below(Fraction(claim.delta) * followed.leaving))
+    if followed is None or not followed.paths:
+        return known
     pairs = _pairs_of(followed, domain)
     if not pairs:
         return known

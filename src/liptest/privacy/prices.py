@@ -61,6 +61,8 @@ class Alignment:
     measured: float = math.inf
     said: str = ""
     is_kept: bool = False
+    #: Whether its loops counted as one pass: as they are written they have no last path.
+    has_loops: bool = False
     #: Says what it comes to, where that is more than was claimed, and the other way may prove less.
     put_off: Callable[[], Alignment] | None = None
 
@@ -123,7 +125,7 @@ def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) 
         return None
     if price.epsilon is None or leaving.epsilon is None:
         unpriced = price if price.epsilon is None else leaving
-        return _with_dearest(followed, unpriced)
+        return replace(_with_dearest(followed, unpriced), has_loops=True)
     total = replace(price, epsilon=price.epsilon + leaving.epsilon)
     return replace(_with_dearest(followed, total), given=(_BY_PASSES,))
 
