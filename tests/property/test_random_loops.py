@@ -17,6 +17,7 @@ import pytest
 import liptest as lt
 from liptest.privacy.prices import align
 from tests.property.random_programs import function_of
+from tests.proved_prices import compare_with_change
 
 DOMAIN = lt.RecordGrid([4] * 3)
 POINTS = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -201,11 +202,7 @@ def compared(seed: int) -> str:
     except SyntaxError:
         return "refused"
     found = align(lt.mechanism(function).on_domain(DOMAIN), DOMAIN)
-    if found.price is None:
-        return "refused"
-    change = largest_change(function)
-    assert found.epsilon >= change - 1e-9, (text, found.epsilon, change)
-    return "equal" if found.epsilon <= change + 1e-9 else "above"
+    return compare_with_change(found, lambda: largest_change(function), text)
 
 
 @pytest.mark.slow

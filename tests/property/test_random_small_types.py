@@ -18,6 +18,7 @@ import pytest
 import liptest as lt
 from liptest.privacy.prices import align
 from tests.property.random_programs import function_of
+from tests.proved_prices import compare_with_change
 
 RECORDS = 130
 DOMAIN = lt.RecordGrid([4] * RECORDS)
@@ -91,11 +92,7 @@ def compared(seed: int) -> str:
     text = random_sum(seed)
     function = function_of(text, f"sum {seed}")
     found = align(lt.mechanism(function).on_domain(DOMAIN), DOMAIN)
-    if found.price is None:
-        return "refused"
-    change = largest_change(function)
-    assert found.epsilon >= change - 1e-9, (text, found.epsilon, change)
-    return "equal" if found.epsilon <= change + 1e-9 else "above"
+    return compare_with_change(found, lambda: largest_change(function), text)
 
 
 def counted(seeds: Iterable[int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.prices import align
+from tests.proved_prices import compare_with_change
 
 COLUMNS: dict[str, Any] = {
     "user": lt.Key(),
@@ -191,11 +193,8 @@ def compared(make: Any, seed: int) -> str:
     relation, most = rng.choice(["replace", "add_remove"]), rng.choice([None, None, 1, 2])
     table = lt.Table(COLUMNS, rows=6, unit="user", relation=relation, at_most=most)
     found = align(released.on_domain(table), table)
-    if found.price is None:
-        return "refused"
-    change = largest_change(answer, rng, relation, most or 3)
-    assert found.epsilon >= change - 1e-9, (text, relation, most, found.epsilon, change)
-    return "equal" if found.epsilon <= change + 1e-9 else "above"
+    change = partial(largest_change, answer, rng, relation, most or 3)
+    return compare_with_change(found, change, text, relation, most)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import numpy as np
 import liptest as lt
 from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.privacy.prices import Alignment, align
+from tests.proved_prices import compare_with_change
 
 
 def aligned(expression: Callable[[Any], Any], table: Any, library: str = "") -> Alignment:
@@ -65,8 +66,4 @@ def refusal_of(expression: Callable[[Any], Any], table: lt.Table) -> str:
 def compare(expression: Callable[[Any], Any], table: lt.Table, library: str = "pandas") -> str:
     """ "equal", "above" or "refused"; fails where the price is below the change."""
     found = aligned(expression, table, library)
-    if found.price is None:
-        return "refused"
-    change = change_of(expression, table, library)
-    assert found.epsilon >= change - 1e-9, (found.epsilon, change)
-    return "equal" if found.epsilon <= change + 1e-9 else "above"
+    return compare_with_change(found, lambda: change_of(expression, table, library))
