@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,19 @@ class Passes:
 
     def end(self) -> None:
         """The loop is left."""
+
+
+class NoisyLoops:
+    """Base of what says to ``folds`` where the passes of loops are, which may draw noise."""
+
+    draws_noise = True
+
+    def __init__(self) -> None:
+        self.loops = 0
+
+    def is_sampler(self, function: FunctionType) -> bool:
+        """No function is summed up."""
+        return False
 
 
 class PlainPasses:

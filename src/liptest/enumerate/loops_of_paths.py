@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
-from types import FunctionType
 from typing import Any, Protocol
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.generator import is_generator
-from liptest.enumerate.loop_passes import PlainPasses, is_of_data
+from liptest.enumerate.loop_passes import NoisyLoops, PlainPasses, is_of_data
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import as_fraction
 from liptest.symbolic.answers import AlignedPath, Answer
@@ -207,18 +206,12 @@ class PassesOfPath:
         self._loops.end_loop(self)
 
 
-class PathSamplers:
+class PathSamplers(NoisyLoops):
     """Says to ``folds`` where the passes of loops are; ``tree_of`` what the draws of values ask."""
 
-    draws_noise = True
-
     def __init__(self, tree_of: Callable[[tuple[Any, ...]], Any]) -> None:
+        super().__init__()
         self._tree_of = tree_of
-        self.loops = 0
-
-    def is_sampler(self, function: FunctionType) -> bool:
-        """No function is summed up."""
-        return False
 
     def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Any:
         """The passes of a loop that starts over, and reads these values of outside."""

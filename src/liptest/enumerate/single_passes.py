@@ -8,14 +8,13 @@ itself is private exactly where this one is, at a delta that is smaller by that 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import FunctionType
 from typing import Any, NoReturn
 
 from liptest.enumerate.enumeration import KnownLaws, copied
 from liptest.enumerate.folding import Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import is_generator
-from liptest.enumerate.loop_passes import PlainPasses, is_plain_value
+from liptest.enumerate.loop_passes import NoisyLoops, PlainPasses, is_plain_value
 from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
@@ -48,22 +47,16 @@ class _SinglePass:
         """The loop is left."""
 
 
-class _SinglePasses:
+class _SinglePasses(NoisyLoops):
     """Says to ``folds`` where the passes of loops are, and whether a run came to a second one."""
 
-    draws_noise = True
-
     def __init__(self) -> None:
-        self.loops = 0
+        super().__init__()
         self.begin_run()
 
     def begin_run(self) -> None:
         """A run begins."""
         self.is_again = self._is_entered = False
-
-    def is_sampler(self, function: FunctionType) -> bool:
-        """No function is summed up."""
-        return False
 
     def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Any:
         """The passes of a loop that starts over, and reads these values of outside."""
