@@ -82,10 +82,10 @@ class Samplers(Protocol):
         """Whether a function is one."""
         ...
 
-    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Any:
+    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool, loop: Any) -> Any:
         """The passes of a loop that starts over, and reads these values of outside.
 
-        None where these are not known.
+        None where these are not known. ``loop`` is equal for passes of one loop of the code.
         """
         ...
 
@@ -506,7 +506,7 @@ class Folds:
         with suppress(Exception):  # the loop itself raises it, or does not get there
             values = known()
         assert self.samplers is not None
-        passes = self.samplers.passes_of(values, in_place=in_place)
+        passes = self.samplers.passes_of(values, in_place=in_place, loop=known.__code__)
         self.loops_summed_up += passes.starts_over
         return passes
 

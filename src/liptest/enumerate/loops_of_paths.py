@@ -9,18 +9,11 @@ paths of one pass are followed, and beside their prices that of leaving is paid 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from fractions import Fraction
 from typing import Any, Protocol
 
-from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.generator import is_generator
 from liptest.enumerate.loop_passes import NoisyLoops, PlainPasses, is_of_data
-from liptest.errors import LiptestError
-from liptest.mechanisms.laws import as_fraction
 from liptest.symbolic.answers import AlignedPath, Answer
-from liptest.symbolic.forms import Constraint
-from liptest.symbolic.probability import System
 from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Path, UnweightedBranches
 from liptest.values.weights import Selection
@@ -53,10 +46,8 @@ class LoopsOfPaths:
 
     def __init__(self, *, goes_on: bool = False) -> None:
         self._goes_on = goes_on
-        # Whether all runs enter one loop, before any choice, and leave it by their noise alone; in
-        # which ways.
-        self._is_alone = True
-        self._ways: dict[tuple[Constraint, ...], Any] = {}
+        #: Whether all runs leave their loops by conditions on noise alone.
+        self.leaves_by_noise = True
         #: Whether any run has entered a loop.
         self.is_used = False
         #: Of a run that goes on: the choices of passes that did not leave, as (first, last + 1).
@@ -68,7 +59,7 @@ class LoopsOfPaths:
         self._tree, self._run = tree, run
         self._owner: Any = None
         self._exits: list[AlignedPath] = []
-        self._first_noise = self._depth = 0
+        self._first_noise = self._depth = self._entered = 0
         self._before: Any = None
         self._known: set[Any] = set()
 
@@ -79,7 +70,7 @@ class LoopsOfPaths:
             if self._owner is not None:
                 self._tree.unsupported("a loop that starts over inside of another one", NO_LOOPS)
             self._owner, self.is_used = passes, True
-            self._is_alone &= not self._exits and self._tree.depth == 0
+            self._entered = self._tree.depth
             self._first_noise = len(self._run.noises)
             self._before, self._known = _beside_sums(self._run), set(self._run.released)
             self._depth = len(self._tree.path)
@@ -95,8 +86,7 @@ class LoopsOfPaths:
             asked = self._asked()
             self._exits.append(asked)
             self._owner = None
-            self._is_alone &= self._asks_noise_alone(asked)
-            self._ways[asked.conditions] = asked.noises
+            self.leaves_by_noise &= self._asks_noise_alone(asked)
 
     def exits_of_run(self) -> tuple[AlignedPath, ...]:
         """What the run asked in the passes that left its loops, one after another."""
@@ -105,30 +95,15 @@ class LoopsOfPaths:
         return tuple(self._exits)
 
     def _asks_noise_alone(self, asked: AlignedPath) -> bool:
-        """Whether the pass that is left made no other choices than by these conditions on noise."""
+        """Whether the pass that leaves made no other choices than by conditions on its noise."""
         of_noise = not any(
             isinstance(asked.noises[v], Answer)
             for condition in asked.conditions
             for v, _ in condition.terms
         )
-        made = self._tree.path[: self._tree.depth]
+        made = self._tree.path[self._entered : self._tree.depth]
         by_noise = all(isinstance(branches, UnweightedBranches) for branches, _ in made)
         return of_noise and by_noise and not asked.places
-
-    def leaving(self) -> Fraction | None:
-        """With what probability a pass leaves the loop, whatever the data are: a lower bound.
-
-        None where there is not one loop that asks its noise alone (docs/theory/loops.md, L10), or
-        the probability is not followed.
-        """
-        if not (self._is_alone and self._ways):
-            return None
-        total = Fraction(0)
-        with suppress(LiptestError), precision(CERTIFIED_BITS):
-            for conditions, noises in self._ways.items():
-                total += as_fraction(System(noises).probability(conditions).lower())
-            return total if total > 0 else None
-        return None
 
     def _asked(self) -> AlignedPath:
         """All conditions on the noise of the pass, and what it made known."""
@@ -213,7 +188,7 @@ class PathSamplers(NoisyLoops):
         super().__init__()
         self._tree_of = tree_of
 
-    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Any:
+    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool, loop: Any) -> Any:
         """The passes of a loop that starts over, and reads these values of outside."""
         tree = None if values is None else self._tree_of(values)
         loops: LoopsOfPaths | None = None if tree is None else tree.loops

@@ -20,6 +20,7 @@ from liptest.data.domains import IntArray
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.sampler_noise import NoiseSamplers
+from liptest.enumerate.single_passes import draws_noise_again
 from liptest.enumerate.whole_numbers import (
     WholeFunction,
     WholeLaw,
@@ -49,6 +50,8 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     samplers = NoiseSamplers(function.name, conditions)
     rewrite = Rewritten(function, Folds(lambda value: None, samplers.summarised, samplers=samplers))
     try:
+        if draws_noise_again(function):
+            return None
         few = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
         # One number is listed value by value, and so are all its probabilities.
         if few.unexplored or not any(

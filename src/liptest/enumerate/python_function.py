@@ -43,10 +43,9 @@ from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
-from liptest.enumerate.single_passes import with_single_passes
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.sub_samplers import tree_of
-from liptest.enumerate.summed_up import enumerate_with_loops
+from liptest.enumerate.summed_up import enumerate_with_loops, of_first_passes
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
@@ -291,7 +290,7 @@ class PythonFunction(Mechanism):
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
         """What is read of one dataset, (d,), in the first of the runs that make up its law."""
         with self._session() as session:
-            every = self._enumeration  # no time: only the first run
+            every = of_first_passes(self, self._enumeration, session)  # no time: only the first
             first = partial(every.new_tree, max_seconds=1e-9)
             found = replace(every, new_tree=first).recorded(dataset, session)
             return list(self._known.noted(found).reads)
@@ -313,7 +312,8 @@ class PythonFunction(Mechanism):
 
     def _traced(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
         with self._session() as session:
-            return self._enumeration.traced(self._argument(dataset), session, use)
+            every = of_first_passes(self, self._enumeration, session)
+            return every.traced(self._argument(dataset), session, use)
 
     def narrowed(self, domain: Domain) -> Mechanism | None:
         """The same mechanism, seen through all that it reads of a dataset, where that is little.
@@ -396,7 +396,7 @@ class PythonFunction(Mechanism):
                     programs = [(drawing_noise(program, *own), max_paths)]
                 elif way == "passes":
                     programs = [(program, max_paths)]
-                return with_single_passes(self, follow_first(programs, domain, way))
+                return follow_first(programs, domain, way)
         except LiptestError as error:
             return NoPaths(str(error))
 

@@ -165,7 +165,9 @@ class SamplerLaws:
             return None
         return tuple(values[key] for key in law), _weights(masses, tree.unexplored)
 
-    def passes_of(self, values: tuple[Any, ...] | None, *, in_place: bool) -> Passes | PlainPasses:
+    def passes_of(
+        self, values: tuple[Any, ...] | None, *, in_place: bool, loop: Any
+    ) -> Passes | PlainPasses:
         """The passes of a loop that starts over, and reads these values of outside."""
         if values is None:
             return PlainPasses()

@@ -9,6 +9,7 @@ enumerated beside it, and must fit below.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -21,6 +22,7 @@ from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.repeated_leaves import Repetition
 from liptest.enumerate.restarts import RestartingTree
+from liptest.enumerate.single_passes import LEFT_AT_ONCE, SinglePasses, are_near
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import BudgetError, LiptestError
 from liptest.mechanisms.laws import OutputLaw
@@ -48,13 +50,28 @@ def enumerate_with_loops(
         return enumerated(replace(as_written, function=function._rewrite(session)))
     if function._keeps_whole or function.max_seconds is not None:
         return enumerated(as_written)
+    summed = _known_of(function)
+    outcome = summed.law(as_written, session, enumerated)
+    function._known.conditions |= summed.conditions
+    return outcome
+
+
+def of_first_passes(function: Any, as_written: Enumeration, session: Session) -> Enumeration:
+    """How the runs are enumerated that make up a law: each loop that draws noise is left at once,
+    where there is one."""
+    if function._rewrite is not None or function._keeps_whole or function.max_seconds is not None:
+        return as_written
+    summed = _known_of(function)
+    single = None if summed.is_left_at_once is False else summed.passes.of_session(session)
+    return as_written if single is None else replace(as_written, function=single)
+
+
+def _known_of(function: Any) -> _SummedUp:
     memory = function._known
     if memory.summed_up is None:
         memory.summed_up = _SummedUp.of(function)
-    summed: _SummedUp = memory.summed_up
-    outcome = summed.law(as_written, session, enumerated)
-    memory.conditions |= summed.conditions if summed.helps else set()
-    return outcome
+    known: _SummedUp = memory.summed_up
+    return known
 
 
 @dataclass(eq=False)
@@ -64,19 +81,28 @@ class _SummedUp:
     rewritten: Rewritten
     folds: Folds
     samplers: SamplerLaws
+    passes: SinglePasses
     budgets: dict[str, Any]
     helps: bool | None = None
+    #: Whether loops that draw noise are left in their first passes, and in how many laws.
+    is_left_at_once: bool | None = None
+    left_at_once: int = 0
 
     @classmethod
     def of(cls, function: Any) -> _SummedUp:
         """Of a Python function."""
         samplers = SamplerLaws(function.name)
         folds = Folds(lambda value: None, samplers.summarised, samplers=samplers)
-        return cls(Rewritten(function, folds), folds, samplers, function._budgets)
+        rewritten, passes = Rewritten(function, folds), SinglePasses(function)
+        return cls(rewritten, folds, samplers, passes, function._budgets)
 
     @property
     def conditions(self) -> set[str]:
         """What its laws rest on."""
+        if self.is_left_at_once:
+            return {LEFT_AT_ONCE}
+        if not self.helps:
+            return set()
         conditions = {SUMMED_UP} if self.folds.loops_summed_up else set()
         return (
             conditions
@@ -93,6 +119,9 @@ class _SummedUp:
         """A law, as it is written where that is whole or there is nothing to sum up."""
         if self.helps is False:
             return enumerated(as_written)
+        once = self._left_at_once(as_written, session, enumerated)
+        if once is not None:
+            return once
         try:
             part = enumerated(replace(as_written, new_tree=partial(_short, as_written.new_tree)))
         except BudgetError:
@@ -104,6 +133,38 @@ class _SummedUp:
         )
         self.helps = summed is not None and _fits(part.law, summed.law)
         return summed if summed is not None and self.helps else enumerated(as_written)
+
+    def _left_at_once(
+        self,
+        as_written: Enumeration,
+        session: Session,
+        enumerated: Callable[[Enumeration], Enumerated],
+    ) -> Enumerated | None:
+        """The law of a program whose loops draw noise, from their first passes.
+
+        Of some laws it is looked whether second passes change them.
+        """
+        if self.is_left_at_once is False:
+            return None
+
+        def law(passes: int) -> Enumerated | None:
+            function = self.passes.of_session(session, passes)
+            if function is None:
+                return None
+            tree = partial(self.passes.tree, as_written.name, **self.budgets)
+            changes: dict[str, Any] = {"function": function, "new_tree": tree}
+            with suppress(LiptestError):
+                return enumerated(replace(as_written, **changes, repetition=Repetition()))
+            return None
+
+        found = law(1)
+        if found is None or found.law.fractions is not None or found.law.unexplored:
+            return None
+        self.left_at_once += 1
+        if self.left_at_once & (self.left_at_once - 1) == 0:
+            longer = law(2)
+            self.is_left_at_once = longer is not None and are_near(found.law, longer.law)
+        return found if self.is_left_at_once else None
 
     def _summed(
         self,

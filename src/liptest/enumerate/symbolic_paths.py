@@ -74,10 +74,9 @@ class SymbolicPaths:
     ends: tuple[PathEnd, ...] = ()
     #: Of the way "passes": what is asked where its loops are left.
     exits: tuple[AlignedPath, ...] = ()
-    #: Where its one loop asks its noise alone: with what probability a pass leaves it, at least,
-    #: and the program that makes a single pass (docs/theory, loops, L10).
-    leaving: Fraction | None = None
-    single: Any = None
+    #: Whether passes leave its loops by their noise alone: whatever the data are, with the same
+    #: probability (docs/theory, loops, L10).
+    leaves_by_noise: bool = False
 
 
 @dataclass(frozen=True)

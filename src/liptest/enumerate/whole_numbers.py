@@ -36,6 +36,7 @@ from liptest.enumerate.number_laws import (
     way_of,
 )
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
+from liptest.enumerate.single_passes import draws_noise_again
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
@@ -244,6 +245,8 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     own = function._rewrite
     rewrite = own or Rewritten(function, folds)
     try:
+        if own is None and draws_noise_again(function):
+            return None
         leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES, own)

@@ -76,9 +76,9 @@ def default_error(log_probabilities: FloatArray) -> FloatArray:
     return np.asarray(4.0 * _ULP * np.maximum(1.0, np.abs(log_probabilities)))
 
 
-def exact_ball(value: Fraction) -> arb:
-    """A rational as a ball at the current precision."""
-    return arb(fmpq(value.numerator, value.denominator))
+def exact_ball(value: Fraction | arb) -> arb:
+    """A rational as a ball at the current precision; a ball as it is."""
+    return value if isinstance(value, arb) else arb(fmpq(value.numerator, value.denominator))
 
 
 class OutputLaw(Mapping[Output, float]):

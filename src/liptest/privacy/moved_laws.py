@@ -7,11 +7,9 @@ tells all that their laws differ by, and one pair of datasets for each such diff
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -31,30 +29,25 @@ from liptest.symbolic.answers import Differences, Move
 _MOST_PAIRS, _MOST_MOVES = 40, 20_000
 # Runs for one law.
 _RUNS = 4096
-_SINGLE = "a loop that draws noise again until it fits counts as one pass (theory L10)"
 
 
 def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     """The claim by one pair for each way in which neighbours move the answer, or what is known."""
     started = time.perf_counter()
     mechanism, domain = task.mechanism, task.distribution.domain
-    compared = claim
-    given: tuple[str, ...] = ()
     followed = mechanism.aligned_paths(domain, way=PASSES)
     if followed is None or not followed.exits:  # no loop of it starts over
         followed = mechanism.aligned_paths(domain, way=WAYS[1])
-    elif followed.single is None:
+    elif not followed.leaves_by_noise:
         return known
-    else:
-        mechanism, given = followed.single, (_SINGLE,)
-        compared = replace(claim, delta=_below(Fraction(claim.delta) * followed.leaving))
     if followed is None or not followed.paths:
         return known
     pairs = _pairs_of(followed, domain)
     if not pairs:
         return known
     with suppress(LiptestError):
-        if _are_clear(mechanism.within(_RUNS), domain, compared, pairs):
+        seen = mechanism.within(_RUNS)
+        if _are_clear(seen, domain, claim, pairs):
             price = Price(Fraction(claim.threshold), delta=Fraction(claim.delta))
             return Alignment(
                 price,
@@ -62,15 +55,9 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
                 followed.reads_length,
                 seconds=known.seconds + time.perf_counter() - started,
                 moves=len(pairs),
-                given=given,
+                given=tuple(seen.law_source.split("; ")[1:]),
             )
     return known
-
-
-def _below(exact: Fraction) -> float:
-    """The float next to a number that is not above it."""
-    near = float(exact)
-    return near if Fraction(near) <= exact else math.nextafter(near, 0.0)
 
 
 def _are_clear(mechanism: Mechanism, domain: Domain, claim: Claim, pairs: list[Pair]) -> bool:
