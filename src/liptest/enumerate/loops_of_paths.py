@@ -46,7 +46,7 @@ class LoopsOfPaths:
 
     def __init__(self, *, goes_on: bool = False) -> None:
         self._goes_on = goes_on
-        #: Whether all runs leave their loops by conditions on noise alone.
+        #: Whether runs make no choice before they have left their loops but by the noise of these.
         self.leaves_by_noise = True
         #: Whether any run has entered a loop.
         self.is_used = False
@@ -70,6 +70,7 @@ class LoopsOfPaths:
             if self._owner is not None:
                 self._tree.unsupported("a loop that starts over inside of another one", NO_LOOPS)
             self._owner, self.is_used = passes, True
+            self.leaves_by_noise &= self._entered == self._tree.depth
             self._entered = self._tree.depth
             self._first_noise = len(self._run.noises)
             self._before, self._known = _beside_sums(self._run), set(self._run.released)
@@ -87,6 +88,7 @@ class LoopsOfPaths:
             self._exits.append(asked)
             self._owner = None
             self.leaves_by_noise &= self._asks_noise_alone(asked)
+            self._entered = self._tree.depth
 
     def exits_of_run(self) -> tuple[AlignedPath, ...]:
         """What the run asked in the passes that left its loops, one after another."""

@@ -194,7 +194,8 @@ class LeavingTree(ChoiceTree):
         if again is None:
             return masses
         if self.unexplored:
-            self.unexplored += as_fraction(exact_ball(again).upper())
+            exact = isinstance(again, Fraction)
+            self.unexplored += again if exact else as_fraction(again.upper())
             return masses
         with precision(CERTIFIED_BITS):
             left = sum(map(exact_ball, masses.values()), arb(0))

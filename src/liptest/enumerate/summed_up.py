@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.repeated_leaves import Repetition
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _DRAWN_ONCE = "functions that only draw are enumerated once for their arguments (theory L4)"
 # Runs of code as it is written, and such that show whether there is anything to sum up.
 _SOME_RUNS, _FEW_RUNS = 400, 64
+# Choices in a run of code with loops that draw noise and are not left at once: each of them asks
+# for what is known of all noise before it.
+_SOME_CHOICES = 100
 
 
 def enumerate_with_loops(
@@ -122,8 +125,12 @@ class _SummedUp:
         once = self._left_at_once(as_written, session, enumerated)
         if once is not None:
             return once
+        if self.is_left_at_once is False:
+            limited = partial(_short, as_written.new_tree, choices=_SOME_CHOICES)
+            as_written = replace(as_written, new_tree=limited)
         try:
-            part = enumerated(replace(as_written, new_tree=partial(_short, as_written.new_tree)))
+            short = partial(_short, as_written.new_tree, runs=_SOME_RUNS)
+            part = enumerated(replace(as_written, new_tree=short))
         except BudgetError:
             return enumerated(as_written)
         if not part.law.unexplored:
@@ -155,6 +162,7 @@ class _SummedUp:
             changes: dict[str, Any] = {"function": function, "new_tree": tree}
             with suppress(LiptestError):
                 return enumerated(replace(as_written, **changes, repetition=Repetition()))
+            self.is_left_at_once = False
             return None
 
         found = law(1)
@@ -190,9 +198,12 @@ class _SummedUp:
         return summed
 
 
-def _short(new_tree: Callable[[], ChoiceTree]) -> ChoiceTree:
+def _short(
+    new_tree: Callable[[], ChoiceTree], *, runs: int = MAX_LEAVES, choices: int = MAX_CHOICES
+) -> ChoiceTree:
     tree = new_tree()
-    tree.max_leaves = min(tree.max_leaves, _SOME_RUNS)
+    tree.max_leaves = min(tree.max_leaves, runs)
+    tree.max_choices = min(tree.max_choices, choices)
     return tree
 
 

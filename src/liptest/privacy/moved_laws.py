@@ -26,7 +26,7 @@ from liptest.symbolic.alignment import Price
 from liptest.symbolic.answers import Differences, Move
 
 # Pairs that are compared, and differences that are looked through for them.
-_MOST_PAIRS, _MOST_MOVES = 40, 20_000
+_MOST_PAIRS, _MOST_MOVES = 400, 20_000
 # Runs for one law.
 _RUNS = 4096
 
@@ -71,7 +71,10 @@ def _are_clear(mechanism: Mechanism, domain: Domain, claim: Claim, pairs: list[P
 
 
 def _pairs_of(followed: Any, domain: Domain) -> list[Pair]:
-    """For each move of the numbers, or its opposite, neighbours that differ by it; () for none."""
+    """For each move of the numbers, or its opposite, neighbours that differ by it; () for none.
+
+    Those that move the numbers farthest come first: most often they differ most.
+    """
     differences = followed.differences
     if followed.moved is None:
         return []
@@ -92,7 +95,11 @@ def _pairs_of(followed: Any, domain: Domain) -> list[Pair]:
         if pair is None or looked > _MOST_MOVES or len(pairs) == _MOST_PAIRS:
             return []
         pairs[change] = pair
-    return list(pairs.values())
+    return [pairs[change] for change in sorted(pairs, key=_length_of, reverse=True)]
+
+
+def _length_of(change: tuple[Fraction, ...]) -> Fraction:
+    return sum((abs(step) for step in change), Fraction(0))
 
 
 def _change_of(places: Any, move: Move) -> tuple[Fraction, ...]:
