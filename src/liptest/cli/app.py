@@ -26,7 +26,7 @@ COMMANDS = {
         "check",
         "Test a mechanism and, after a YES only, print one output on the private dataset.",
     ),
-    "law": ("law", "Print the exact output law of a mechanism on one dataset."),
+    "law": ("law", "Print the exact output distribution of a mechanism on one dataset."),
     "init": ("init", "Write a commented liptest.toml for a mechanism, to be filled in."),
     "doctor": ("doctor", "Say what is installed and whether it works here; exit code 0 or 1."),
     "lipschitz": (

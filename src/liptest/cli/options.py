@@ -47,13 +47,15 @@ Config = Annotated[
         group=RUN, help="Default: liptest.toml beside you, or [tool.liptest] of a pyproject.toml."
     ),
 ]
-Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to compute.", **WHOLE)]
+Budget = Annotated[
+    int | None, Parameter(group=RUN, help="Most output distributions to compute.", **WHOLE)
+]
 SearchLaws = Annotated[
     int | None,
     Parameter(
         group=RUN,
-        help="Most output laws of the search after a YES by sampling; 0: no search. Default: a "
-        "tenth of the test, at most 20,000.",
+        help="Most output distributions of the search after a YES by sampling; 0: no search. "
+        "Default: a tenth of the test, at most 20,000.",
         **WHOLE,
     ),
 ]

@@ -54,8 +54,8 @@ BY_REFUTATION = "refutation"
 class PrivacyPlan(Record):
     """What a method will do, and what the paper's algorithm would cost.
 
-    ``laws`` is the expected number of output laws; ``paper_laws`` the number that A_test with
-    Algorithm 3, as printed, needs for the same task (inf where it does not apply).
+    ``laws`` is the expected number of output distributions; ``paper_laws`` the number that A_test
+    with Algorithm 3, as printed, needs for the same task (inf where it does not apply).
     """
 
     method: Words

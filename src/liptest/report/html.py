@@ -129,8 +129,8 @@ def report_html(
     found
         A certificate, or a bare verdict, which has no hashes to show; also those of samples.
     mechanism, distribution
-        What was tested. Without them the page has neither output laws, nor profile, nor losses by
-        record; a page about samples needs neither.
+        What was tested. Without them the page has neither output distributions, nor profile, nor
+        losses by record; a page about samples needs neither.
 
     Raises
     ------
@@ -474,14 +474,15 @@ def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
     cost = verdict.cost
     rows = [
         ["method", visible_text(verdict.method)],
-        ["output laws", f"{cost.laws:,}"],
+        ["output distributions", f"{cost.laws:,}"],
         ["pairs compared", f"{cost.pairs:,}"],
         ["datasets drawn", f"{cost.draws:,}"],
     ]
     if cost.search_laws:
-        rows.append(["output laws of the search", f"{cost.search_laws:,}"])
+        rows.append(["output distributions of the search", f"{cost.search_laws:,}"])
     if math.isfinite(verdict.plan.paper_laws):
-        rows.append(["output laws of the paper's algorithm", f"{verdict.plan.paper_laws:.2g}"])
+        paper = "output distributions of the paper's algorithm"
+        rows.append([paper, f"{verdict.plan.paper_laws:.2g}"])
     rows.append(["seconds", f"{cost.seconds:.3g}"])
     return _section("cost", "Cost", rows=rows)
 

@@ -116,7 +116,7 @@ _RULES = {
         "The mechanism is not differentially private as claimed.",
         "The message names two neighbouring datasets and an output whose probabilities on them "
         "differ by more than the claim allows. This is certain: both probabilities are known "
-        "exactly or in certified bounds, and `liptest law` prints both output laws again. "
+        "exactly or in certified bounds, and `liptest law` prints both output distributions again. "
         "Correct the mechanism, or claim a larger epsilon.",
     ),
     OutcomeKind.UNDECIDED: (

@@ -24,6 +24,7 @@ OLD = {
     r"\b(?:can|could|to)(?: not)? be had\b": "exists, was computed",
     r"\bparted by\b": "separated by",
     r"\blet pass\b": "allowed",
+    r"\b[Oo]utput laws?\b": "output distribution",
     r"\bthat any of them was\b|\bthe outputs that tell,|\blight set\b": "",
     r"\b(?:Duck|telling event|crew|parcel|stand-in)\b(?! for)": "see docs/design.md",
 }
