@@ -30,6 +30,7 @@ _PYTHON = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
 # A refusal of a line that starts so, see ``line_in_words``.
 _PRINTING = re.compile(r":\d+: (print|log|logger|logging|_log|_logger)\b[.(]")
 _OF_PRINTING = "leave that line out: it only prints, and what counts is what the function returns"
+_PACKAGES = re.compile(r"(?:site|dist)-packages[/\\]")
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
@@ -45,7 +46,8 @@ def asked_at(frame: FrameType | None) -> str:
     caller, called = place_of(frame, is_inside=is_of_packages)
     if not caller:
         return line_in_words(file, line)
-    return f"{line_in_words(caller, called)}, in {Path(file).name}:{line}"
+    inside = _PACKAGES.split(file)[-1].replace(os.sep, "/")
+    return f"{line_in_words(caller, called)}, in {inside}:{line}"
 
 
 def place_of(
