@@ -85,7 +85,7 @@ def module_of(name: str) -> str:
 
 def _default_of(value: object) -> str | None:
     """What is shown of a default: nothing where it is not a value, or a switch that is off."""
-    return None if value is False or value is None else str(value)
+    return None if value is False or value is None or value == () else str(value)
 
 
 app = App(

@@ -219,7 +219,7 @@ def refuted_elsewhere(
     verdict = checked.certificate.verdict
     if verdict.decision is not Decision.NO:
         return None
-    told = f"{verdict.law_source}; checked in another process, whose word it is"
+    told = f"{verdict.law_source}; checked in another process, as that process reports"
     return replace(verdict, law_source=f"{told} ({checked.confinement})")
 
 
@@ -343,8 +343,8 @@ def _read(answer: dict[str, Any], confined: str, asked: _Asked) -> CheckedElsewh
         raise _unreadable(str(error)) from None
     if other is not None:
         raise MechanismError(
-            f"the process that ran the code answered another request: its {other} is not the one "
-            f"that was asked for; nothing was decided"
+            f"the process that ran the code answered another request: its {other} is not the "
+            f"requested one; nothing was decided"
         )
     return CheckedElsewhere(certificate, file, line, pictures, confined, asked.law)
 

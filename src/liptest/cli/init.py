@@ -76,8 +76,12 @@ def init(
     table: Annotated[
         Path | None, Parameter(group=_KNOWN, help="Public CSV file to fit a distribution on.")
     ] = None,
-    column: Annotated[str | None, Parameter(group=_KNOWN, help="Its column of 0, 1, ..")] = None,
-    group: Annotated[str | None, Parameter(group=_KNOWN, help="One rate per group.")] = None,
+    column: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Column of the table that holds 0, 1, ..")
+    ] = None,
+    group: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Column of groups, each with a rate of its own.")
+    ] = None,
     output: Annotated[Path, Parameter(help="File to write.")] = Path("liptest.toml"),
     force: Annotated[bool, Parameter(help="Replace the file if it exists.", negative="")] = False,
 ) -> int:

@@ -68,7 +68,8 @@ Floats = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, Parameter(group=RUN, help="For reproduction; default: operating system.", **WHOLE)
+    int | None,
+    Parameter(group=RUN, help="Seed of all draws; default: from the operating system.", **WHOLE),
 ]
 Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
 Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]

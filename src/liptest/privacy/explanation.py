@@ -212,7 +212,7 @@ def theorem_lines(
     if not is_pure:
         steps.insert(0, ("6.1", "Each order of each pair is compared by the measure of the claim."))
     if guarantee.kind in ("refutation", "proof"):
-        steps.append(("1.5", f"Pairs are held against the claim with the tolerance {tolerance:g}."))
+        steps.append(("1.5", f"Pairs are compared with the claim at the tolerance {tolerance:g}."))
     lines = [f"Claim: {claim}.", f"Output probabilities: {law_source}."]
     lines += _numbered(steps)
     lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")

@@ -604,7 +604,7 @@ def open_loss_words(witness: PrivacyWitness) -> str:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
         return (
-            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
             f"by {max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
         )
     limit = claim.threshold * witness.distance
@@ -673,7 +673,7 @@ def _loss_words(witness: PrivacyWitness) -> str:
         return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
-            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
             f"by at least {witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):

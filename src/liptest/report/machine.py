@@ -125,7 +125,7 @@ _RULES = {
         "warning",
         "The claim was neither confirmed nor refuted.",
         "The message says why: a budget ended, the declared errors of the probabilities are too "
-        "large to tell, or the method says nothing at these numbers. Nothing is promised.",
+        "large to tell, or the method says nothing for these numbers. Nothing is promised.",
     ),
     OutcomeKind.BROKEN: (
         "mechanism-broken",
