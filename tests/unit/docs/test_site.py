@@ -32,3 +32,21 @@ def test_every_page_is_named_once() -> None:
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.glob("**/*.md")}
     named = [one for page in DOCS.glob("**/*.md") for one in entries(page)]
     assert sorted(named) == sorted(pages - {"index"})
+
+
+NUMBERED = (
+    r"\[(?:theory )?[A-Z]?\d+[\d., a-zA-Z]*\]\(theory/|\btheory [1-6]\.\d|Numbers in brackets"
+)
+_CODE = re.compile(r"^```.*?^```", re.M | re.S)
+
+
+def test_numbers_of_theorems_stand_in_reference_and_explanation_only() -> None:
+    """Pages to learn from and to work with link to a proof; they do not number it."""
+    blocks = re.split(r"^:caption: ", (DOCS / "index.md").read_text("utf-8"), flags=re.M)[1:3]
+    lines = [line for block in blocks for line in block.splitlines()]
+    pages = [line for line in lines if (DOCS / f"{line}.md").is_file()]
+    pages += entries(DOCS / "more.md")
+    pages.remove("extending")  # for developers, whose code names its theorem
+    assert len(pages) > 25
+    told = {page: _CODE.sub("", (DOCS / f"{page}.md").read_text("utf-8")) for page in pages}
+    assert [page for page, text in told.items() if re.search(NUMBERED, text)] == []
