@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import runpy
+import sys
 from pathlib import Path
+
+import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -50,3 +55,23 @@ def test_numbers_of_theorems_stand_in_reference_and_explanation_only() -> None:
     assert len(pages) > 25
     told = {page: _CODE.sub("", (DOCS / f"{page}.md").read_text("utf-8")) for page in pages}
     assert [page for page, text in told.items() if re.search(NUMBERED, text)] == []
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_edit_links_lead_to_the_repository_of_the_build(
+    is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = {"GITHUB_SERVER_URL": "https://host.example", "GITHUB_REPOSITORY": "us/liptest"}
+    names = {*build, "GITHUB_REF_NAME"}
+    environment = {name: text for name, text in os.environ.items() if name not in names}
+    environment |= build | ({"GITHUB_REF_NAME": "main"} if is_known else {})
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    options = runpy.run_path(str(DOCS / "conf.py"))["html_theme_options"]
+    said = {name: text for name, text in options.items() if name.startswith("source_")}
+    known = {
+        "source_repository": "https://host.example/us/liptest",
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
+    assert said == (known if is_known else {})
