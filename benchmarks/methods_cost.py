@@ -1,4 +1,4 @@
-"""Output laws that each method asks for, beside the paper's algorithm as printed (theory 5).
+"""Output distributions that each method computes, beside the paper's algorithm (theory 5).
 
 Methods that fit are run, on a mechanism that sees only the count, and their laws are counted;
 of the others, and of the paper's, the plan is shown. ``light-neighbourhoods`` asks for a random
@@ -162,4 +162,5 @@ def measure(quick: bool) -> list[Row]:
 
 
 if __name__ == "__main__":
-    report(f"Output laws per method, noisy count with d + 1 outputs, failure {FAILURE:g}", measure)
+    title = f"Output distributions per method, noisy count with d + 1 outputs, failure {FAILURE:g}"
+    report(title, measure)

@@ -1,4 +1,4 @@
-"""How fast the output law of an ordinary Python function is enumerated by replay.
+"""How fast the output distribution of an ordinary Python function is enumerated by replay.
 
 Functions of coins are compared with a bare call of the same function with a real generator, in
 turns with the enumeration. Runs are counted by the function itself, apart from the timing: one for

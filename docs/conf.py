@@ -34,6 +34,13 @@ html_css_files = ["site.css"]
 html_js_files = ["copy.js"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
+# Edit links lead to the repository that the build is of, where its surroundings say which.
+if {"GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_REF_NAME"} <= set(os.environ):
+    html_theme_options |= {
+        "source_repository": f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}",
+        "source_branch": os.environ["GITHUB_REF_NAME"],
+        "source_directory": "docs/",
+    }
 highlight_language = "none"
 smartquotes = False
 # Code blocks in dark mode, readable in both.

@@ -35,7 +35,7 @@ _OUTPUTS = 3
 
 @dataclass(frozen=True)
 class RandomMechanism:
-    """Output laws on {0,1}^d with small whole weights, exactly known; (2,) * d + (outputs,)."""
+    """Exact output distributions on {0,1}^d with small whole weights; (2,) * d + (outputs,)."""
 
     weights: NDArray[np.int64]
 

@@ -42,7 +42,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class Laws:
-    """A mechanism whose output laws can be had: from its code, or from an adapter."""
+    """A mechanism whose output distributions can be had: from its code, or from an adapter."""
 
     mechanism: Any
     domain: Any

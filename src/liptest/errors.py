@@ -8,7 +8,7 @@
     │   └── DatasetError               a dataset lies outside the domain; never carries the data
     ├── FunctionError                  the function under test gave NaN, infinity or a wrong shape
     ├── MechanismError                 the mechanism under test is broken
-    │   ├── LawError                   its output law is not a probability law
+    │   ├── LawError                   its output distribution is not a probability law
     │   ├── NonDeterministicError      it answers differently for the same dataset
     │   └── UnsupportedRandomnessError it draws what cannot be enumerated exactly
     │       ├── UnsupportedForm        it compares noise in a way that is not followed
@@ -76,7 +76,7 @@ class MechanismError(LiptestError):
 
 
 class LawError(MechanismError):
-    """An output law is not a probability law (NaN, above 1, or a wrong sum)."""
+    """An output distribution is not a probability law (NaN, above 1, or a wrong sum)."""
 
 
 class NonDeterministicError(MechanismError):

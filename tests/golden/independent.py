@@ -1,4 +1,4 @@
-"""Output laws of the catalogue's mechanisms by other means: sums, Gauss-Legendre quadrature.
+"""Laws of the catalogue's mechanisms by other means: sums, Gauss-Legendre quadrature.
 
 Nothing of liptest is used. An expectation over a noise becomes a weighted sum over nodes: whole
 numbers for geometric noise (cut where the tail is below 1e-40), Gauss-Legendre nodes between the

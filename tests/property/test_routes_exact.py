@@ -155,7 +155,7 @@ def test_a_query_of_the_sensitivity_is_never_refused(
         method=method,
         seed=seed,
     )
-    # INCONCLUSIVE where the method says nothing at these numbers, never NO.
+    # INCONCLUSIVE where the method says nothing for these numbers, never NO.
     vacuous = gate.certificate.verdict.reason.startswith("this method says nothing here")
     decision = Decision.INCONCLUSIVE if vacuous else Decision.YES
     assert gate.certificate.decision is decision

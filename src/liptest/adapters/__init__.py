@@ -1,4 +1,4 @@
-"""Mechanisms of other libraries: their claims, their neighbours, their exact output laws.
+"""Mechanisms of other libraries: their claims, their neighbours, their exact output distributions.
 
 A library is imported only where its objects are handed in.
 """

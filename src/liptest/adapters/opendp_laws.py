@@ -1,4 +1,4 @@
-"""Output laws of OpenDP's measurements, and the datasets of its domains and metrics."""
+"""Output distributions of OpenDP's measurements, and the datasets of its domains and metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPE = re.compile(r"\bT=([iu])(8|16|32|64|128|size)\b")
 def refuse_measurement(what: str) -> InputError:
     """The error of a measurement whose law is not known here."""
     return InputError(
-        f"measurement: the output law of {what} is not known here; known are randomised "
+        f"measurement: the output distribution of {what} is not known here; known are randomised "
         f"response (bool, categorical), make_noisy_max, and make_laplace, make_geometric, "
         f"make_gaussian and make_noise on whole numbers, alone or after a sum or counts. "
         f"lt.check_samples tests any measurement by its samples",

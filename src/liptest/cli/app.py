@@ -26,7 +26,7 @@ COMMANDS = {
         "check",
         "Test a mechanism and, after a YES only, print one output on the private dataset.",
     ),
-    "law": ("law", "Print the exact output law of a mechanism on one dataset."),
+    "law": ("law", "Print the exact output distribution of a mechanism on one dataset."),
     "init": ("init", "Write a commented liptest.toml for a mechanism, to be filled in."),
     "doctor": ("doctor", "Say what is installed and whether it works here; exit code 0 or 1."),
     "lipschitz": (
@@ -85,7 +85,7 @@ def module_of(name: str) -> str:
 
 def _default_of(value: object) -> str | None:
     """What is shown of a default: nothing where it is not a value, or a switch that is off."""
-    return None if value is False or value is None else str(value)
+    return None if value is False or value is None or value == () else str(value)
 
 
 app = App(

@@ -1,16 +1,14 @@
 """``liptest check`` and ``liptest release``: test first, then perhaps one draw.
 
-Also the files that a check leaves behind: checkpoints, certificates, reports.
+Also the checkpoints that a check leaves behind.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from fractions import Fraction
@@ -37,14 +35,14 @@ from liptest.cli.jobs import (
     check_file_says_it_all,
     distribution_of,
     load_job,
-    load_own_domain,
     read_task,
     settings_of,
     where_is,
 )
 from liptest.cli.loading import defined_at, label_of, muted
 from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
-from liptest.cli.own_domain import says_no_data, with_own_domain
+from liptest.cli.outcome_files import write_outcomes
+from liptest.cli.own_domain import says_no_data, with_own_domain, words_for_options
 from liptest.cli.paths import check_paths, check_readable, files_of
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
@@ -299,20 +297,21 @@ def _check(
     outcome, words = Outcome(model.mechanism, 2), ""
     certificate: Certificate | None
     try:
-        model, own = with_own_domain(model, _own_domain(model, task))
+        own = ""
         if task.place is not CodePlace.HERE:
             file, line = defined_at(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
         if task.place is CodePlace.SEALED:
+            model, own = _with_domain_elsewhere(model, task)
             certificate = _tested_elsewhere(screen, model, task)
         elif task.place is CodePlace.CONFINED:
-            outcome, words = _tested_in_jail(
+            outcome, own, words = _tested_in_jail(
                 screen, model, task, checkpoint, outcome, pictures=pictures
             )
             certificate = outcome.certificate
         else:
             job = load_job(model, task.folder, alone=True)
-            file, line = defined_at(job.where)
+            own, (file, line) = job.words, defined_at(job.where)
             outcome = replace(
                 outcome,
                 mechanism=job.mechanism,
@@ -332,14 +331,12 @@ def _check(
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
 
 
-def _own_domain(model: CheckModel, task: CommandJob) -> Domain | None:
-    """The domain of an object of another library, where nothing is said of the data."""
+def _with_domain_elsewhere(model: CheckModel, task: CommandJob) -> tuple[CheckModel, str]:
+    """A check with the domain of its object, where nothing is said of the data; a word on that."""
     where = where_is(model, task.folder)
     if not says_no_data(model, where):
-        return None
-    if task.place is CodePlace.HERE:
-        return load_own_domain(where)
-    return domain_elsewhere(model, task.folder, where, hidden=task.hidden)
+        return model, ""
+    return with_own_domain(model, domain_elsewhere(model, task.folder, where, hidden=task.hidden))
 
 
 def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
@@ -367,18 +364,26 @@ def _tested_in_jail(
     outcome: Outcome,
     *,
     pictures: bool,
-) -> tuple[Outcome, str]:
-    """The same, by another process that runs the code; and whose word the verdict is."""
-    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
-    outcome = replace(outcome, distribution=law)
-    where = where_is(model, task.folder)
+) -> tuple[Outcome, str, str]:
+    """The same, by another process that runs the code; whose the data and the verdict are."""
+    where, settings = where_is(model, task.folder), settings_of(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    _begin_unseen(recorder, model, where, law, settings)
+    own = ""
+
+    def begin(domain: Domain | None = None) -> Distribution:
+        nonlocal own
+        said = model
+        if domain is not None:
+            said, own = with_own_domain(model, domain)
+        law = distribution_of(said, task.folder, alone=True)
+        _begin_unseen(recorder, model, where, law, settings)
+        return law
+
     with begun_late(lambda: screen.progress(label_of(where))) as progress:
         checked = check_elsewhere(
             model,
             task.folder,
-            law,
+            begin if says_no_data(model, where) else begin(),
             settings,
             where=where,
             workers=task.workers,
@@ -389,9 +394,14 @@ def _tested_in_jail(
         )
     made = _written_down(screen, model, recorder, checked.certificate)
     outcome = replace(
-        outcome, certificate=made, file=checked.file, line=checked.line, findings=checked.findings
+        outcome,
+        certificate=made,
+        file=checked.file,
+        line=checked.line,
+        findings=checked.findings,
+        distribution=checked.distribution,
     )
-    return outcome, checked.words
+    return outcome, own, checked.words
 
 
 def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
@@ -465,6 +475,7 @@ def _since(started: float) -> float:
 
 
 def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]) -> int:
+    _check_says_data(model, task, options)
     law = distribution_of(model, task.folder, alone=True)
     _check_private(law.domain, options)
     in_process = options["trust_code"] or options["in_process"]
@@ -489,6 +500,26 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
     if answer.warning:
         screen.paragraph(f"WARNING, for the operator only: {answer.warning}.")
     return 0
+
+
+def _check_says_data(model: CheckModel, task: CommandJob, options: dict[str, Any]) -> None:
+    """InputError, with what an object says, where nothing else says what the private data are.
+
+    Who is a neighbour is part of the promise: the owner of the data says it, and no vendor.
+    """
+    where = where_is(model, task.folder)
+    if not says_no_data(model, where):
+        return
+    if options["trust_code"] or options["in_process"]:
+        domain = load_job(model, task.folder, alone=True).distribution.domain
+    else:
+        hidden = [options["private"], *task.hidden]
+        domain = domain_elsewhere(model, task.folder, where, hidden=hidden)
+    raise InputError(
+        f"domain: for a release you say what the data are, and with that who is a neighbour; the "
+        f"object says {words_for_options(domain)}: give that if it is true of the private data",
+        name="domain",
+    )
 
 
 def _gate_in_process(
@@ -635,66 +666,3 @@ def remove(files: list[Path | None]) -> None:
         if file is not None:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
-
-
-Format = Callable[[Sequence[Outcome]], str]
-
-
-def write_outcomes(options: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:
-    """Write what ``--json``, ``--html``, ``--junit`` and ``--sarif`` ask for.
-
-    The verdicts are on the screen already: a full disk must not lose them, nor the other files.
-    False when something could not be written.
-    """
-    whole = True
-    for name, text_of in _FORMATS.items():
-        path: Path | None = options.get(name)
-        if path is None:
-            continue
-        try:
-            text = text_of(outcomes)
-            if text:
-                path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-        except OSError as error:
-            print(f"error: --{name} {path}: {error.strerror}", file=sys.stderr)
-            whole = False
-        except Exception as error:
-            words = f"{type(error).__name__}: {error}"
-            print(f"error: --{name} {path}: it could not be written: {words}", file=sys.stderr)
-            whole = False
-    return whole
-
-
-def _certificates(outcomes: Sequence[Outcome]) -> str:
-    whole = [
-        outcome.certificate.to_dict() for outcome in outcomes if outcome.certificate is not None
-    ]
-    if not whole:
-        return ""
-    return json.dumps(whole[0] if len(whole) == 1 else whole, indent=1)
-
-
-def _html(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.html import page
-
-    return page(outcomes)
-
-
-def _junit(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.machine import write_junit
-
-    return write_junit(outcomes, root=Path.cwd())
-
-
-def _sarif(outcomes: Sequence[Outcome]) -> str:
-    from liptest.report.machine import write_sarif
-
-    return write_sarif(outcomes, root=Path.cwd())
-
-
-_FORMATS: dict[str, Format] = {
-    "json": _certificates,
-    "html": _html,
-    "junit": _junit,
-    "sarif": _sarif,
-}

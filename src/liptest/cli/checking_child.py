@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from liptest.cli.config import CheckModel, validated
-from liptest.cli.jobs import Job, load_job, load_own_domain, settings_of, where_is
+from liptest.cli.jobs import Job, load_job, settings_of
 from liptest.cli.lines import as_line, warning_line
 from liptest.cli.loading import defined_at, muted
 from liptest.cli.workers import pool
@@ -44,13 +44,12 @@ _THREADS = 64
 def check_as_asked(request: dict[str, Any], tell: Told) -> dict[str, Any]:
     """The certificate of the requested check, as plain JSON values, and where the code is.
 
-    Or only the domain that an object of a library has, where the request asks for that.
+    Where the request asks for it, the domain that an object of a library has is told first.
     """
     model = validated(CheckModel, request["check"], "arguments")
-    if request["asks_domain"]:
-        own = load_own_domain(where_is(model, Path(request["folder"])))
-        return {"domain": None if own is None else domain_to_dict(own)}
     job = load_job(model, Path(request["folder"]), alone=True)
+    if request["asks_domain"]:
+        tell({"domain": domain_to_dict(job.distribution.domain)})
     file, line = defined_at(job.where)
     code, settings = fingerprint(job.mechanism), settings_of(model)
     validated_request(job.mechanism, job.distribution, settings)

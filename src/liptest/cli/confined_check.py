@@ -70,6 +70,7 @@ class CheckedElsewhere:
     line: int | None
     findings: Findings | None
     confinement: str
+    distribution: Distribution
 
     @property
     def words(self) -> str:
@@ -84,7 +85,7 @@ class InternalError(Exception):
 def check_elsewhere(
     model: CheckModel,
     folder: Path,
-    law: Distribution,
+    law: Distribution | Callable[[Domain], Distribution],
     settings: CheckSettings,
     *,
     where: str,
@@ -98,6 +99,7 @@ def check_elsewhere(
 ) -> CheckedElsewhere:
     """Have the code at ``where`` checked in a jail, where there is one, and read the certificate.
 
+    ``law``: the distribution, or what makes it of the domain that the object says, before the test.
     Raises what the other process says that it raised, and MechanismError where it gives no answer
     or one to another request.
     """
@@ -107,33 +109,49 @@ def check_elsewhere(
             "code of your own",
             name="sql",
         )
+    heard = _Heard(checkpoint, progress, law)
     reply = _ask(
         model,
         folder,
         where,
-        Listener(_Heard(checkpoint, progress).message, _ignore_line if is_quiet else _print_line),
+        Listener(heard.message, _ignore_line if is_quiet else _print_line),
         hidden=hidden,
         memory=memory,
         workers=workers,
         pictures=pictures,
         checkpoint=None if checkpoint is None else str(checkpoint),
         kept=_kept(checkpoint),
+        asks_domain=callable(law),
     )
-    return _read(reply.content, reply.confinement, _Asked(model, law, settings, where))
+    answer = _answer(reply.content)
+    if callable(heard.law):
+        raise _unreadable("it does not say its data")
+    return _read(answer, reply.confinement, _Asked(model, heard.law, settings, where))
 
 
 def domain_elsewhere(
     model: CheckModel, folder: Path, where: str, *, hidden: Iterable[Path]
-) -> Domain | None:
+) -> Domain:
     """The domain that the object at ``where`` has of its own, as another process says."""
-    listener = Listener(lambda _: None, _ignore_line)
-    reply = _ask(model, folder, where, listener, hidden=hidden, asks_domain=True)
-    answer = _answer(reply.content)
+    listener = Listener(_Heard(None, None, _stop_at).message, _ignore_line)
     try:
-        said = answer["domain"]
-        return None if said is None else domain_of(said)
-    except _NOT_READ as error:
-        raise _unreadable(str(error)) from None
+        reply = _ask(model, folder, where, listener, hidden=hidden, asks_domain=True)
+    except _DomainSaid as said:
+        return said.domain
+    _answer(reply.content)
+    raise _unreadable("it does not say its data")
+
+
+class _DomainSaid(Exception):
+    """All that was asked of a child is said."""
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        self.domain = domain
+
+
+def _stop_at(domain: Domain) -> Distribution:
+    raise _DomainSaid(domain)
 
 
 def _ask(
@@ -201,7 +219,7 @@ def refuted_elsewhere(
     verdict = checked.certificate.verdict
     if verdict.decision is not Decision.NO:
         return None
-    told = f"{verdict.law_source}; checked in another process, whose word it is"
+    told = f"{verdict.law_source}; checked in another process, as that process reports"
     return replace(verdict, law_source=f"{told} ({checked.confinement})")
 
 
@@ -252,8 +270,10 @@ class _Heard:
 
     checkpoint: Path | None
     progress: Told | None
+    law: Distribution | Callable[[Domain], Distribution]
 
     def message(self, content: bytes) -> None:
+        own = None
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             message = json.loads(content)
             if "progress" in message and self.progress is not None:
@@ -262,6 +282,9 @@ class _Heard:
                     self.progress(done, planned)
             if "checkpoint" in message and self.checkpoint is not None:
                 self.checkpoint.write_text(message["checkpoint"], encoding="utf-8")
+            own = domain_of(message["domain"]) if "domain" in message else None
+        if own is not None and callable(self.law):
+            self.law = self.law(own)
 
 
 def _print_line(line: str) -> None:
@@ -309,8 +332,7 @@ class _Asked:
         return True
 
 
-def _read(content: bytes, confined: str, asked: _Asked) -> CheckedElsewhere:
-    answer = _answer(content)
+def _read(answer: dict[str, Any], confined: str, asked: _Asked) -> CheckedElsewhere:
     try:
         _check_printable(answer)
         certificate = Certificate.from_json(json.dumps(answer["certificate"]))
@@ -321,10 +343,10 @@ def _read(content: bytes, confined: str, asked: _Asked) -> CheckedElsewhere:
         raise _unreadable(str(error)) from None
     if other is not None:
         raise MechanismError(
-            f"the process that ran the code answered another request: its {other} is not the one "
-            f"that was asked for; nothing was decided"
+            f"the process that ran the code answered another request: its {other} is not the "
+            f"requested one; nothing was decided"
         )
-    return CheckedElsewhere(certificate, file, line, pictures, confined)
+    return CheckedElsewhere(certificate, file, line, pictures, confined, asked.law)
 
 
 _NOT_READ = (ValueError, TypeError, LookupError, RecursionError, AttributeError, OverflowError)

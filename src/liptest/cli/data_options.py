@@ -324,12 +324,14 @@ class DistributionOptions:
         _option("Chance of a 1: one number, or one per bit.", **ONE_OR_MORE),
     ] = None
     marginals: Annotated[list[list[float]] | None, _NO_OPTION] = None
-    uniform: Annotated[bool, _option("The uniform law.", negative="")] = False
+    uniform: Annotated[bool, _option("Every dataset is equally likely.", negative="")] = False
     table: Annotated[
         Path | None, _option("Public CSV or Parquet file: to fit on, or for --columns.")
     ] = None
-    column: Annotated[str | None, _option("Its column of 0, 1, ..")] = None
-    group: Annotated[str | None, _option("One rate per group.", name="--group")] = None
+    column: Annotated[str | None, _option("Column of the table that holds 0, 1, ..")] = None
+    group: Annotated[
+        str | None, _option("Column of groups, each with a rate of its own.", name="--group")
+    ] = None
     rows: Annotated[str | None, _option("Rows to fit on, first:stop.")] = None
     records: Annotated[
         Path | None,
@@ -355,9 +357,9 @@ class DistributionOptions:
     sql: Annotated[str | None, _option("URL of a public database, or '$NAME' of a variable.")] = (
         None
     )
-    sql_table: Annotated[str | None, _option("Its table to fit on ..")] = None
+    sql_table: Annotated[str | None, _option("Table of that database to fit on.")] = None
     sql_schema: Annotated[str | None, _NO_OPTION] = None
-    query: Annotated[str | None, _option(".. or a SELECT.")] = None
+    query: Annotated[str | None, _option("Or a SELECT that gives the rows to fit on.")] = None
     histogram_of: Annotated[
         float | None, _option("Model histograms of this many records on average.")
     ] = None
@@ -426,7 +428,7 @@ class DistributionOptions:
         if said is not None:
             raise _wrong(
                 said,
-                f"it is said of a public table, and none is given; give --table people.csv (in a "
+                f"this describes a public table, and none is given; give --table people.csv (in a "
                 f"file: table), or leave {said} out",
             )
 

@@ -76,8 +76,12 @@ def init(
     table: Annotated[
         Path | None, Parameter(group=_KNOWN, help="Public CSV file to fit a distribution on.")
     ] = None,
-    column: Annotated[str | None, Parameter(group=_KNOWN, help="Its column of 0, 1, ..")] = None,
-    group: Annotated[str | None, Parameter(group=_KNOWN, help="One rate per group.")] = None,
+    column: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Column of the table that holds 0, 1, ..")
+    ] = None,
+    group: Annotated[
+        str | None, Parameter(group=_KNOWN, help="Column of groups, each with a rate of its own.")
+    ] = None,
     output: Annotated[Path, Parameter(help="File to write.")] = Path("liptest.toml"),
     force: Annotated[bool, Parameter(help="Replace the file if it exists.", negative="")] = False,
 ) -> int:
@@ -351,8 +355,8 @@ _PATIENCE = 60.0
 _ADVICE = (
     "If the function needs only the number of ones, let it say so: "
     "@lt.mechanism(statistic=lt.Count()) above def {name}(count, rng); each count is "
-    "then computed once. A law given as a formula (lt.ClosedForm, lt.StatisticMechanism) is "
-    "faster still."
+    "then computed once. Probabilities given as a formula (lt.ClosedForm, "
+    "lt.StatisticMechanism) are faster still."
 )
 
 
@@ -377,14 +381,14 @@ def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     if seconds * laws <= _PATIENCE:
         return ""
     return (
-        f"Slow: method {method} needs about {laws:,.0f} output laws, and one took "
+        f"Slow: method {method} needs about {laws:,.0f} output distributions, and one took "
         f"{seconds:.2g} s here, so a YES takes about {_in_words(seconds * laws)}. "
         f"{_ADVICE.format(name=mechanism.name)}"
     )
 
 
 def _is_followed(mechanism: Mechanism, law: ProductDistribution) -> bool:
-    """Whether method "alignment", which "auto" tries first, decides without any output law."""
+    """Whether method "alignment", which "auto" tries first, decides, without computing any law."""
     settings = CheckSettings(epsilon=1.0, method="alignment", max_seconds=_PATIENCE / 10)
     try:
         verdict = check_with_settings(mechanism, DomainAlone(law.domain), settings)

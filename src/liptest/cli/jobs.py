@@ -11,7 +11,7 @@ from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
 from liptest.cli.config import CheckModel, config_beside, read_config, validated
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
 from liptest.cli.loading import check_names_object, load_mechanism, muted
-from liptest.cli.own_domain import own_domain, words_for_options
+from liptest.cli.own_domain import own_domain, says_no_data, with_own_domain, words_for_options
 from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
 from liptest.errors import InputError, check_count
@@ -46,13 +46,14 @@ class CommandJob:
 
 @dataclass(frozen=True)
 class Job:
-    """One check, ready to run."""
+    """One check, ready to run; ``words`` where its data are what its object says."""
 
     model: CheckModel
     where: str
     mechanism: Mechanism
     label: str
     distribution: Distribution
+    words: str = ""
 
 
 def read_task(options: dict[str, Any]) -> CommandJob:
@@ -134,20 +135,17 @@ def load_job(
 ) -> Job:
     """Load the mechanism and build the distribution of one check, unless it is there already.
 
-    ``alone``: a domain is enough, as it is for a proof and for a refutation.
+    ``alone``: a domain is enough, as it is for a proof and for a refutation. Where nothing is said
+    of the data, an object of another library says what they are.
     """
-    where = where_is(model, folder)
+    where, words = where_is(model, folder), ""
     with muted():
         mechanism, label = load_mechanism(where, model.statistic, model.library)
+    if law is None and alone and says_no_data(model, where):
+        model, words = with_own_domain(model, own_domain(mechanism))
     distribution = distribution_of(model, folder, alone=alone) if law is None else law
     _check_domain_of_library(mechanism, label, distribution.domain)
-    return Job(model, where, mechanism, label, distribution)
-
-
-def load_own_domain(where: str) -> Domain | None:
-    """The domain of the object of that name, which is loaded in this process."""
-    with muted():
-        return own_domain(load_mechanism(where)[0])
+    return Job(model, where, mechanism, label, distribution, words)
 
 
 def _check_domain_of_library(mechanism: Mechanism, label: str, domain: Domain) -> None:

@@ -164,7 +164,7 @@ def repair(
         float, Parameter(group=_TASK, help="Step of the paper's operators, 1 over a whole number.")
     ] = 0.125,
     symmetric: Annotated[
-        bool, Parameter(group=_TASK, help="JR11's operator instead.", negative="")
+        bool, Parameter(group=_TASK, help="Use JR11's symmetric operator instead.", negative="")
     ] = False,
     least: Annotated[
         bool,

@@ -131,8 +131,8 @@ def load_mechanism(
         return _of_statistic(loaded, label, statistic), label
     if _is_sampler(loaded):
         raise InputError(
-            f"mechanism={label} draws samples (dataset, n, rng), and has no output law; test it "
-            f"with liptest samples {where}, or lt.check_samples",
+            f"mechanism={label} draws samples (dataset, n, rng), and has no output distribution; "
+            f"test it with liptest samples {where}, or lt.check_samples",
             name="mechanism",
             value=loaded,
         )

@@ -47,13 +47,15 @@ Config = Annotated[
         group=RUN, help="Default: liptest.toml beside you, or [tool.liptest] of a pyproject.toml."
     ),
 ]
-Budget = Annotated[int | None, Parameter(group=RUN, help="Most output laws to compute.", **WHOLE)]
+Budget = Annotated[
+    int | None, Parameter(group=RUN, help="Most output distributions to compute.", **WHOLE)
+]
 SearchLaws = Annotated[
     int | None,
     Parameter(
         group=RUN,
-        help="Most output laws of the search after a YES by sampling; 0: no search. Default: a "
-        "tenth of the test, at most 20,000.",
+        help="Most output distributions of the search after a YES by sampling; 0: no search. "
+        "Default: a tenth of the test, at most 20,000.",
         **WHOLE,
     ),
 ]
@@ -66,7 +68,8 @@ Floats = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, Parameter(group=RUN, help="For reproduction; default: operating system.", **WHOLE)
+    int | None,
+    Parameter(group=RUN, help="Seed of all draws; default: from the operating system.", **WHOLE),
 ]
 Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
 Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]

@@ -67,7 +67,8 @@ def profile(
     config: Config = None,
     draws: Annotated[int | None, Parameter(group=RUN, help="Datasets to draw.", **WHOLE)] = None,
     budget: Annotated[
-        int | None, Parameter(group=RUN, help="Most output laws to compute, on average.", **WHOLE)
+        int | None,
+        Parameter(group=RUN, help="Most output distributions to compute, on average.", **WHOLE),
     ] = None,
     seed: Seed = None,
     json: Annotated[

@@ -100,7 +100,7 @@ def samples(
 
     Exit code 0: YES at the resolution; 1: NO; 3: neither; 2: wrong input;
     4: the mechanism is broken. The answer is statistical; where the output
-    law can be computed, liptest check says more.
+    distribution can be computed, liptest check says more.
 
     Example: liptest samples vendor.py:draw --epsilon 1 --records 10 --probabilities 0.5
 

@@ -60,9 +60,11 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
         return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(named or _NAMED)
     is_known = named is not None and _says_its_data(named)
+    if is_known and command == "release":
+        return f"liptest init {mechanism} {_claim(options)}"
     if command in ("check", "release"):
         private = " --private private.csv --private-column click" if command == "release" else ""
-        data = "" if is_known and command == "check" else f" {_data(options)}"
+        data = "" if is_known else f" {_data(options)}"
         return f"liptest {command} {mechanism} {_claim(options)}{data}{private}"
     if command == "samples" and named is not None and (shape := _parameters(named)):
         scalar = " --scalar" if len(shape) == 2 else ""

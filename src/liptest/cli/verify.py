@@ -147,7 +147,7 @@ def run_verify(
 
 
 class Against:
-    """What the command line names for certificates to be held against."""
+    """What the command line names to compare certificates with."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class Against:
         command = shlex.join(["liptest", "verify", str(file), named])
         if where is None:
             words = _files_here(document)
-            return f"{words}To hold it against the code, which is then run:", command
+            return f"{words}To compare it with the code, which is then run:", command
         source = printable(
             str(document.get("distribution", {}).get("source", "the data of the check"))
         )

@@ -169,7 +169,7 @@ def _upper_words(found: Dependence) -> str:
     )
     return (
         f"An exception mass of beta under the product law may be one of beta + tau under the true "
-        f"law, and this table bounds tau by nothing below 1 (theory 3.17){advice}."
+        f"law, and this table gives no bound on tau below 1 (theory 3.17){advice}."
     )
 
 

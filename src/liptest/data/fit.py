@@ -110,12 +110,12 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
     columns = [name for name in columns if name != group] if wanted.columns is None else columns
     if group in columns:
         raise InputError(
-            f"groups={group!r} is one of columns={shown(columns)}; a record is what is beside its "
-            f"group",
+            f"groups={group!r} is one of columns={shown(columns)}; a record is made of "
+            f"the other columns",
             name="groups",
         )
     if not columns:
-        raise InputError("columns: nothing is left beside the group; name a value column")
+        raise InputError("columns: no column is left besides the group; name a value column")
     keys = [*columns, *([] if group is None else [group])]
     cells = source.cells(keys, _MAX_CELLS)
     if not cells:

@@ -141,7 +141,7 @@ class RealRows(RowsOfUsers):
             for name, kind in self.reals.items():
                 own = entries[name][slots > 0]
                 if not ((own >= kind.lower) & (own <= kind.upper)).all():
-                    raise DatasetError(f"column {name!r} holds what lies outside of {kind}")
+                    raise DatasetError(f"column {name!r} holds values outside {kind}")
         return datasets
 
     def _steps(self, left: IntArray, right: IntArray) -> int:

@@ -566,7 +566,9 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
     choose_columns(source, by)
     columns = [name for name in choose_columns(source, wanted.columns) if name != by]
     if not columns:
-        raise InputError(f"columns: nothing is left beside by={by!r}; name columns", name="columns")
+        raise InputError(
+            f"columns: no column is left besides by={by!r}; name columns", name="columns"
+        )
     names, marginals, rows = _counted(source, wanted, columns)
     domain, categories = coordinates(names, marginals, wanted.categories, wanted.domain)
     (classes,) = source.marginals([by], _MAX_CLASSES)

@@ -1,1 +1,1 @@
-"""Exact output laws of ordinary Python code, by enumerating its random choices."""
+"""Exact output distributions of ordinary Python code, by enumerating its random choices."""

@@ -25,6 +25,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.kept_state import is_looked_at
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
+from liptest.enumerate.output_kinds import EQUAL_ARE_ONE, OutputKinds
 from liptest.enumerate.repeated_leaves import KeptLeaves, Repetition
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of
@@ -339,6 +340,8 @@ class KnownLaws:
         self.repetition = Repetition()
         #: What was taken for granted, in words.
         self.conditions: set[str] = set()
+        #: Of the outputs that were seen.
+        self.kinds = OutputKinds()
         #: What is known of the function with its loops summed up (``SummedUp``).
         self.summed_up: Any = None
         self._memo = LawMemo()
@@ -348,6 +351,10 @@ class KnownLaws:
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._memo.first_exception
+
+    def told_conditions(self) -> list[str]:
+        """All that a verdict has to say of them, in order."""
+        return sorted(self.conditions) + [EQUAL_ARE_ONE] * self.kinds.differ
 
     def noted(self, found: Enumerated) -> Enumerated:
         """What was found, with its source noted."""
@@ -453,6 +460,7 @@ class Lesson:
     laws: list[Enumerated]
     conditions: frozenset[str]
     effects: frozenset[str]
+    kinds: OutputKinds
 
 
 @dataclass(frozen=True)
@@ -472,12 +480,15 @@ class LawLearner:
         learnt = self.known.learn(list(datasets.astype(np.int64)), self.begin, self.enumerate_one)
         if learnt is None:
             return None
-        return Lesson(learnt, frozenset(self.known.conditions), frozenset(self.effects))
+        return Lesson(
+            learnt, frozenset(self.known.conditions), frozenset(self.effects), self.known.kinds
+        )
 
     def absorb(self, lesson: Lesson) -> Lesson:
         """Know what another process has learnt; the lesson, equal laws as one object."""
         self.known.conditions |= lesson.conditions
         self.effects.update(lesson.effects)
+        self.known.kinds.learn(lesson.kinds)
         return replace(lesson, laws=self.known.absorb(lesson.laws))
 
 

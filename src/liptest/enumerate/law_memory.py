@@ -1,4 +1,4 @@
-"""Output laws that were enumerated before, and tables of them."""
+"""Output distributions that were enumerated before, and tables of them."""
 
 from __future__ import annotations
 

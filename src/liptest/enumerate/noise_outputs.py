@@ -302,7 +302,7 @@ def is_continuous(law: OutputLaw) -> bool:
 
 
 def refused(name: str) -> ContinuousOutputs:
-    """The error where output laws are needed that have no probabilities of single outputs."""
+    """The error where laws are needed that have no probabilities of single outputs."""
     return ContinuousOutputs(
         f"{name}: its output is a number with continuous noise, of which no single value has a "
         f"probability; {ADVICE}; lt.check_privacy and lt.exact_epsilon compare densities"

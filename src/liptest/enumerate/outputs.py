@@ -190,7 +190,12 @@ def _typed(output: Any, name: str) -> Output:
             # Plain entries have no dtype; symbolic ones and NumPy's have.
             dtype = np.result_type(*(getattr(cell, "dtype", type(cell)) for cell in output.flat))
             return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
-        return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(output, name))
+        kind_words = f"{words} of {output.dtype} {output.shape}"
+        if output.dtype == object:
+            return Typed(kind_words, _typed_all(output.ravel().tolist(), name))
+        if output.dtype.kind == "f" and (zeros := np.flatnonzero(is_negative_zero(output))).size:
+            kind_words += f" with -0.0 at {zeros.tolist()}"
+        return Typed(kind_words, canonical_output(output, name))
     if isinstance(output, dict):
         return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
     if isinstance(output, (set, frozenset)):
@@ -202,8 +207,13 @@ def _typed(output: Any, name: str) -> Output:
     if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
         return Typed(words, _values(output, lambda entry: _typed(entry, name)))
     value = canonical_output(output, name)
-    negative = isinstance(value, float) and value == 0.0 and math.copysign(1.0, value) < 0
+    negative = isinstance(value, float) and bool(is_negative_zero(value))
     return Typed(f"-{words}" if negative else words, value)
+
+
+def is_negative_zero(number: Any) -> Any:
+    """Whether it is -0.0, of a float or of each entry of an array of floats."""
+    return (number == 0) & np.signbit(number)
 
 
 def _typed_symbolic(output: Any, name: str) -> Output:

@@ -111,7 +111,7 @@ class Passing:
         self._run.release(left.form)
         value = value_of()
         if not is_plain(key) or not _follows_from(value, left):
-            self._refuse("what is told of a value beside its own noisy count")
+            self._refuse("an output about a value other than its own noisy count")
         constant = Fraction(left.form.constant)
         self._mass = max(self._mass, _tail(noise, (Fraction(bound) - constant - 1) / factor))
         self._entries.append((key, value, left, comparison, bound))
@@ -166,7 +166,7 @@ class Passing:
         if type(before) not in (dict, list) or before:
             self._refuse("a loop that fills what is not an empty dict or list")
         if type(before) is list and (self._kept or not self._has_order):
-            self._refuse("a list of what is there, in the order of the records")
+            self._refuse("a list of the values that occur, in the order of the records")
         if self._kept:
             return NoisyCounts(self, tuple(self._kept))
         self._run.missing.append((self._mass, tuple(self._answers)))

@@ -159,13 +159,11 @@ class PythonFunction(Mechanism):
         object.__setattr__(self, "_takes_generator", takes_generator(self.function))
         if self.statistic is not None:
             check_is_statistic(self.statistic)
-        words = self.name or name_of(self.function)
-        object.__setattr__(self, "name", words)
-        by_type = "enumerated by type" if self.typed_outputs else "enumerated"
-        object.__setattr__(self, "source", by_type)
+        object.__setattr__(self, "name", self.name or name_of(self.function))
+        object.__setattr__(self, "source", "enumerated" + " by type" * self.typed_outputs)
         # With a limit of time the reads depend on the speed of the machine, too.
         records = self.statistic is None and self.max_seconds is None
-        object.__setattr__(self, "_known", KnownLaws(words, records))
+        object.__setattr__(self, "_known", KnownLaws(self.name, records))
         if self.outputs is not None:
             object.__setattr__(self, "outputs", self._declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
@@ -213,7 +211,7 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        conditions = *sorted(self._known.conditions), *conditions_of(self._effects)
+        conditions = *self._known.told_conditions(), *conditions_of(self._effects)
         return "; ".join((source, *conditions))
 
     def points_per_slice(self, domain: Domain) -> int:
@@ -407,7 +405,7 @@ class PythonFunction(Mechanism):
             return f"{self.name}: data of {domain} are not made symbolic"
         try:
             with self._followed() as session:
-                own = self.name, self.function, self._takes_generator, self._canonical
+                own = self.name, self.function, self._takes_generator, self._outputs
                 law = find_added_law(Adding(*own, session), data)
         except LawError:
             raise
@@ -447,7 +445,7 @@ class PythonFunction(Mechanism):
 
     def _program(self, session: Session, rewritten: RandomFunction | None = None) -> Program:
         called = self._on_datasets(self.function if self._takes_generator else self)
-        own = self.name, called, rewritten or called, self._canonical, session
+        own = self.name, called, rewritten or called, self._outputs, session
         return Program(*own, presented=self._on_datasets)
 
     def _of_datasets(self, made: Any) -> RandomFunction:
@@ -550,7 +548,7 @@ class PythonFunction(Mechanism):
         kind = WholeTree if self._keeps_whole else ChoiceTree
         new_tree = partial(kind, self.name, **self._budgets)
         repetition = self._known.repetition
-        return Enumeration(self.name, self._called, self._canonical, new_tree, repetition)
+        return Enumeration(self.name, self._called, self._outputs, new_tree, repetition)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:
@@ -559,10 +557,12 @@ class PythonFunction(Mechanism):
             raise InputError(f"outputs: {error}", name="outputs") from None
 
     def _canonical(self, output: Any) -> Output:
-        # Declared exceptions, and outputs of a law, are outputs as they are.
-        if isinstance(output, (Raised, Typed)):
+        if isinstance(output, (Raised, Typed)):  # declared, or of a law
             return output
         return canonical_output(output, self.name, typed=self.typed_outputs)
+
+    def _outputs(self, output: Any) -> Output:
+        return self._known.kinds.noted(output, self._canonical(output))
 
     def _checked(self, found: Enumerated) -> Enumerated:
         if self.outputs is None:

@@ -262,8 +262,8 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         first = points.centres[0]
         if not agree(self.inner.law(first), self.inner.fresh_law(first)):
             raise NonDeterministicError(
-                f"{self.name}: its output law on one and the same dataset changed between two "
-                f"calls; a mechanism may draw only from rng and must keep no state"
+                f"{self.name}: its output distribution on one and the same dataset changed between "
+                f"two calls; a mechanism may draw only from rng and must keep no state"
             )
         return table
 

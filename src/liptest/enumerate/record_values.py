@@ -141,7 +141,7 @@ def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[CodeType]) -
             done.add(value.__code__)
             yield from _checked(_code_of(value), _lookup_in(value), done)
     elif not _is_pure(owner, value, name, count):
-        raise NotAlike(f"a call of {words}, of which it is not known that it changes nothing,")
+        raise NotAlike(f"a call of {words}, which may change something,")
 
 
 def _check_method(words: str, owner: Any, name: str, count: int) -> None:
@@ -149,7 +149,7 @@ def _check_method(words: str, owner: Any, name: str, count: int) -> None:
         if name not in DRAWS:
             raise NotAlike(f"a call of {words}")
     elif name not in READING or count > most_arguments(name) or not _is_constant(owner):
-        raise NotAlike(f"a call of {words}, of which it is not known that it changes nothing,")
+        raise NotAlike(f"a call of {words}, which may change something,")
 
 
 def _is_of_library(function: FunctionType) -> bool:

@@ -30,7 +30,7 @@ from liptest.errors import NonDeterministicError
 
 
 class SideEffectWarning(UserWarning):
-    """Code under analysis did something that no output law shows."""
+    """Code under analysis did something that no output distribution shows."""
 
 
 # What liptest itself calls, the program did not call.

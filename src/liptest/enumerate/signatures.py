@@ -98,8 +98,8 @@ def takes_generator(function: Any) -> bool:
             f"function={name} takes {_bare(signature)}: the dataset comes first and the generator "
             f"second, and here {wanted}; write (data, rng) and give the rest defaults after them, "
             f"or give a function (data, rng) that calls it: "
-            f"{_calling(function, signature)}; functools.partial binds what stands behind "
-            f"the generator",
+            f"{_calling(function, signature)}; functools.partial binds the parameters "
+            f"after the generator",
             name="function",
         )
     if next(iter(signature.parameters), "") == "self":

@@ -230,8 +230,8 @@ class SymbolicStore:
             expected = list(plain_rows(query, self.table, entries))
             if not _are_equal(answered, expected):
                 raise NotSumsError(
-                    f"what the engine answers otherwise than it is followed ({answered!r:.100} "
-                    f"for {expected!r:.100}); beside real numbers write 1.0 for 1 and 0.0 for 0"
+                    f"a query to which the engine answers {answered!r:.100} and the analysis "
+                    f"{expected!r:.100}; beside real numbers write 1.0 for 1 and 0.0 for 0"
                 )
         agreeing.add(asked)
 

@@ -12,7 +12,7 @@ from liptest.errors import InputError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.grid import Split
-from liptest.values.lines import asked_at
+from liptest.values.lines import line_in_words, place_of
 from liptest.verdicts import Count, Positive, Record, Text
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
@@ -65,7 +65,9 @@ class TracingTree(ChoiceTree):
             # As it was asked first: it knows its ways.
             asked, _ = self.path[self.depth - 1]
             shown = asked.weights() if isinstance(asked, UnweightedBranches) else asked
-            self._notes.append(TracedChoice(shown, branch, asked_at(sys._getframe(1))))
+            self._notes.append(
+                TracedChoice(shown, branch, line_in_words(*place_of(sys._getframe(1))))
+            )
         return branch
 
     def find(self, run: Run, wanted: Sequence[Output]) -> list[TracedChoice] | None:

@@ -668,7 +668,7 @@ def _together(extremes: list[Extreme]) -> list[tuple[int, ...]]:
 
 @with_example("lt.output_law(count, [0, 1, 1])")
 def output_law(mechanism: object, dataset: ArrayLike) -> OutputLaw:
-    """Exact output law of a mechanism on one dataset, (d,) whole numbers.
+    """Exact output distribution of a mechanism on one dataset, (d,) whole numbers.
 
     Its ``formula`` tells the law of whole numbers without an end.
 

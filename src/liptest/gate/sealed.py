@@ -149,7 +149,7 @@ class SealedTable(Sealed):
     @property
     def words(self) -> str:
         of = "datasets" if self.statistic is None else f"values of the {self.statistic.name}"
-        return f"a table of {len(self.laws):,} output laws for {len(self.rows):,} {of}"
+        return f"a table of {len(self.laws):,} output distributions for {len(self.rows):,} {of}"
 
     def to_dict(self) -> dict[str, Any]:
         laws = [[[k, f"{weight:x}"] for k, weight in sorted(law.items())] for law in self.laws]

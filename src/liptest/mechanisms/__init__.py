@@ -1,1 +1,1 @@
-"""Mechanisms: output laws, declared forms, statistics, and a catalogue of right and wrong ones."""
+"""Mechanisms: their laws, declared forms, statistics, a catalogue of right and wrong ones."""

@@ -48,7 +48,7 @@ _NEEDED = ("name", "outputs", "source", "statistic", "points_per_slice", "laws",
 
 
 class Mechanism(ABC):
-    """A randomised algorithm whose output law can be computed.
+    """A randomised algorithm whose output distribution can be computed.
 
     A subclass gives ``name``, ``outputs``, ``law`` and ``laws``. All else is optional: the defaults
     are those of a declared formula that sees the whole dataset. Faster laws of neighbourhoods are
@@ -212,8 +212,9 @@ class Mechanism(ABC):
     def of_one_record(self, example: IntArray) -> Mechanism | None:
         """The mechanism of one record, where the records of a dataset are treated one by one.
 
-        Its datasets are of one record; an output law of this mechanism is then the product of its
-        laws, one for each place. ``example`` is any dataset, (d,). None where that is not known.
+        Its datasets are of one record; an output distribution of this mechanism is then the
+        product of its laws, one for each place. ``example`` is any dataset, (d,). None where that
+        is not known.
         """
         return None
 
@@ -472,7 +473,7 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
         return mechanism.on_domain(domain) if isinstance(domain, Domain) else mechanism
     if isinstance(mechanism, SamplesOnly):
         raise InputError(
-            f"mechanism={shown(mechanism)} gives samples and no output laws; use "
+            f"mechanism={shown(mechanism)} gives samples and no output distributions; use "
             f"lt.check_samples(sampler, distribution, ..) or "
             f"liptest.blackbox.check.epsilon_lower_bound; nothing is released on samples",
             name="mechanism",

@@ -1,4 +1,4 @@
-"""Output laws: one as a mapping, many as a table that can be compared row by row.
+"""Output distributions: one as a mapping, many as a table that can be compared row by row.
 
 Probabilities live in three precisions: float logs for screening millions of pairs, exact
 rationals where the law was enumerated, and balls (intervals with exact ends) for certificates.
@@ -432,8 +432,8 @@ def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArra
     if len(wrong):
         total = np.exp(min(float(excess[wrong[0]]), 700.0))
         raise LawError(
-            f"{who}: an output law sums to {float(total)!r}, not 1, off by more than the declared "
-            f"error; log_pmf must give natural logs of normalised probabilities"
+            f"{who}: an output distribution sums to {float(total)!r}, not 1, off by more than the "
+            f"declared error; log_pmf must give natural logs of normalised probabilities"
         )
     return np.asarray(excess)
 

@@ -134,10 +134,10 @@ def check_privacy(
     tolerance
         The claim is tested at ``epsilon * (1 + tolerance) + tolerance``.
     budget
-        Most output laws to compute; what ends it early is INCONCLUSIVE.
+        Most output distributions to compute; what ends it early is INCONCLUSIVE.
     search_laws
-        Most output laws of a search that follows a sampled YES and can only turn it into NO
-        (3.10); 0: no search. None: a tenth of the planned ones, at most 20,000 (2,000 where code
+        Most output distributions of a search that follows a sampled YES and can only turn it into
+        NO (3.10); 0: no search. None: a tenth of the planned ones, at most 20,000 (2,000 where code
         is enumerated).
     floats
         "ideal": noise is real numbers, as its law says. "implemented": the decision is about the
@@ -226,8 +226,8 @@ def check_with_settings(
     draws_from_laws = for_release and not is_by_paths
     if draws_from_laws and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
         raise InputError(
-            f"method={shown(settings.method)} looks at no output law, and a gate draws from one; "
-            f"use another method, or declare lt.ShiftMechanism(statistic, "
+            f"method={shown(settings.method)} looks at no output distribution, and a gate draws "
+            f"from one; use another method, or declare lt.ShiftMechanism(statistic, "
             f"lt.DiscreteLaplace(scale)), whose formula can be sealed for data of any size",
             name="method",
         )
@@ -304,7 +304,7 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:
     if settings.method not in (BLACK_BOX, "auto"):
         raise InputError(
-            f"method={shown(settings.method)}: a sampler has no output laws; use "
+            f"method={shown(settings.method)}: a sampler has no output distributions; use "
             f"method={BLACK_BOX!r}",
             name="method",
         )

@@ -1,4 +1,4 @@
-"""Comparison of output laws: screening of many pairs in floats, certification of what it flags.
+"""Comparison of output distributions: pairs are screened in floats, what is flagged is certified.
 
 Screening may flag too much, never too little. What it flags is violated, clear, or not to be
 decided: from exact rationals or declared intervals, in ball arithmetic whose precision is doubled
@@ -500,8 +500,8 @@ def check_laws(mechanism: Mechanism, laws: ComparableLaws, batch: PointBatch) ->
 
 def _changed(mechanism: Mechanism) -> NonDeterministicError:
     return NonDeterministicError(
-        f"{mechanism.name}: its output law on one and the same dataset changed between two "
-        f"calls; a mechanism may draw only from rng and must keep no state"
+        f"{mechanism.name}: its output distribution on one and the same dataset changed between "
+        f"two calls; a mechanism may draw only from rng and must keep no state"
     )
 
 

@@ -575,7 +575,7 @@ def check_affordable(size: ExhaustiveSize, budget: int | None, mechanism: Mechan
     """BudgetError when an exhaustive pass asks for more laws than the budget allows."""
     if budget is not None and size.laws > budget:
         raise BudgetError(
-            f"method='exhaustive' on {mechanism.name} needs {size.laws:,} output laws and "
+            f"method='exhaustive' on {mechanism.name} needs {size.laws:,} output distributions and "
             f"{size.pairs:,} pairs, more than budget={budget:,}; raise the budget or use "
             f"method='neighbourhoods'",
             needed=size.laws,

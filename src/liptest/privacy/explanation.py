@@ -107,7 +107,7 @@ _STEPS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "group": (
         _LIPSCHITZ,
-        ("3.4", "One sample serves all outputs: at each draw the whole output law is looked at."),
+        ("3.4", "One sample serves all outputs: of each draw all outputs are looked at."),
     ),
     "filter": (
         ("3.13", "The local filter makes any query 1-Lipschitz, and leaves those that are alone."),
@@ -205,14 +205,14 @@ def theorem_lines(
     implemented: str,
     not_covered: Sequence[str],
 ) -> list[str]:
-    """The claim, where output laws come from, the theorems in order, and what follows."""
+    """The claim, where output distributions come from, the theorems in order, and what follows."""
     steps = list(_STEPS.get(method, _TESTER))
     if decision is Decision.NO and _WITNESS not in steps:
         steps.append(_WITNESS)
     if not is_pure:
         steps.insert(0, ("6.1", "Each order of each pair is compared by the measure of the claim."))
     if guarantee.kind in ("refutation", "proof"):
-        steps.append(("1.5", f"Pairs are held against the claim with the tolerance {tolerance:g}."))
+        steps.append(("1.5", f"Pairs are compared with the claim at the tolerance {tolerance:g}."))
     lines = [f"Claim: {claim}.", f"Output probabilities: {law_source}."]
     lines += _numbered(steps)
     lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")

@@ -1,4 +1,4 @@
-"""The privacy judge: compares the output laws of the pairs of a batch with the claim."""
+"""The privacy judge: compares the output distributions of the pairs of a batch with the claim."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class LikelihoodPair:
 
     @classmethod
     def of_laws(cls, left: OutputLaw, right: OutputLaw) -> LikelihoodPair:
-        """Of two output laws, exact where both are."""
+        """Of two output distributions, exact where both are."""
         outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
         whole = not (left.unexplored or right.unexplored)
         if whole and left.fractions is not None and right.fractions is not None:

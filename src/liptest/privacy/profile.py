@@ -96,7 +96,8 @@ def privacy_profile(
     draws
         Datasets to draw; default: enough for ``exception_mass``.
     budget
-        Most output laws to compute, on average: lowers the draws before anything is looked at.
+        Most output distributions to compute, on average: lowers the draws before anything is
+        looked at.
 
     Raises
     ------
@@ -281,7 +282,7 @@ def _within(budget: int | None, draws: int, profiling: Profiling, *, pilot: bool
     most = int(budget / laws_per_draw) - pilot * PILOT_DRAWS
     if most < 1:
         raise BudgetError(
-            f"budget={budget:,} output laws do not pay for one draw of "
+            f"budget={budget:,} output distributions do not pay for one draw of "
             f"{laws_per_draw:,.0f} laws"
             + (f" and a pilot of {PILOT_DRAWS}; give epsilons=" if pilot else ""),
             budget=budget,

@@ -306,7 +306,7 @@ def exact_epsilon(
     MechanismError
         The mechanism is broken; also where it raises an exception on every dataset.
     BudgetError
-        More output laws than ``budget``.
+        More output distributions than ``budget``.
     """
     checked = check_mechanism(mechanism, domain)
     if not isinstance(domain, Domain):

@@ -49,7 +49,7 @@ _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 _FEW_RUNS = 64
 #: What is said where laws were given up.
 TOO_DEAR = (
-    "the search for a refutation was given up where an output distribution asks for too much work; "
+    "the search for a refutation was given up where an output distribution needs too much work; "
     "compare fewer noisy numbers with each other, or fewer records, answers or categories"
 )
 # So many pairs in a row whose laws cannot be had, or in part: the next ones cannot, either.

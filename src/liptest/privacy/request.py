@@ -117,7 +117,7 @@ def validated_request(
     checked = check_mechanism(mechanism, law.domain)
     if isinstance(law.domain, (AddedRows, RowsOfUsers)) and isinstance(law, ProductDistribution):
         raise InputError(
-            "distribution: a product law of slots is not one of tables of which rows come and go: "
+            "distribution: a product law of slots is not one of tables whose rows come and go: "
             "give the lt.Table itself, or lt.SampledDistribution.of_rows(table, public_frame)",
             name="distribution",
         )
@@ -158,7 +158,7 @@ def undecided(source: str, total: Judgement) -> Meaning:
             f"unexplored, which leaves a pair open"
         )
         return nothing(wording.open_law_sentence(total.evidence.mass), source), reason
-    reason = "a pair lies so close to the line that the declared errors cannot decide it"
+    reason = "a pair lies so close to the limit that the declared errors cannot decide it"
     return nothing("nothing is promised; tighten error=, or declare exact zeros.", source), reason
 
 

@@ -47,7 +47,7 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     """YES of all but a few tables, NO with two tables, or INCONCLUSIVE."""
     if task.settings.method not in ("auto", _METHOD):
         raise InputError(
-            f"method={task.settings.method!r}: tables of which rows come and go, of users and of "
+            f"method={task.settings.method!r}: tables whose rows come and go, of users and of "
             f"real numbers are drawn by method={_METHOD!r} only",
             name="method",
             value=task.settings.method,

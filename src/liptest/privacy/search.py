@@ -67,7 +67,7 @@ class SearchOutcome:
 
     @property
     def laws(self) -> int:
-        """How many output laws were needed."""
+        """How many output distributions were needed."""
         return self.total.queries
 
 

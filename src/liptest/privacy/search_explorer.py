@@ -239,7 +239,7 @@ class Explorer:
     mechanism, domain, claim
         What is searched.
     budget
-        Most output laws to compute.
+        Most output distributions to compute.
     rng
         Ties, and choices of directions.
     """

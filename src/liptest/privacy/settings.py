@@ -23,7 +23,7 @@ from liptest.privacy.claims import Claim, ExactLog
 from liptest.privacy.notions import StatedClaim, stated_claim
 from liptest.runs.driver import Progress
 
-#: How mechanisms with output laws are tested, Lipschitz testers apart.
+#: How mechanisms with output distributions are tested, Lipschitz testers apart.
 METHODS = [
     *("auto", "exhaustive", "neighbourhoods", "light-neighbourhoods", "edges", "group", "search"),
 ]
@@ -32,7 +32,7 @@ AT_ANY_SIZE = ("alignment", "per-record", "refutation")
 #: Whether noise is ideal, or the floats that the installed NumPy returns, or both, in two lines.
 BOTH, IDEAL, IMPLEMENTED = "both", "ideal", "implemented"
 FLOATS = (BOTH, IDEAL, IMPLEMENTED)
-#: For samplers, which have no output laws.
+#: For samplers, which have no output distributions.
 BLACK_BOX = "black-box"
 
 

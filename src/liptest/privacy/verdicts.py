@@ -54,8 +54,8 @@ BY_REFUTATION = "refutation"
 class PrivacyPlan(Record):
     """What a method will do, and what the paper's algorithm would cost.
 
-    ``laws`` is the expected number of output laws; ``paper_laws`` the number that A_test with
-    Algorithm 3, as printed, needs for the same task (inf where it does not apply).
+    ``laws`` is the expected number of output distributions; ``paper_laws`` the number that A_test
+    with Algorithm 3, as printed, needs for the same task (inf where it does not apply).
     """
 
     method: Words
@@ -604,7 +604,7 @@ def open_loss_words(witness: PrivacyWitness) -> str:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
         return (
-            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
             f"by {max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
         )
     limit = claim.threshold * witness.distance
@@ -673,7 +673,7 @@ def _loss_words(witness: PrivacyWitness) -> str:
         return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
-            f"over the outputs that tell the two apart, one law exceeds e^epsilon times the other "
+            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
             f"by at least {witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):

@@ -120,7 +120,7 @@ def bound_figure(name: str, verdict: BlackBoxVerdict) -> Figure:
 
 
 def law_figure(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
-    """Both output laws, one above the other at each row."""
+    """Both output distributions, one above the other at each row."""
     rows: Rows = [
         [
             Code(row.label, after=" (decides)" if row.decides else ""),
@@ -129,7 +129,7 @@ def law_figure(name: str, laws: Sequence[LawRow], changed: str) -> Figure:
         ]
         for row in laws
     ]
-    caption = f"How the output law moves with the changed {changed}."
+    caption = f"How the output distribution moves with the changed {changed}."
     taken = sum(row.outputs for row in laws)
     if taken > len(laws):
         caption += f" {taken:,} outputs, some of them taken together."

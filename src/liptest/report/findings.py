@@ -1,4 +1,4 @@
-"""What a report shows, computed once: outcome of each check, profile, exposure, both output laws.
+"""What a report shows, computed once: outcome of each check, profile, exposure, both laws.
 
 Nothing here changes or adds to a promise; what is too dear is left out with a reason.
 """
@@ -246,7 +246,7 @@ class Findings(Record):
     exposure
         Largest loss by record, (d,); inf where an output is possible on one side only.
     laws
-        Rows of the output laws of the verdict's pair.
+        Rows of the output distributions of the verdict's pair.
     densities
         Of outputs that are real numbers; None where there are none, or where they are not drawn.
     exact_epsilon

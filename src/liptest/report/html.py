@@ -129,8 +129,8 @@ def report_html(
     found
         A certificate, or a bare verdict, which has no hashes to show; also those of samples.
     mechanism, distribution
-        What was tested. Without them the page has neither output laws, nor profile, nor losses by
-        record; a page about samples needs neither.
+        What was tested. Without them the page has neither output distributions, nor profile, nor
+        losses by record; a page about samples needs neither.
 
     Raises
     ------
@@ -223,16 +223,19 @@ def _of(name: str, outcome: Outcome) -> Article:
 def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Article:
     verdict = given.verdict
     facts = given.found or findings(verdict, given.mechanism, given.distribution)
-    sections = []
-    if verdict.witness is not None:
-        sections.append(_witness(name, verdict, verdict.witness, facts))
-    sections += [
+    witness, pictures = verdict.witness, []
+    if witness is not None and witness.event:
+        pictures = [_picture(name, verdict, witness, facts)]
+    sections = [
+        *pictures,
         _finding(name, verdict, facts),
         _exposure(name, verdict, facts),
         _profile(name, verdict, facts),
     ]
     # What is not known is folded, and comes last of the pictures.
     sections.sort(key=_is_empty)
+    if witness is not None:
+        sections.insert(0, _witness(verdict, witness))
     sections += [_cost(verdict), _fine_print(verdict, given.certificate)]
     return Article(
         name=name,
@@ -250,7 +253,7 @@ def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Articl
 
 
 def _is_empty(section: dict[str, Any]) -> bool:
-    return section["template"] != "witness.html" and bool(section.get("absent"))
+    return section["template"] != "picture.html" and bool(section.get("absent"))
 
 
 def _sampled_article(
@@ -359,21 +362,33 @@ def _listed(records: Sequence[int], count: int) -> str:
     return ", ".join(map(str, records)) + (", .." if count > len(records) else "")
 
 
-def _witness(
-    name: str, verdict: PrivacyVerdict, witness: PrivacyWitness, found: Findings
-) -> dict[str, Any]:
-    """Both datasets, both probabilities, both laws."""
-    noun = "row" if witness.rows else coordinate_noun(verdict.relation)
-    laws, event = found.laws, bool(witness.event)
-    changed = noun if len(witness.changed) == 1 else f"{noun}s"
+def _noun(verdict: PrivacyVerdict, witness: PrivacyWitness) -> str:
+    return "row" if witness.rows else coordinate_noun(verdict.relation)
+
+
+def _witness(verdict: PrivacyVerdict, witness: PrivacyWitness) -> dict[str, Any]:
+    """Both datasets and both probabilities."""
+    noun = _noun(verdict, witness)
     return _section(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The pair left open",
         said=_pair_lines(pair_text(verdict, witness), witness.rows or ()),
         pair=None if witness.rows else _pair(witness, noun),  # rows are said as a difference
-        absent=laws if event and isinstance(laws, str) else "",
-        figures=_pair_figures(name, found, witness, changed) if event else [],
-        folded=_exact_values(witness) if event else None,
+    )
+
+
+def _picture(
+    name: str, verdict: PrivacyVerdict, witness: PrivacyWitness, found: Findings
+) -> dict[str, Any]:
+    """Both output distributions, and the loss of each output."""
+    noun, laws = _noun(verdict, witness), found.laws
+    changed = noun if len(witness.changed) == 1 else f"{noun}s"
+    return _section(
+        "picture",
+        "Both distributions",
+        absent=laws if isinstance(laws, str) else "",
+        figures=_pair_figures(name, found, witness, changed),
+        folded=_exact_values(witness),
     )
 
 
@@ -474,14 +489,15 @@ def _cost(verdict: PrivacyVerdict) -> dict[str, Any]:
     cost = verdict.cost
     rows = [
         ["method", visible_text(verdict.method)],
-        ["output laws", f"{cost.laws:,}"],
+        ["output distributions", f"{cost.laws:,}"],
         ["pairs compared", f"{cost.pairs:,}"],
         ["datasets drawn", f"{cost.draws:,}"],
     ]
     if cost.search_laws:
-        rows.append(["output laws of the search", f"{cost.search_laws:,}"])
+        rows.append(["output distributions of the search", f"{cost.search_laws:,}"])
     if math.isfinite(verdict.plan.paper_laws):
-        rows.append(["output laws of the paper's algorithm", f"{verdict.plan.paper_laws:.2g}"])
+        paper = "output distributions of the paper's algorithm"
+        rows.append([paper, f"{verdict.plan.paper_laws:.2g}"])
     rows.append(["seconds", f"{cost.seconds:.3g}"])
     return _section("cost", "Cost", rows=rows)
 

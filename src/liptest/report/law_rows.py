@@ -1,4 +1,4 @@
-"""The two output laws of a witness as a few rows that add up to all of both laws."""
+"""The two output distributions of a witness as a few rows that add up to all of both laws."""
 
 from __future__ import annotations
 

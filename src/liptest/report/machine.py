@@ -116,7 +116,7 @@ _RULES = {
         "The mechanism is not differentially private as claimed.",
         "The message names two neighbouring datasets and an output whose probabilities on them "
         "differ by more than the claim allows. This is certain: both probabilities are known "
-        "exactly or in certified bounds, and `liptest law` prints both output laws again. "
+        "exactly or in certified bounds, and `liptest law` prints both output distributions again. "
         "Correct the mechanism, or claim a larger epsilon.",
     ),
     OutcomeKind.UNDECIDED: (
@@ -125,7 +125,7 @@ _RULES = {
         "warning",
         "The claim was neither confirmed nor refuted.",
         "The message says why: a budget ended, the declared errors of the probabilities are too "
-        "large to tell, or the method says nothing at these numbers. Nothing is promised.",
+        "large to tell, or the method says nothing for these numbers. Nothing is promised.",
     ),
     OutcomeKind.BROKEN: (
         "mechanism-broken",

@@ -107,7 +107,7 @@ def exposure_figure(
 
 
 def witness_figure(verdict: PrivacyVerdict, mechanism: Any) -> Figure:
-    """Both output laws of a verdict's witness; of many outputs the likelier ones.
+    """Both output distributions of a verdict's witness; of many outputs the likelier ones.
 
     Raises InputError when matplotlib is missing, the verdict has no witness, or the mechanism
     does not give its probabilities.

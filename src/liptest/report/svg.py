@@ -237,7 +237,7 @@ def law_bars(
     name: str,
     rows: Sequence[LawRow],
     *,
-    title: str = "Output laws of the first and of the second dataset",
+    title: str = "Output distributions of the first and of the second dataset",
 ) -> Drawing:
     """Two laws, one above the other at each output; those that decide have a grey background.
 

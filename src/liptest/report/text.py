@@ -111,7 +111,7 @@ def witness_lines(
 
 
 def law_expressions(witness: PrivacyWitness, name: str = "mechanism") -> list[str]:
-    """Python expressions that give both output laws again; ``lt`` is liptest, ``np`` numpy."""
+    """Python expressions of both output distributions; ``lt`` is liptest, ``np`` numpy."""
     return [
         f"lt.output_law({name}, {dataset_expression(side)})"
         for side in (witness.dataset, witness.neighbour)
@@ -240,7 +240,7 @@ def _meanings(rows: Sequence[PlanRow]) -> dict[str, str]:
 
 def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
     """The table of ``privacy_plan_table``, and what a YES means."""
-    header = ("method", "output laws", "draws", "theta", "form", "source")
+    header = ("method", "output distributions", "draws", "theta", "form", "source")
     usable = [row for row in rows if math.isfinite(row.laws)]
     cells = [
         [

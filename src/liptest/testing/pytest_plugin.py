@@ -157,7 +157,7 @@ def _message(verdict: PrivacyVerdict, test: _Test | None) -> str:
     if isinstance(verdict.witness, PrivacyWitness) and _has_laws(verdict.witness):
         name = verdict.mechanism if verdict.mechanism.isidentifier() else "mechanism"
         first, second = law_expressions(verdict.witness, name)
-        lines.append(f"Both output laws: {first}")
+        lines.append(f"Both output distributions: {first}")
         lines.append(f"                  {second}")
     return "\n".join(lines)
 

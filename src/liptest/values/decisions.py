@@ -20,7 +20,7 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching, UnweightedBranches
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import asked_at
 from liptest.values.noise_run import NoiseRun
 from liptest.values.protocol import REFLECTED, Operation
 from liptest.values.questions import Known
@@ -587,7 +587,7 @@ class DecidingRun(NoiseRun):
             if constraint.terms in self.released:
                 continue
             if not self.has_noise(Form(0, constraint.terms)):
-                where = line_in_words(*place_of(sys._getframe(1)))
+                where = asked_at(sys._getframe(1))
                 said = f" ({where})" if where else ""
                 self.tree.unsupported(f"a comparison of data without noise in it{said}", ADVICE)
             if self.releases:

@@ -43,7 +43,7 @@ class OfUsers(OfPandas):
     __slots__ = ("_as_index", "_by", "_frame")
 
     kind = object
-    described = "the rows of each user, of which there may be any number,"
+    described = "the rows of each user (there may be any number)"
     advice = KeySeries.advice
 
     def __init__(self, frame: Any, by: KeySeries, *, as_index: bool = True) -> None:
@@ -253,7 +253,7 @@ class ColumnOfUsers(MadeOfRows):
 
 def need_all_bins(bins: BinSeries) -> Any:
     """Refuse keys that are those bins that occur."""
-    return bins.refuse(".groupby by bins of which only those that occur are keys", "observed=False")
+    return bins.refuse(".groupby by bins that keeps only those that occur", "observed=False")
 
 
 class InBins(OfPandas):

@@ -247,7 +247,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         count = self.count_rows()
         if type(count) is not int or not count:
             # Of no rows pandas makes another frame.
-            return self.refuse(".apply by rows of which there may be none", "use its columns")
+            return self.refuse(".apply by rows (there may be none)", "use its columns")
         found = function(RecordRows(self._leading, self.each_row(".apply")))
         return RecordSeries(found.column())
 

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -29,21 +30,37 @@ _PYTHON = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
 # A refusal of a line that starts so, see ``line_in_words``.
 _PRINTING = re.compile(r":\d+: (print|log|logger|logging|_log|_logger)\b[.(]")
 _OF_PRINTING = "leave that line out: it only prints, and what counts is what the function returns"
+_PACKAGES = re.compile(r"(?:site|dist)-packages[/\\]")
 # What calls the program: further out nothing is the program's own.
 _CALLER = str(_PACKAGE / "enumerate" / "running.py")
 
 
 def asked_at(frame: FrameType | None) -> str:
-    """File, line and text of the program's own code that called a frame."""
-    return line_in_words(*place_of(frame))
+    """File, line and text of the program's own code that called a frame.
+
+    Where an installed package asks, it is the line that called the package, and then the package's.
+    """
+    file, line = place_of(frame)
+    if not is_of_packages(file):
+        return line_in_words(file, line)
+    caller, called = place_of(frame, is_inside=is_of_packages)
+    if not caller:
+        return line_in_words(file, line)
+    inside = _PACKAGES.split(file)[-1].replace(os.sep, "/")
+    return f"{line_in_words(caller, called)}, in {inside}:{line}"
 
 
-def place_of(frame: FrameType | None) -> tuple[str, int]:
-    """File and line of the program's own code that called a frame; "" and 0 for none."""
+def place_of(
+    frame: FrameType | None, *, is_inside: Callable[[str], bool] = lambda file: False
+) -> tuple[str, int]:
+    """File and line of the program's own code that called a frame; "" and 0 for none.
+
+    ``is_inside``: files that are passed over.
+    """
     within = ("", 0)
     while frame is not None and frame.f_code.co_filename != _CALLER:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS):
+        if not file.startswith(_OURS) and not is_inside(file):
             if not is_of_python(file):
                 return file, frame.f_lineno
             within = within if within[0] else (file, frame.f_lineno)

@@ -30,7 +30,7 @@ class OfPandas(Symbolic):
     #: Whether it says which rows of each user are left.
     bounds_rows = False
 
-    described = "a data frame, of which only sums over all rows are followed,"
+    described = "a data frame (only sums over all rows are followed)"
     advice = ADVICE
 
     def __getattr__(self, name: str) -> Any:

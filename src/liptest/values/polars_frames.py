@@ -608,7 +608,7 @@ class CellsOfPolars(OfPolars):
     def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
         """By the groups."""
         if named_by or flat(by) != [self._name]:
-            return self.refuse(".group_by but by the column beside the users")
+            return self.refuse(".group_by by anything but the column besides the users")
         return CellsByGroup(self._frame, self._name, self._of_key)
 
 

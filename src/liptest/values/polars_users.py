@@ -413,7 +413,7 @@ class AnyRowOfUsers(CountsRows, OfPolars):
 
     __slots__ = ("_users",)
 
-    described = "a row of each user, of which it is not determined which one,"
+    described = "a row of each user (which one is not determined)"
     advice = "write frame.unique(key, keep='first', maintain_order=True)"
 
     def __init__(self, users: KeySeries) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from liptest.values.branching import Branching
 from liptest.values.faults import STANDING_FOR_NUMBERS, raises_as_numpy
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import asked_at
 from liptest.values.promotion import meet
 
 Operation = Callable[[Any, Any], Any]
@@ -149,7 +149,7 @@ class Symbolic:
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: any answer would be one plain value out of many."""
-        where = line_in_words(*place_of(sys._getframe(1)))
+        where = asked_at(sys._getframe(1))
         said = f" ({where})" if where else ""
         self.branching.unsupported(f"{self.described} used in {use}{said}", self.advice_for(use))
 

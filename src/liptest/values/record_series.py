@@ -178,7 +178,7 @@ class RecordSeries(_Series):
         first = int(not book.has_positions) if book.cells is None else book.cells.first
         is_selected = book.part is not None if kept is None else not bool(kept[first:].all())
         if self.names is not None and is_selected:
-            self.refuse(f"{use} of names that are selected, of which there may be none", _EARLIER)
+            self.refuse(f"{use} of selected names (there may be none)", _EARLIER)
 
     def looked_up(self, values: dict[Any, Any], use: str) -> Any:
         """By the entry of each record another one."""
@@ -419,7 +419,7 @@ class KeySeries(_Series):
     #: How many rows the user of each row has (``row_places``).
     counted: ClassVar[Any]
 
-    described = "the column of users, of which only the number of rows may be bounded,"
+    described = "the column of users (only the number of rows may be bounded)"
     advice = "bound what each contributes: frame.groupby(key).head(k), frame.drop_duplicates(key)"
 
     def __init__(self, array: SymbolicArray, name: str) -> None:

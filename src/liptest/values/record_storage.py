@@ -20,7 +20,7 @@ ADVICE = (
 class OfData(Symbolic):
     """Has the words of refusals of data."""
 
-    described = described_in_arrays = "data, of which only sums over all records are followed,"
+    described = described_in_arrays = "the data (only sums over all records are followed)"
     advice = ADVICE
     is_discrete = False
 

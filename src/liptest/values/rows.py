@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from liptest.errors import UnsupportedRandomnessError
 from liptest.values.array import AnyArray, SymbolicArray, answered_by
 from liptest.values.branching import Branching
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import asked_at
 from liptest.values.protocol import ARITHMETIC, Symbolic, is_symbolic
 
 _ADVICE = (
@@ -74,7 +74,7 @@ class RowRun:
 
     def refuse(self, what: str) -> NoReturn:
         """End the analysis: the records are not seen to be treated one by one."""
-        where = line_in_words(*place_of(sys._getframe(1)))
+        where = asked_at(sys._getframe(1))
         said = f" ({where})" if where else ""
         name = self.branching.name
         self.branching.fail(NotByRecords(f"{name}: {what}{said}; {_ADVICE}"))

@@ -46,7 +46,7 @@ class OfUsersAndGroups(MadeOfRows):
     __slots__ = ("_as_index", "_column", "_frame", "_keys")
 
     kind = object
-    described = "the rows of each user in each group, of which there may be any number,"
+    described = "the rows of each user in each group (there may be any number)"
     advice = _ADVICE
 
     def __init__(
@@ -220,7 +220,7 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
         names = by if isinstance(by, list) else [by]
         series = [self._keys.get(one) if isinstance(one, str) else None for one in names]
         if options or not names or not all(type(one) is RecordSeries for one in series):
-            return self.refuse(".groupby but by a column beside the users", _ADVICE)
+            return self.refuse(".groupby by anything but a column besides the users", _ADVICE)
         return GroupsOfCells(self, tuple(names), tuple(series))
 
     def reset_index(self, *, name: Any = None) -> Any:
@@ -318,7 +318,7 @@ class FrameOfCells(FrameOfPandas):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str) or type(value) is not CellsOfUsers or key not in self._cells:
-            self.refuse("an assignment but to one of its numbers")
+            self.refuse("an assignment to anything but one of its numbers")
         if value._keys is not self._cells[key]._keys:
             self.refuse("an assignment of numbers of other rows")
         self._cells = {**self._cells, key: value}

@@ -64,7 +64,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
 
     __slots__ = ("_among", "_column", "_ends", "_is_whole", "_per_user", "_recipe", "name")
 
-    described = "what is made of the rows of each user, of which only clipped sums are followed,"
+    described = "what is made of the rows of each user (only clipped sums are followed)"
     advice = _CLIPPED
     #: Whether the numbers of users are added up in their order.
     keeps_order = True

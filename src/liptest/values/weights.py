@@ -458,7 +458,7 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
         before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
         if before == total.parts and _has_its_largest(before):
             return _select(first.run, tuple(weight.form for weight in weights))
-    return first.refuse("a choice of which it is not seen that the probabilities add up to 1")
+    return first.refuse("a choice whose probabilities are not seen to add up to 1")
 
 
 def place_by_any_weights(weights: Any, count: int) -> int | None:

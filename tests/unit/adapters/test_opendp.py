@@ -270,7 +270,7 @@ def test_what_is_no_category_is_a_dataset_too() -> None:
             lambda: dp.m.make_noisy_top_k(
                 vector(), dp.linf_distance(T=int), dp.max_divergence(), k=1, scale=1.0
             ),
-            "the output law of make_noisy_top_k is not known here",
+            "the output distribution of make_noisy_top_k is not known here",
         ),
         (
             lambda: dp.m.make_geometric(vector(2), dp.l1_distance(T=int), scale=1.0, bounds=(0, 3)),

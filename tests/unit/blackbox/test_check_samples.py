@@ -360,5 +360,6 @@ def test_a_resolution_of_one_or_more_is_none():
 )
 def test_what_needs_laws_says_what_samplers_are_for(use):
     law = lt.ProductDistribution.uniform(lt.Hypercube(1))
-    with pytest.raises(lt.errors.InputError, match=r"no output laws; use lt\.check_samples"):
+    words = r"no output distributions; use lt\.check_samples"
+    with pytest.raises(lt.errors.InputError, match=words):
         use(lt.Sampler(lambda x, n, rng: np.full(n, 0)), law)

@@ -164,7 +164,7 @@ def test_check_privacy_by_samples():
         lt.check_privacy(leaky, DATA, epsilon=1.0, method="black-box")
     with pytest.raises(lt.errors.InputError, match="checkpoint: samples alone keep none"):
         lt.check_privacy(LEAKY, DATA, epsilon=1.0, checkpoint="a.json")
-    with pytest.raises(lt.errors.InputError, match="a sampler has no output laws"):
+    with pytest.raises(lt.errors.InputError, match="a sampler has no output distributions"):
         lt.check_privacy(LEAKY, DATA, epsilon=1.0, method="exhaustive")
 
 

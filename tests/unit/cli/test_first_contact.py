@@ -334,7 +334,7 @@ def test_what_takes_too_long_is_told_beforehand(folder, capsys, monkeypatch):
     assert init("vendor.py:loop", *known) == 0
     out = " ".join(capsys.readouterr().out.split())
     # 13,809 draws, each with the 150 neighbours of which it is the lighter end
-    assert "method light-neighbourhoods needs about 2,085,159 output laws" in out
+    assert "method light-neighbourhoods needs about 2,085,159 output distributions" in out
     assert "one took 0.01 s here, so a YES takes about 6 hours." in out
     assert "@lt.mechanism(statistic=lt.Count()) above def loop(count, rng)" in out
     for quick in ("count", "closed", "first"):

@@ -268,7 +268,7 @@ def test_plan_of_testers_only(folder, capsys):
     assert main(["plan", "--domain", "hypergrid", "--sizes", "4,4"]) == 0
     out = capsys.readouterr().out
     assert "CDJS15" in out
-    assert "output laws" not in out
+    assert "output distributions" not in out
 
 
 @pytest.mark.parametrize(

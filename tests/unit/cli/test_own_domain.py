@@ -59,6 +59,38 @@ def test_a_process_that_is_confined_says_it_too(
     assert main(["check", "--in-process"]) == 0
 
 
+@pytest.mark.slow
+def test_a_confined_check_loads_an_object_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("objects.py").write_text(f"{OBJECTS}\nimport sys\n\nprint('loaded', file=sys.stderr)\n")
+    typed = ["check", "objects.py:answer", "--epsilon", "log(3)", "--ledger", "ledger.db"]
+    assert main(typed) == 0
+    assert capsys.readouterr().err.count("loaded") == 1
+    [attempt] = lt.Ledger("ledger.db").attempts()
+    assert attempt.decision == "YES"
+    # Laws of another process are asked for by domain, which another process has said.
+    assert main([*typed, "--sealed"]) == 0
+    assert "the same as --records 1.)" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [[], ["--in-process"]])
+def test_who_releases_says_what_the_data_are(
+    place: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a vendor's word on neighbours nothing private depends."""
+    Path("private.csv").write_text("click\n1\n")
+    typed = ["release", "objects.py:answer", "--epsilon", "log(3)", *place]
+    typed += ["--private", "private.csv", "--private-column", "click"]
+    assert main(typed) == 2
+    said = capsys.readouterr().err
+    assert "the object says --records 1: give that if it is true of the private data" in said
+    assert said.endswith("Example: liptest init objects.py:answer --epsilon 1\n")
+    assert main([*typed, "--records", "1"]) == 0
+    assert "RELEASED" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["flips", "of_mine"])
 def test_a_function_has_none(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"objects.py:{name}", "--epsilon", "2", "--in-process"]) == 2

@@ -92,7 +92,7 @@ def test_missing_values_are_refused_unless_they_are_a_category(values: Any) -> N
         (pd.DataFrame({"a": [1]}), {"smoothing": -1}, "smoothing=-1"),
         (pd.DataFrame({"a": [1]}), {"shrinkage": 0}, "shrinkage=0"),
         (pd.DataFrame({"a": [1]}), {"records": 0}, "records=0"),
-        (pd.DataFrame({"a": [1]}), {"groups": "a"}, "nothing is left beside the group"),
+        (pd.DataFrame({"a": [1]}), {"groups": "a"}, "no column is left besides the group"),
         (pd.DataFrame({"a": [1]}), {"groups": ["x"]}, "must be the name of a column"),
         (pd.DataFrame({"a": [1]}), {"record_groups": ["x"]}, "without groups"),
         (pd.DataFrame({"a": [1], "g": [1]}), {"groups": "g", "records": 2}, "leave out records"),

@@ -230,7 +230,7 @@ def test_values_without_a_row_are_drawn_only_if_smoothed() -> None:
     assert sharp.log_mass([0, 2]).tolist() == [-np.inf]
     assert np.exp(smooth.log_mass([0, 2])) == pytest.approx([0.5 * (10 / 9) / 13])
     assert "values without a row are drawn only if they were smoothed" in sharp.source
-    with pytest.raises(lt.errors.InputError, match="nothing is left beside by='a'"):
+    with pytest.raises(lt.errors.InputError, match="no column is left besides by='a'"):
         Sampled.fit_mixture(DAYS, by="a", columns="a")
     with pytest.raises(lt.errors.InputError, match="has no column 'night'"):
         Sampled.fit_mixture(DAYS, by="night")

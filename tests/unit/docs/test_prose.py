@@ -24,6 +24,11 @@ OLD = {
     r"\b(?:can|could|to)(?: not)? be had\b": "exists, was computed",
     r"\bparted by\b": "separated by",
     r"\blet pass\b": "allowed",
+    r"\b[Oo]utput laws?\b": "output distribution",
+    r"\bof which (?:only|it is not|there may be|rows come)\b": "in brackets, or whose",
+    r"\b(?:groupby|group_by|assignment) but (?:by|to)\b": "anything but",
+    r"\b(?:held|hold \w+) against\b": "compared with",
+    r"\bnothing is left beside\b": "besides",
     r"\bthat any of them was\b|\bthe outputs that tell,|\blight set\b": "",
     r"\b(?:Duck|telling event|crew|parcel|stand-in)\b(?! for)": "see docs/design.md",
 }
@@ -74,6 +79,9 @@ def test_nor_where_developers_read(pattern: str) -> None:
         "it holds off any set of mass X",
         "the value X is none of 0 .. 3",
         "there is no such one",
+        "the output law of X",
+        "data, of which only sums are followed, used in X",
+        "Pairs are held against the claim",
     ],
 )
 def test_words_of_old_are_found(text: str) -> None:

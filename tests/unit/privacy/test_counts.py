@@ -1,4 +1,4 @@
-"""How many draws, pairs and output laws each method takes: exact numbers, by hand from theory 3."""
+"""How many draws, pairs and laws each method takes: exact numbers, by hand from theory 3."""
 
 import math
 from fractions import Fraction as F

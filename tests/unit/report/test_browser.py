@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,20 @@ def noisy(data: Any, rng: Any) -> float:
 def real_answer() -> str:
     mechanism = lt.mechanism(noisy)
     found = lt.check_privacy(mechanism, lt.Hypercube(50), epsilon=0.9, delta=1e-6, seed=1)
+    return str(report_html(found, mechanism))
+
+
+def cut_off(data: Any, rng: Any) -> int:
+    """Whole noise that stops at 30: many rows, one of them rare."""
+    size, sign = 0, 1 if rng.random() < 0.5 else -1
+    while size < 30 and rng.random() < 0.6:
+        size += 1
+    return int(data.sum()) + sign * size
+
+
+def many_rows() -> str:
+    mechanism = lt.mechanism(cut_off)
+    found = lt.check_privacy(mechanism, lt.Hypercube(50), epsilon=0.5, seed=1)
     return str(report_html(found, mechanism))
 
 
@@ -127,9 +141,12 @@ def test_print_shows_everything_on_white(browser: Any, file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_prints_on_one_page(browser: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", [real_answer, many_rows])
+def test_a_report_prints_on_one_page(
+    written: Callable[[], str], browser: Any, tmp_path: Path
+) -> None:
     path = tmp_path / "report.html"
-    path.write_text(real_answer(), encoding="utf-8")
+    path.write_text(written(), encoding="utf-8")
     view = browser.new_page()
     view.goto(path.as_uri())
     printed = view.pdf(prefer_css_page_size=True)

@@ -244,3 +244,16 @@ def test_notebooks_show_the_same_words() -> None:
     assert "NO refuted with a witness" in Page(text).text
     assert "nothing is released" in Page(text).text
     assert NO.certificate.verdict._repr_html_() in text
+
+
+def test_the_order_of_a_report() -> None:
+    """The answer, the witness, what it means, the picture, then the facts."""
+    titles = re.findall(r"<h3>(.*?)</h3>", _page_of_a_no())
+    assert titles[:4] == ["Witness", "Meaning", "Both distributions", "Claim against finding"]
+    assert titles[-2:] == ["Cost", "Fine print"]
+
+
+def _page_of_a_no() -> str:
+    mechanism = lt.mechanism(lambda data, rng: int(data[0]))
+    verdict = lt.check_privacy(mechanism, lt.Hypercube(3), epsilon=1.0, seed=1)
+    return str(report_html(verdict, mechanism))

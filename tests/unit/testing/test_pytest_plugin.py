@@ -119,7 +119,7 @@ def test_bad(size):
             "E *probability of output *:",
             "E *loss infinite, claim at most 1.000000002 (epsilon 1)",
             "E *To run it again: pytest *",
-            "E *Both output laws: lt.output_law(loses_noise, *)",
+            "E *Both output distributions: lt.output_law(loses_noise, *)",
         ]
     )
     text = result.stdout.str()

@@ -210,16 +210,16 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     # Where no row is left, pandas gives the sum of texts: ''.
     "map of some names": (
         lambda f: f[f["age"] > 3]["region"].map({"north": 1, "south": 4}).sum(),
-        r"of names that are selected",
+        r"of selected names",
     ),
     "apply to some names": (
         lambda f: f[f["age"] > 3]["region"].apply(lambda one: 1 if one == "north" else 2).sum(),
-        r"of names that are selected",
+        r"of selected names",
     ),
     # And another frame by rows of none.
     "apply to some rows": (
         lambda f: f[f["age"] > 3].apply(lambda row: row["age"], axis=1).sum(),
-        r"of which there may be none",
+        r"there may be none",
     ),
     "categories of the data": (
         lambda f: f["region"].astype("category").value_counts()["north"],

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import re
 import statistics
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,38 @@ def test_a_line_of_python_itself_is_not_the_programs() -> None:
 
     with pytest.raises(lt.errors.UnsupportedRandomnessError, match=r"\(test_lines\.py:\d+: return"):
         lt.mechanism(normal).law(np.zeros(3, dtype=int))
+
+
+PACKAGE = """\
+import numpy as np
+
+
+def mean(values, epsilon, rng):
+    flat = np.ravel(values)
+    return np.mean(flat) + rng.laplace(0, 8 / flat.size / epsilon)
+"""
+
+
+def test_of_an_installed_package_the_line_that_calls_it_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "their_means.py").write_text(PACKAGE)
+    monkeypatch.syspath_prepend(str(folder))
+    their_means = importlib.import_module("their_means")
+
+    def of_mine(data: Any, rng: Any) -> float:
+        return float(their_means.mean(data, 1.0, rng))
+
+    domain = lt.RecordGrid([8] * 50)
+    told = lt.check_privacy(of_mine, domain, epsilon=1.0, method="alignment").reason
+    line = r"test_lines\.py:\d+: return float\(their_means\.mean\(data, 1\.0, rng\)\)"
+    assert re.search(rf"\({line}, in their_means\.py:5\)", told or "")
+    # Of a function of the package itself there is no other line.
+    direct = functools.partial(their_means.mean, epsilon=1.0)
+    told = lt.check_privacy(direct, domain, epsilon=1.0, method="alignment").reason
+    assert "(their_means.py:5: flat = np.ravel(values))" in (told or "")
 
 
 def test_a_line_that_only_prints_is_to_be_left_out() -> None:

@@ -215,7 +215,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "one of them": (lambda f: totals(f)["total"][0], "an index"),
     "sorted": (lambda f: totals(f).sort("total")["total"].sum(), r"\.sort"),
     "a mean over users": (lambda f: totals(f).select(TOTAL.clip(0, 3).mean()).item(), "mean"),
-    "entries": (lambda f: f.unique("user")["spend"].sum(), "not determined which one"),
+    "entries": (lambda f: f.unique("user")["spend"].sum(), "which one is not determined"),
     "counts below 0": (lambda f: totals(f).select((N - 2).sum()).item(), "no sign"),
     "a condition and a number": (lambda f: totals(f).filter((N > 1) & N).height, "."),
     "truths added": (lambda f: totals(f).select(((N > 1) + 1).sum()).item(), "."),

@@ -430,7 +430,7 @@ def test_frames_have_the_floats_of_a_dataset() -> None:
     assert frame["age"].tolist() == ages
     assert frame["region"].tolist() == ["north", "south", "north"]
     assert list(frame.columns) == list(COLUMNS)
-    with pytest.raises(DatasetError, match="outside of Real"):
+    with pytest.raises(DatasetError, match="values outside Real"):
         table.check_points(table.made([table.slot(0, 1)], {"age": [11.0]}))
     with pytest.raises(InputError, match="is below"):
         lt.Real(3, 2)

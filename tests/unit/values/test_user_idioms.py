@@ -229,7 +229,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "users of cells": (
         lambda f: f.groupby(BOTH)["spend"].max().groupby("user").sum(),
-        "beside the users",
+        "besides the users",
     ),
     "cells of other rows": (lambda f: cells(f).assign(spend=cells(f).spend), "other rows"),
     "sums by region": (lambda f: f.groupby(BOTH)["spend"].sum().sum(), "not clipped"),
