@@ -47,7 +47,7 @@ _OF_SERIES = (
     *("__init__", "__len__", "__getitem__", "__iter__", "__array__", "__array_ufunc__", "__bool__"),
     *("__contains__", "__copy__", "__deepcopy__", "clone", "copy", "to_numpy", "to_list", "item"),
     *("rename", "name", "dtype", "shape", "len", "is_empty", "to_frame", "top_k", "bottom_k"),
-    "value_counts",
+    *("value_counts", "unique"),
     *("_from_pyseries", "_arithmetic", "_comp"),
 )
 _OF_FRAMES = (
