@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from benchmarks.world.board import ROWS
+from benchmarks.world.rows import answer
 from liptest.mechanisms.laws import Raised
 from liptest.privacy.proof import exact_epsilon
 from tests.golden.library_programs import PROGRAMS, histogram, quantile
@@ -56,6 +58,28 @@ def test_the_exact_epsilon_and_the_verdict(case: dict[str, Any]) -> None:
     if case["verdict"] == "NO":
         assert verdict.witness is not None
         assert verdict.witness.verify(mechanism)
+
+
+#: Mechanisms of tables on the scoreboard, with a version of each that has a documented bug.
+OF_TABLES = [row for row in ROWS if row.name in KNOWN["tables"]]
+
+
+def test_three_documented_bugs_of_tables_have_a_broken_and_a_fixed_version() -> None:
+    assert len({row.report for row in OF_TABLES}) >= 3
+    for row in OF_TABLES:
+        assert {*row.broken} < {*row.versions}
+        environments = {f"{row.library}-{version}" for version in row.versions}
+        assert environments <= KNOWN["environments"].keys()
+
+
+TABLES_HERE = [row for row in OF_TABLES if HERE.rpartition("-")[0] == row.library]
+
+
+@pytest.mark.parametrize("row", TABLES_HERE, ids=lambda row: row.name)
+def test_documented_bugs_of_tables_are_refuted_and_the_fixed_versions_never(row: Any) -> None:
+    library_version = HERE.rpartition("-")[2]
+    found = answer(row, library_version)
+    assert (found["verdict"] == "NO") == (library_version in row.broken), found
 
 
 @only_in("diffprivlib-0.6.6")
