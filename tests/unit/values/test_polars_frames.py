@@ -41,6 +41,15 @@ def grouped(frame: Any) -> Any:
     return KEYS.join(found, **JOIN).fill_null(0)
 
 
+def banded(frame: Any, **options: Any) -> Any:
+    """The ages of each band of ages, their ends on rows; one band is empty."""
+    bins = AGE.bin_intervals([-3, 1, 3, 4], labels=list("abcde"), **options)
+    banded_rows = frame.with_columns(band=bins.cast(pl.String))
+    found = banded_rows.group_by("band", **ORDER).agg(AGE.sum())
+    keys = pl.DataFrame({"band": list("abcde")})
+    return keys.join(found, **(JOIN | {"on": "band"})).fill_null(0)["age"].to_list()
+
+
 # Each is a number of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "select a sum": lambda f: f.select(AGE.clip(-1, 4).sum()).item(),
@@ -139,6 +148,15 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
         .filter(REGION == "south")["count"]
         .item()
     ),
+    "bands": lambda f: banded(f)[2],
+    "bands that hold their upper ends": lambda f: banded(f, right_closed=True)[1],
+    "the lowest band": lambda f: (
+        f.with_columns(
+            band=AGE.bin_intervals([-3, 3], labels=["low", "some", "high"]).cast(pl.String)
+        )
+        .filter(pl.col("band") == "low")["age"]
+        .sum()
+    ),
     "groups as an array": lambda f: grouped(f)["total"].to_numpy().sum(),
     "groups by a number": lambda f: (
         pl.DataFrame({"member": [0, 1]})
@@ -231,6 +249,13 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "write": lambda f: f["age"].to_numpy().__setitem__(0, 3) or 0,
     "pandas": lambda f: f.loc[0],
     "lazy height": lambda f: f.lazy().height,
+    "bins of categories": lambda f: f.with_columns(b=AGE.bin_intervals([1], labels=["a", "b"])),
+    "bins of the data": lambda f: f.filter(
+        AGE.bin_intervals(2, labels=["a", "b"]).cast(pl.String) == "a"
+    ),
+    "bins without names": lambda f: f.filter(
+        AGE.bin_intervals([1], labels=False).cast(pl.String) == "0"
+    ),
 }
 WORDS = {
     "largest": r"used in \.max",
@@ -260,6 +285,9 @@ WORDS = {
     "write": r"a write into data",
     "pandas": r"used in \.loc",
     "lazy height": r"a lazy frame",
+    "bins of categories": r"cast\(pl\.String\)",
+    "bins of the data": r"constants that rise",
+    "bins without names": r"a label for each",
 }
 
 
