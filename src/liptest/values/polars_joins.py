@@ -19,7 +19,7 @@ _ORDERS = ("left", "left_right")
 _TYPES = ("Int64", "Float64", "String", "Boolean")
 
 
-def joined(
+def joined_columns(
     frame: Any, series: dict[str, Any], other: Any, on: Any, how: Any, order: Any
 ) -> dict[str, Any]:
     """The columns by name after ``frame.join(other, on=.., how=..)``."""
