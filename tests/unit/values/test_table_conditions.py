@@ -159,7 +159,7 @@ REFUTED = (
 )
 
 
-@pytest.mark.parametrize("condition", mostly_slow(REFUTED, 5))
+@pytest.mark.parametrize("condition", mostly_slow(REFUTED, 11))
 def test_two_tables_show_it(condition: str) -> None:
     program, table, epsilon = BROKEN[condition]
     verdict = decided(program, table, epsilon)
@@ -198,7 +198,7 @@ COMPARED: dict[str, tuple[Callable[[Any, Any], Any], int, float]] = {
 }
 
 
-@pytest.mark.parametrize("family", mostly_slow(COMPARED, 2))
+@pytest.mark.parametrize("family", mostly_slow(COMPARED, 4))
 def test_the_largest_loss_of_a_compared_sum_is_found_to_nine_digits(family: str) -> None:
     program, rows, loss = COMPARED[family]
     table = lt.Table(UNIT, rows=rows)
@@ -211,11 +211,13 @@ def test_the_largest_loss_of_a_compared_sum_is_found_to_nine_digits(family: str)
     assert refuted.witness.loss == pytest.approx(loss, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_sum_of_selected_rows_costs_the_hull_with_nothing() -> None:
     proved = decided(lambda f, rng: between(f).sum() + noise(rng, 6), FREE, 1 + 1e-9)
     assert proved.decision == "YES", str(proved)
 
 
+@pytest.mark.slow
 def test_whole_numbers_have_no_rounding() -> None:
     table = lt.Table({"n": lt.Integer(0, 100)}, rows=100_000)
     proved = decided(lambda f, rng: f["n"].sum() + noise(rng, 100), table, 1.0, tolerance=0.0)
