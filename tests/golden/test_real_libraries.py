@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -56,6 +59,37 @@ def test_the_exact_epsilon_and_the_verdict(case: dict[str, Any]) -> None:
     if case["verdict"] == "NO":
         assert verdict.witness is not None
         assert verdict.witness.verify(mechanism)
+
+
+def of_scoreboard(name: str) -> Any:
+    """A module of the scoreboard; some libraries install a package ``benchmarks`` of their own."""
+    if HERE != "formulas":
+        ours = sys.modules.setdefault("liptest_benchmarks", ModuleType("benchmarks"))
+        ours.__path__ = [str(Path(__file__).parents[2] / "benchmarks")]
+        sys.modules["benchmarks"] = ours
+    return import_module(f"benchmarks.world.{name}")
+
+
+#: Mechanisms of tables on the scoreboard, with a version of each that has a documented bug.
+OF_TABLES = [row for row in of_scoreboard("board").ROWS if row.name in KNOWN["tables"]]
+
+
+def test_three_documented_bugs_of_tables_have_a_broken_and_a_fixed_version() -> None:
+    assert len({row.report for row in OF_TABLES}) >= 3
+    for row in OF_TABLES:
+        assert {*row.broken} < {*row.versions}
+        environments = {f"{row.library}-{version}" for version in row.versions}
+        assert environments <= KNOWN["environments"].keys()
+
+
+TABLES_HERE = [row for row in OF_TABLES if HERE.rpartition("-")[0] == row.library]
+
+
+@pytest.mark.parametrize("row", TABLES_HERE, ids=lambda row: row.name)
+def test_documented_bugs_of_tables_are_refuted_and_the_fixed_versions_never(row: Any) -> None:
+    library_version = HERE.rpartition("-")[2]
+    found = of_scoreboard("rows").answer(row, library_version)
+    assert (found["verdict"] == "NO") == (library_version in row.broken), found
 
 
 @only_in("diffprivlib-0.6.6")

@@ -24,6 +24,7 @@ from liptest.cli import typed
 from liptest.cli.frame_columns import (
     check_inside,
     column_kind,
+    frame_of_cells,
     is_meant_to_say,
     read_cells,
     read_names,
@@ -34,8 +35,9 @@ from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
+from liptest.data.sampled import SampledDistribution
 from liptest.data.sources import PARQUET, SqlTable, as_source
-from liptest.data.tables import Key, Table
+from liptest.data.tables import MOST_ROWS, Key, Table
 from liptest.errors import MOST_RECORDS, ConfigError, InputError, check_count, meant_number, shown
 
 DATA = Group("Domain and distribution of the data")
@@ -363,6 +365,13 @@ class DistributionOptions:
     histogram_of: Annotated[
         float | None, _option("Model histograms of this many records on average.")
     ] = None
+    drawn_rows: Annotated[
+        str | None,
+        _option(
+            "Draw data frames of so many rows of the public table, or users, with replacement: "
+            "1000, or 900:1101."
+        ),
+    ] = None
 
     @property
     def is_counted(self) -> bool:
@@ -492,6 +501,8 @@ class DataOptions:
         ``alone``: the domain is enough, as it is for a proof and for a refutation.
         """
         domain, law = as_frame(self.domain, self.distribution, folder)
+        if law.drawn_rows is not None:
+            return _drawn_tables(self.distribution, domain.build(), folder)
         build = law.build_if_given if alone or law is not self.distribution else law.build
         return build(domain.build(), folder)
 
@@ -540,6 +551,33 @@ def as_frame(
             check_inside(path, name, said)
     moved = replace(domain, kind="table", fields=fields, dimension=rows)
     return moved, replace(law, columns=None, table=None)
+
+
+def _drawn_tables(
+    law: DistributionOptions, domain: Domain | None, folder: Path
+) -> SampledDistribution:
+    """Tables of rows of a public one, drawn with replacement."""
+    assert law.drawn_rows is not None
+    if not isinstance(domain, Table) or (law.table is None and law.sql is None):
+        raise _wrong(
+            "drawn_rows",
+            "rows are drawn from a public table with the columns of a data frame: give --table "
+            "people.csv --columns 'age:0..120,region:north|south'",
+        )
+    if law.sql is None:
+        assert law.table is not None
+        cells = {name: read_cells(folder / law.table, name) for name in domain.columns}
+    else:
+        # The rows of a database have no order; the law of drawn ones does not depend on it.
+        counted = _source(law, folder).cells(list(domain.columns), MOST_ROWS).items()
+        rows = [row for row, count in sorted(counted, key=repr) for _ in range(count)]
+        cells = {name: [row[k] for row in rows] for k, name in enumerate(domain.columns)}
+    public = frame_of_cells(cells, domain, law.table or Path(law.sql_table or "the query"))
+    first, colon, stop = law.drawn_rows.partition(":")
+    if not (first.isdecimal() and (stop.isdecimal() if colon else True)):
+        raise _wrong("drawn_rows", f"{shown(law.drawn_rows)} must be 1000 or 900:1101")
+    counts = range(int(first), int(stop) if colon else int(first) + 1)
+    return SampledDistribution.of_rows(domain, public, rows=counts)
 
 
 # Tables that are counted: Parquet files and databases.

@@ -154,14 +154,19 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
 
     Raises InputError where a column is missing, or holds what is no number where these are meant.
     """
-    frame: dict[str, NDArray[Any]] = {}
     names = list(table.columns)
     if path.suffix.lower() in PARQUET:
         found: list[Any] = [read_cells(path, name) for name in names]
     else:
         found = read_private_columns(path, names, rows)
-    for (name, kind), cells in zip(table.columns.items(), found, strict=True):
-        entries: NDArray[Any] = np.array(cells, dtype=object)
+    return frame_of_cells(dict(zip(names, found, strict=True)), table, path)
+
+
+def frame_of_cells(cells: dict[str, Any], table: Table, path: Path) -> dict[str, NDArray[Any]]:
+    """The columns of a table as they are declared; no message quotes an entry."""
+    frame: dict[str, NDArray[Any]] = {}
+    for name, kind in table.columns.items():
+        entries: NDArray[Any] = np.array(cells[name], dtype=object)
         if isinstance(kind, Real):
             entries = _as_floats(entries, path, name)
         elif isinstance(kind, Integer):

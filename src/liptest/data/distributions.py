@@ -9,6 +9,7 @@ import numpy as np
 from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
+from liptest.data.tables import AddedRows, RowsOfUsers
 from liptest.errors import InputError, shown
 
 Distribution = ProductDistribution | SampledDistribution
@@ -88,6 +89,21 @@ def check_distribution(
             name="distribution",
         )
     return distribution
+
+
+def require_tables(distribution: Distribution) -> None:
+    """Raise InputError for a product law of slots that rows may leave.
+
+    Many vectors of slots stand for one table, so masses of vectors are not those of tables
+    (docs/theory/tables.md, B2).
+    """
+    is_of_slots = isinstance(distribution.domain, (AddedRows, RowsOfUsers))
+    if is_of_slots and isinstance(distribution, ProductDistribution):
+        raise InputError(
+            "distribution: a product law of slots is not one of tables whose rows come and go: "
+            "give the lt.Table itself, or lt.SampledDistribution.of_rows(table, public_frame)",
+            name="distribution",
+        )
 
 
 def require_product(distribution: Distribution, who: str) -> ProductDistribution:

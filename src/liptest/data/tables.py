@@ -159,7 +159,7 @@ class Table(Domain):
         What each column holds, by its name: an ``Integer``, a ``Category``, a ``Bit`` or a ``Key``.
     rows
         How many rows a table has, which is then public; where rows are added or removed, or the
-        unit is a user, the most that it may have.
+        unit is a user, the most that it may have, also written ``(0, most)``.
     relation
         "replace": neighbours differ in the entries of one row. "add_remove": one of them is the
         other without one row; how many rows there are is then private, as everything else is.
@@ -197,7 +197,7 @@ class Table(Domain):
         cls,
         columns: Mapping[str, ColumnKind],
         *,
-        rows: int,
+        rows: int | tuple[int, int],
         relation: str = "replace",
         unit: str = "row",
         at_most: int | None = None,
@@ -216,7 +216,7 @@ class Table(Domain):
         self,
         columns: Mapping[str, ColumnKind],
         *,
-        rows: int,
+        rows: int | tuple[int, int],
         relation: str = "replace",
         unit: str = "row",
         at_most: int | None = None,
@@ -237,9 +237,7 @@ class Table(Domain):
         object.__setattr__(self, "row_values", different + self.first)
         size = different * _USERS + 1 if self.is_free else self.row_values
         reals = sum(kind.is_real for kind in checked.values())
-        Domain.__init__(
-            self, (size, *(_WORD,) * (2 * reals)) * check_count("rows", rows, most=MOST_RECORDS)
-        )
+        Domain.__init__(self, (size, *(_WORD,) * (2 * reals)) * _most_rows(rows, bool(self.first)))
 
     #: Whether it is not visited one by one; a slot then holds a row and its user.
     is_free = False
@@ -628,6 +626,15 @@ def _check_unit(columns: dict[str, ColumnKind], unit: Any, at_most: Any) -> None
         check_count("at_most", at_most)
         if unit == _ROW:
             raise InputError(f"at_most={at_most} without unit=: whose rows are meant?", name="unit")
+
+
+def _most_rows(rows: Any, is_private: bool) -> int:
+    if isinstance(rows, tuple):
+        if not is_private or len(rows) != 2 or rows[0] != 0:
+            instead = "(0, most)" if is_private else "one number, as rows are replaced"
+            raise InputError(f"rows={shown(rows)} must be {instead}", name="rows", value=rows)
+        rows = rows[1]
+    return check_count("rows", rows, most=MOST_RECORDS)
 
 
 def numbered(frame: Any, name: str) -> NDArray[np.int64]:

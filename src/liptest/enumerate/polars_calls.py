@@ -40,14 +40,15 @@ _OF_BOTH = (
     *("is_finite", "is_infinite", "replace_strict", "dot", "sum", "mean", "median", "min", "max"),
     *("std", "var", "quantile", "count", "len", "n_unique", "null_count", "arg_max", "arg_min"),
     *("any", "all", "first", "last", "head", "tail", "limit", "slice", "sort", "cum_sum"),
-    *("cum_count", "reverse", "shift", "diff", "product", "implode"),
+    *("cum_count", "reverse", "shift", "diff", "product", "implode", "cut"),
+    "bin_intervals",
 )
 _OF_EXPRESSIONS = ("__init__", "__hash__", "over", "get")
 _OF_SERIES = (
     *("__init__", "__len__", "__getitem__", "__iter__", "__array__", "__array_ufunc__", "__bool__"),
     *("__contains__", "__copy__", "__deepcopy__", "clone", "copy", "to_numpy", "to_list", "item"),
     *("rename", "name", "dtype", "shape", "len", "is_empty", "to_frame", "top_k", "bottom_k"),
-    "value_counts",
+    *("value_counts", "unique"),
     *("_from_pyseries", "_arithmetic", "_comp"),
 )
 _OF_FRAMES = (
@@ -114,7 +115,7 @@ _CALCULATED = frozenset(
     {"Abs", "Negate", "Boolean", "Pow", "Floor", "Ceil", "Round", "Clip", "FillNull", "DropNulls"}
     | {"SumHorizontal", "MaxHorizontal", "MinHorizontal", "MeanHorizontal", "Exp", "Log", "Sign"}
     | {"ReplaceStrict", "CumSum", "CumCount", "Shift", "Diff", "Reverse", "ArgMax", "ArgMin"}
-    | {"NullCount", "Coalesce", "Range", "Product", "Log1p"}
+    | {"NullCount", "Coalesce", "Range", "Product", "Log1p", "Cut", "Bin"}
 )
 #: Objects of polars that may be there before the function is called.
 KEPT = frozenset(

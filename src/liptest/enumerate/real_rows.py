@@ -154,9 +154,8 @@ class RealData(UserRows):
     def hint(self) -> str:
         """What to write where a user may bring all rows; what the rounding of sums is."""
         told = super().hint if self._domain.has_users else ""
-        margin = max(self._answers.margins.values(), default=Fraction(0))
-        rounded = f"the rounding of float sums, up to {float(margin):.3g}, is part of it"
-        return "; ".join(remark for remark in (told, rounded if margin else "") if remark)
+        rounded = self.rounded and f"{self.rounded}, is part of it"
+        return "; ".join(remark for remark in (told, rounded) if remark)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many rows of the value that adds most that 0 is near; others add least."""

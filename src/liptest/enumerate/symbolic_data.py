@@ -247,7 +247,8 @@ def _followed(
             sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
         followed = replace(followed, sample=sample)
     if isinstance(data, UserRows):
-        followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
+        followed = replace(followed, pairs_of_moves=data.pairs_of_moves)
+        followed = replace(followed, hint=data.hint, rounded=data.rounded)
     return followed
 
 

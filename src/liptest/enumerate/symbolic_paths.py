@@ -56,6 +56,8 @@ class SymbolicPaths:
     pairs_of_moves: Callable[[tuple[Move, ...]], Pairs] = _no_pairs
     #: What would make the price smaller, in a sentence.
     hint: str = ""
+    #: What the rounding of float sums adds to the differences, in words.
+    rounded: str = ""
     #: How far choices of a path are from what it says, in total variation at most.
     rounding: Fraction = Fraction(0)
     #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).

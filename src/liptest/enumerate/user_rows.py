@@ -173,6 +173,12 @@ class UserRows:
         )
 
     @property
+    def rounded(self) -> str:
+        """How far the rounding of float sums may take an answer; empty where it may not."""
+        margin = max(self._answers.margins.values(), default=Fraction(0))
+        return f"the rounding of float sums, up to {float(margin):.3g}" if margin else ""
+
+    @property
     def reads_length(self) -> bool:
         """Whether the price depends on how many rows there may be."""
         may_bring_all = self._domain.at_most is None and None in self._answers.bounds

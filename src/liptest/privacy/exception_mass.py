@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution, require_tables
 from liptest.data.domains import Domain
 from liptest.data.draws import hamming_weight_masses
 from liptest.data.product import ProductDistribution
@@ -163,6 +163,7 @@ def exception_mass(
 def mass_source(mechanism: Any, distribution: Distribution) -> _Points | _Weights:
     """What knows the exception mass of any claim on a mechanism; raises as ``exception_mass``."""
     checked_distribution = check_distribution(distribution, together=True)
+    require_tables(checked_distribution)
     checked = check_mechanism(mechanism, checked_distribution.domain)
     if has_count_mass(checked, checked_distribution):
         assert isinstance(checked_distribution, ProductDistribution)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from liptest.data.distributions import Distribution, check_distribution
+from liptest.data.distributions import Distribution, check_distribution, require_tables
 from liptest.data.domains import Hypercube
 from liptest.errors import InputError, check_count, check_open_unit
 from liptest.lipschitz.plans import step_of, with_step
@@ -104,8 +104,10 @@ def privacy_plan_table(
     InputError
         A number is out of range.
     """
+    law = check_distribution(distribution, together=True)
+    require_tables(law)
     task = _Task(
-        check_distribution(distribution, together=True),
+        law,
         check_count("outputs", outputs),
         Claim(parse_epsilon(epsilon)),
         check_open_unit("exception_mass", exception_mass),

@@ -47,7 +47,7 @@ class Alignment:
     values: int = 0
     #: In how many ways neighbours move the answer, where one pair was compared for each.
     moves: int = 0
-    #: What is taken for granted of its functions.
+    #: What is taken for granted of its functions, and what rounding is part of the price.
     given: tuple[str, ...] = ()
     #: A position and two values of its record, whose exchange is dearest, where that is known.
     dearest: tuple[int, int, int] | None = None
@@ -260,7 +260,13 @@ def _with_dearest(followed: Any, price: Price) -> Alignment:
     dearest = followed.change_of_move(price.move) if price.move else None
     counts = len(followed.paths), followed.reads_length
     boundary = followed.pairs_of_moves((price.move,)) if price.move else ()
-    return Alignment(price, *counts, price.why or followed.hint, dearest=dearest, boundary=boundary)
+    reason = price.why or followed.hint
+    given = _given(followed)
+    return Alignment(price, *counts, reason, given=given, dearest=dearest, boundary=boundary)
+
+
+def _given(followed: Any) -> tuple[str, ...]:
+    return (f"{followed.rounded}, included",) if followed.rounded else ()
 
 
 def _of_users(
@@ -282,7 +288,8 @@ def _of_users(
     reason = "; ".join(text for text in (price.why, followed.hint) if text)
     boundary = followed.pairs_of_moves(tuple(priced.move for priced in prices))
     counts = len(followed.paths), followed.reads_length
-    return Alignment(replace(price, shifts=()), *counts, reason, boundary=boundary)
+    price, given = replace(price, shifts=()), _given(followed)
+    return Alignment(price, *counts, reason, given=given, boundary=boundary)
 
 
 def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:

@@ -18,6 +18,7 @@ from liptest.data.distributions import (
     DomainAlone,
     check_distribution,
     require_product,
+    require_tables,
 )
 from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
@@ -111,6 +112,7 @@ def privacy_profile(
     if isinstance(distribution, (Domain, DomainAlone)):
         return _of_domain(mechanism, distribution, epsilons, method, executor)
     law = check_distribution(distribution, together=True)
+    require_tables(law)
     checked = check_mechanism(mechanism, law.domain)
     check_seen_statistic(checked, law.domain)
     if method not in METHODS:

@@ -13,10 +13,10 @@ from liptest.data.distributions import (
     Distribution,
     check_distribution,
     distribution_or_domain,
+    require_tables,
 )
 from liptest.data.domains import Domain
-from liptest.data.product import ProductDistribution
-from liptest.data.tables import AddedRows, RowsOfUsers, Table
+from liptest.data.tables import Table
 from liptest.errors import InputError, MechanismError
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy import verdicts as wording
@@ -115,12 +115,7 @@ def validated_request(
     """
     law = check_distribution(distribution_or_domain(distribution), together=True)
     checked = check_mechanism(mechanism, law.domain)
-    if isinstance(law.domain, (AddedRows, RowsOfUsers)) and isinstance(law, ProductDistribution):
-        raise InputError(
-            "distribution: a product law of slots is not one of tables whose rows come and go: "
-            "give the lt.Table itself, or lt.SampledDistribution.of_rows(table, public_frame)",
-            name="distribution",
-        )
+    require_tables(law)
     check_seen_statistic(checked, law.domain)
     if settings.method == BLACK_BOX:
         raise unknown_method(settings.method)

@@ -515,7 +515,7 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
         return (
             f" Data and noise were followed as symbols: the probability of each of {count} is a "
             f"log-concave function of sums of the data, whose loss is largest where they are least "
-            f"or greatest: {_price_text(parameters)}. That holds {holds}."
+            f"or greatest: {_price_text(parameters)}. That holds {holds}{taken}."
         )
     return (
         f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "

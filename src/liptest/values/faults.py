@@ -136,6 +136,9 @@ def _names_a_class(error: BaseException) -> bool:
         words = str(error)
     except Exception:
         return False
+    called = _CALLED.match(words)
+    if called is not None and called[1] in STANDING_FOR_NUMBERS:
+        return True  # with arguments that it does not take, and others may
     return _OF_OBJECTS.search(words) is not None or any(
         f"'{name}'" in words for name in STANDING_FOR_NUMBERS
     )
@@ -146,6 +149,10 @@ def _names_a_class(error: BaseException) -> bool:
 _OF_OBJECTS = re.compile(
     r"loop of ufunc does not support argument|not supported for the input types|dtype\('O'\)"
 )
+
+
+# What Python says of arguments that a method does not take.
+_CALLED = re.compile(r"(\w+)\.\w+\(\) (?:got|takes|missing)\b")
 
 
 def _was_read_only(error: BaseException) -> bool:

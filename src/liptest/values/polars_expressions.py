@@ -286,6 +286,8 @@ def _ternary(reader: Reader, inner: Any) -> Any:
 def _cast(reader: Reader, inner: Any) -> Any:
     said = inner["dtype"]
     name = said["Literal"] if isinstance(said, dict) and said.keys() == {"Literal"} else said
+    if name == "String" and (bins := _bins_of(inner["expr"])):
+        return _names_of_bins(reader, *bins)
     if inner.get("options") not in ("Strict", "NonStrict") or name not in _CASTS:
         return reader.refuse(f"cast to {name}", "cast to pl.Int64 or pl.Float64")
     column = reader.calculate(inner["expr"])
@@ -296,6 +298,52 @@ def _cast(reader: Reader, inner: Any) -> Any:
     if type(column) is not RecordSeries:
         column = reader.rows(inner["expr"], "cast")
     return cast_rows(reader.refuse, column, name)
+
+
+def _bins_of(node: Any) -> tuple[Any, dict[str, Any]] | None:
+    """What is put into bins, and the options as ``cut`` has them; None where nothing is."""
+    called = node.get("Function", {}) if isinstance(node, dict) else {}
+    said = called.get("function")
+    if not isinstance(said, dict) or not said.keys() <= {"Cut", "Bin"}:
+        return None
+    [(kind, options)] = said.items()
+    if kind == "Bin":
+        own = options["method"].get("Intervals", {})
+        options = {
+            "breaks": _breaks_in(own.get("spec")),
+            "labels": options["labels"],
+            "left_closed": not own.get("right_closed"),
+            "include_breaks": options["include_intervals"],
+        }
+    return called["input"][0], options
+
+
+def _breaks_in(said: Any) -> list[Any]:
+    """The numbers of a series in an expression, which are bytes of Arrow; none of all else."""
+    import polars
+
+    if not isinstance(said, dict) or said.keys() != {"Breaks"}:
+        return []
+    return polars.read_ipc_stream(bytes(said["Breaks"])).to_series().to_list()
+
+
+def _names_of_bins(reader: Reader, cut: Any, options: dict[str, Any]) -> RecordSeries:
+    """The label of the bin of each record: as many breaks are below it as bins come before."""
+    series = reader.numbers(cut, "bins")
+    breaks, labels = options["breaks"], options["labels"]
+    are_known = all(map(is_plain_number, breaks)) and breaks == sorted(set(breaks))
+    if not are_known or options.get("include_breaks") is not False or not breaks:
+        return reader.refuse("bins with these breaks", "write constants that rise")  # type: ignore[no-any-return]
+    if labels is None or len(set(labels)) != len(breaks) + 1:
+        return reader.refuse("bins without a label for each", "name all: labels=[..]")  # type: ignore[no-any-return]
+    is_above = np.greater_equal if options["left_closed"] else np.greater
+    above = [is_above(series.array, end).astype(np.int64) for end in breaks]
+    return RecordSeries(reduce(operator.add, above), series.name, tuple(labels))
+
+
+@_function("Cut", "Bin")
+def _cut(reader: Reader, inputs: list[Any], options: Any) -> Any:
+    return reader.refuse("bins that are categories", "cast them: .cast(pl.String)")
 
 
 def cast_rows(refuse: Any, series: RecordSeries, name: str) -> Any:

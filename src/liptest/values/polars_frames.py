@@ -26,6 +26,7 @@ from liptest.values.polars_expressions import (
     is_in,
     letter_of,
 )
+from liptest.values.polars_joins import joined_columns
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_nodes import is_plain_number, named_expressions
 from liptest.values.polars_parts import Narrow, RowsTotal
@@ -214,6 +215,13 @@ class PolarsFrame(CountsRows, OfPolars):
     def those(self, condition: RecordSeries) -> Any:
         """The records for which a condition holds."""
         return self._made({name: series[condition] for name, series in self._series.items()})
+
+    def join(
+        self, other: Any, on: Any = None, how: Any = "inner", *, maintain_order: Any = None
+    ) -> Any:
+        """With the columns of a public frame, by a key that it has once."""
+        self._refuse_lazy(".join")
+        return self._made(joined_columns(self, self._series, other, on, how, maintain_order))
 
     def unique(self, subset: Any = None, *, keep: str = "any", maintain_order: bool = False) -> Any:
         """The first row of each user, or of each user in each group."""

@@ -243,9 +243,10 @@ class RecordSeries(_Series):
         """Itself, as ``fillna``."""
         return self
 
-    def to_numpy(self) -> Any:
-        """The column as an array."""
-        return self.numbers(".to_numpy")
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
+        """The column as an array, of another type perhaps."""
+        numbers = self.numbers(".to_numpy")
+        return numbers if dtype is None else numbers.astype(dtype)
 
     @property
     def values(self) -> Any:

@@ -232,6 +232,7 @@ OF_A_TABLE = {
     **{"--column": "click", "--columns": "click", "--group": "item", "--rows": "0:5"},
     **{"--record-table": "clicks.csv", "--record-rows": "0:5", "--histogram-of": "5"},
     **{"--sql-table": "clicks", "--query": "select 1", "--at-most": "3", "--frame": "polars"},
+    "--drawn-rows": "5",
 }
 #: Whole command lines.
 OTHERS = [

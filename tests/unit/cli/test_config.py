@@ -112,7 +112,7 @@ def test_every_command_about_data_takes_the_same_options():
         arguments = app[command].assemble_argument_collection()
         group = [one for one in arguments if DATA in one.parameter.group]
         names[command] = {one.name for one in group}
-    assert len(names["check"]) == 21
+    assert len(names["check"]) == 22
     assert all(options == names["check"] for options in names.values())
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -13,8 +15,8 @@ import sqlalchemy as sa
 import liptest as lt
 from liptest.cli import main
 from liptest.cli.config import read_config, validated
-from liptest.cli.data_options import DistributionOptions
-from liptest.errors import ConfigError
+from liptest.cli.data_options import DataOptions, DistributionOptions
+from liptest.errors import ConfigError, InputError
 
 FRAME = pd.DataFrame(
     {"click": [1, 0, 0, 1, 0, 0], "item": list("xyxxyz"), "city": ["Oslo", "Rome"] * 3}
@@ -135,3 +137,60 @@ def test_categories_that_are_dates_and_a_schema(folder: Path) -> None:
     assert built(folder, **keys, sql_schema="main").domain == lt.Hypercube(1)
     with pytest.raises(lt.errors.InputError, match="nothing was fitted"):
         built(folder, **keys, sql_schema="nowhere")
+
+
+# ---- data frames, of which tables are drawn
+
+OF_PEOPLE = {
+    "domain": {
+        **{"kind": "table", "dimension": 9, "relation": "add_remove"},
+        "fields": {"click": "0..1", "city": ["Oslo", "Rome"]},
+    },
+    "distribution": {"drawn_rows": "2:7"},
+}
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"table": "public.csv"},
+        {"table": "public.parquet"},
+        {"sql": "$CLICKS_URL", "sql_table": "clicks"},
+    ],
+)
+def test_tables_are_drawn_of_the_rows_of_a_public_one(folder: Path, where: dict[str, str]) -> None:
+    keys = OF_PEOPLE | {"distribution": {"drawn_rows": "2:7", **where}}
+    law = validated(DataOptions, keys, "keys").build(folder)
+    table = lt.Table(
+        {"click": lt.Bit(), "city": lt.Category(["Oslo", "Rome"])}, rows=9, relation="add_remove"
+    )
+    assert law.domain == table
+    drawn = law.sample(np.random.default_rng(1), 300)
+    assert {int((one > 0).sum()) for one in drawn} == {2, 3, 4, 5, 6}
+    shares = np.bincount(drawn[drawn > 0], minlength=5)[1:] / (drawn > 0).sum()
+    public = table.encode(FRAME[["click", "city"]])
+    wanted = np.bincount(public[public > 0], minlength=5)[1:] / len(FRAME)
+    # Of 1,200 rows the shares lie within 0.1 of the public ones but for one seed in 10^10.
+    assert np.abs(shares - wanted).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"table": "public.csv", "drawn_rows": "many"}, "'many' must be 1000 or 900:1101"),
+        ({"table": "public.csv", "drawn_rows": "3:"}, "must be 1000 or 900:1101"),
+        ({"drawn_rows": "3"}, "rows are drawn from a public table"),
+        ({"table": "public.csv", "drawn_rows": "10"}, "must be a number from 0 to 9"),
+    ],
+)
+def test_wrong_numbers_of_drawn_rows_are_named(
+    folder: Path, keys: dict[str, str], words: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        validated(DataOptions, OF_PEOPLE | {"distribution": keys}, "keys").build(folder)
+
+
+def test_only_rows_of_a_data_frame_are_drawn(folder: Path) -> None:
+    keys = {"domain": {"dimension": 9}, "distribution": {"table": "public.csv", "drawn_rows": "3"}}
+    with pytest.raises(ConfigError, match="the columns of a data frame"):
+        validated(DataOptions, keys, "keys").build(folder)

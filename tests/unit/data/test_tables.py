@@ -128,6 +128,14 @@ def test_a_table_is_of_one_kind_and_travels() -> None:
         )
 
 
+def test_a_private_number_of_rows_may_be_written_with_its_ends() -> None:
+    for options in ({"relation": "add_remove"}, {"unit": "user"}):
+        columns = {"a": lt.Real(0, 1), **({"user": lt.Key()} if "unit" in options else {})}
+        written = lt.Table(columns, rows=(0, 3), **options)
+        assert written == lt.Table(columns, rows=3, **options)
+        assert written.rows == 3
+
+
 def test_a_pair_is_said_in_rows() -> None:
     table = lt.Table(COLUMNS, rows=3, relation="add_remove")
     lines = table.pair_words((1, 0, 2), (1, 6, 2))
@@ -151,6 +159,11 @@ def test_a_pair_is_said_in_rows() -> None:
         (lambda: lt.Table({"a": 3}, rows=3), "a=3 must be lt.Integer"),
         (lambda: lt.Table({"a": lt.Bit()}, rows=0), "rows=0"),
         (lambda: lt.Table({"a": lt.Bit()}, rows=3, relation="other"), "relation='other'"),
+        (lambda: lt.Table({"a": lt.Bit()}, rows=(0, 3)), "rows=(0, 3) must be one number, as rows"),
+        (
+            lambda: lt.Table({"a": lt.Bit()}, rows=(2, 3), relation="add_remove"),
+            "rows=(2, 3) must be (0, most)",
+        ),
         (lambda: lt.Table({"a": lt.Integer(0, 1 << 21)}, rows=3), "give whole numbers a step"),
         (lambda: lt.Integer(3, 2), "high=2 is below low=3"),
         (lambda: lt.Integer(0.5, 2), "low=0.5 must be a whole number"),

@@ -15,6 +15,7 @@ from liptest.errors import DatasetError, InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy.alignment import prove_by_alignment
+from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.request import validated_request
 from liptest.privacy.sampled_tables import ProvedTables, draw_table
 from liptest.privacy.settings import CheckSettings
@@ -300,5 +301,14 @@ def test_what_does_not_fit_is_refused() -> None:
     slots = lt.ProductDistribution.uniform(
         lt.Table({"age": lt.Integer(0, 2)}, rows=3, relation="add_remove")
     )
-    with pytest.raises(InputError, match="product law of slots"):
-        lt.check_privacy(if_enough, slots, epsilon=1)
+    # One bad pair of tables is many pairs of slots: masses of slots say nothing of tables.
+    for asked in (
+        lambda: lt.check_privacy(if_enough, slots, epsilon=1),
+        lambda: lt.exception_mass(if_enough, slots, epsilon=1),
+        lambda: lt.privacy_profile(if_enough, slots, epsilons=[1.0]),
+        lambda: privacy_plan_table(
+            slots, outputs=2, epsilon=1, exception_mass=0.1, failure_probability=0.1
+        ),
+    ):
+        with pytest.raises(InputError, match="product law of slots"):
+            asked()

@@ -145,6 +145,8 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "write": lambda f: f.__setitem__("age", 0) or 0,
     "clip by data": lambda f: f["age"].clip(0, f["age"].sum()).sum(),
     "unknown function": lambda f: np.nanmedian(f["age"]),
+    "an option that is not taken": lambda f: f["age"].clip(0, 1, inplace=True),
+    "numbers of 32 bits": lambda f: f["age"].to_numpy(dtype=np.float32).sum(),
     "all of it": lambda f: np.asarray(f).sum(),
     "another operator": lambda f: (f["region"] + "x").count(),
 }
@@ -162,6 +164,8 @@ WORDS = {
     "write": r"an assignment",
     "clip by data": r"not constants",
     "unknown function": r"numpy\.nanmedian",
+    "an option that is not taken": "takes known numbers only, and raised TypeError",
+    "numbers of 32 bits": r"sum that gives float32",
     "all of it": r"numpy\.array",
     "another operator": r"an operator of names",
 }

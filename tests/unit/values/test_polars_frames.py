@@ -41,6 +41,20 @@ def grouped(frame: Any) -> Any:
     return KEYS.join(found, **JOIN).fill_null(0)
 
 
+PUBLIC = pl.DataFrame({"region": ["south", "north", "west"], "w": [5, -2, 9], "is_far": [1, 0, 1]})
+PLACES = pl.DataFrame({"member": [1, 0], "place": ["in", "out"], "share": [0.5, -1.5]})
+LEFT: dict[str, Any] = {"maintain_order": "left"}
+
+
+def banded(frame: Any, **options: Any) -> Any:
+    """The ages of each band of ages, their ends on rows; one band is empty."""
+    bins = AGE.bin_intervals([-3, 1, 3, 4], labels=list("abcde"), **options)
+    banded_rows = frame.with_columns(band=bins.cast(pl.String))
+    found = banded_rows.group_by("band", **ORDER).agg(AGE.sum())
+    keys = pl.DataFrame({"band": list("abcde")})
+    return keys.join(found, **(JOIN | {"on": "band"})).fill_null(0)["age"].to_list()
+
+
 # Each is a number of a frame.
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "select a sum": lambda f: f.select(AGE.clip(-1, 4).sum()).item(),
@@ -139,6 +153,40 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
         .filter(REGION == "south")["count"]
         .item()
     ),
+    "bands": lambda f: banded(f)[3],
+    "rows joined": lambda f: f.join(PUBLIC, on="region", how="left", **LEFT)["w"].sum(),
+    "rows joined by a number": lambda f: (
+        f.join(PLACES, on="member", how="left", **LEFT)
+        .filter(pl.col("place") == "in")
+        .select((AGE * pl.col("share")).sum())
+        .item()
+    ),
+    "rows that are joined": lambda f: (
+        f.join(PUBLIC[:1], on=["region"], how="inner", **LEFT)
+        .select((AGE * pl.col("w")).sum())
+        .item()
+    ),
+    "rows with a key": lambda f: f.join(PUBLIC[1:2], on="region", how="semi", **LEFT)["age"].sum(),
+    "rows without": lambda f: f.join(PUBLIC[1:2], on="region", how="anti", **LEFT).height,
+    "groups of what is joined": lambda f: (
+        pl.DataFrame({"place": ["in", "out"]})
+        .join(
+            f.join(PLACES, on="member", how="left", **LEFT)
+            .group_by("place", **ORDER)
+            .agg(AGE.sum()),
+            **(JOIN | {"on": "place"}),
+        )
+        .fill_null(0)["age"]
+        .to_list()[0]
+    ),
+    "bands that hold their upper ends": lambda f: banded(f, right_closed=True)[2],
+    "the lowest band": lambda f: (
+        f.with_columns(
+            band=AGE.bin_intervals([0, 3], labels=["low", "some", "high"]).cast(pl.String)
+        )
+        .filter(pl.col("band") == "low")["age"]
+        .sum()
+    ),
     "groups as an array": lambda f: grouped(f)["total"].to_numpy().sum(),
     "groups by a number": lambda f: (
         pl.DataFrame({"member": [0, 1]})
@@ -231,6 +279,27 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "write": lambda f: f["age"].to_numpy().__setitem__(0, 3) or 0,
     "pandas": lambda f: f.loc[0],
     "lazy height": lambda f: f.lazy().height,
+    "joined in any order": lambda f: f.join(PUBLIC, on="region", how="left")["w"].sum(),
+    "joined keys that are missing": lambda f: f.join(PUBLIC[:1], on="region", how="left", **LEFT)[
+        "w"
+    ].sum(),
+    "joined keys twice": lambda f: (
+        f.join(pl.concat([PUBLIC, PUBLIC]), on="region", how="inner", **LEFT).height
+    ),
+    "joined to itself": lambda f: f.join(f, on="region", how="inner", **LEFT).height,
+    "joined by another type": lambda f: (
+        f.join(PLACES.cast({"member": pl.Float64}), on="member", how="inner", **LEFT).height
+    ),
+    "joined to entries that are missing": lambda f: f.join(
+        PUBLIC.with_columns(w=None), on="region", how="left", **LEFT
+    )["w"].sum(),
+    "bins of categories": lambda f: f.with_columns(b=AGE.bin_intervals([1], labels=["a", "b"])),
+    "bins of the data": lambda f: f.filter(
+        AGE.bin_intervals(2, labels=["a", "b"]).cast(pl.String) == "a"
+    ),
+    "bins without names": lambda f: f.filter(
+        AGE.bin_intervals([1], labels=False).cast(pl.String) == "0"
+    ),
 }
 WORDS = {
     "largest": r"used in \.max",
@@ -260,6 +329,15 @@ WORDS = {
     "write": r"a write into data",
     "pandas": r"used in \.loc",
     "lazy height": r"a lazy frame",
+    "joined in any order": r"used in \.join",
+    "joined keys that are missing": r"without an entry for some",
+    "joined keys twice": r"\.join with a key.* twice",
+    "joined to itself": r"not a public frame",
+    "joined by another type": r"keys of another type",
+    "joined to entries that are missing": r"entries that are missing",
+    "bins of categories": r"cast\(pl\.String\)",
+    "bins of the data": r"constants that rise",
+    "bins without names": r"a label for each",
 }
 
 
@@ -332,6 +410,16 @@ OF_REALS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "clipped": (
         lambda f: f.filter(AGE >= 18).select(INCOME.clip(0, 50.5).sum()).item(),
         lambda f: f[f["age"] >= 18]["income"].clip(0, 50.5).sum(),
+    ),
+    "bins": (
+        lambda f: (
+            f.filter(AGE.bin_intervals([18, 65], labels=["a", "b", "c"]).cast(pl.String) == "b")[
+                "income"
+            ]
+            .clip(0, 50.5)
+            .sum()
+        ),
+        lambda f: f[(f["age"] >= 18) & (f["age"] < 65)]["income"].clip(0, 50.5).sum(),
     ),
     "squares": (
         lambda f: f.select((INCOME.clip(-2, 3) ** 2).sum()).item(),

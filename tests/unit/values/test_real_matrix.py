@@ -281,6 +281,7 @@ def test_the_rounding_of_sums_over_rows_is_part_of_the_price() -> None:
     assert tight.decision == "INCONCLUSIVE"
     assert "rounding of float sums" in str(tight)
     assert loose.decision == "YES"
+    assert "rounding of float sums" in str(loose)
 
 
 NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
