@@ -167,6 +167,8 @@ class Plugin:
             if _passes(item):
                 for place in places:
                     found.setdefault(place, []).append((time.perf_counter() - started, number))
+            else:
+                print(f"fails with marks, and is left out: {item.nodeid}", flush=True)
         return found
 
 
@@ -254,6 +256,8 @@ def main() -> int:
     tests = [name for name in (MORE if options.more else options.tests) if Path(name).exists()]
     plugin = Plugin(mutants.chosen(every, options.sites, options.seed), files, log)
     flags = ["-q", "-s", "-n", "0", "-p", "no:cacheprovider", "-p", "no:faulthandler"]
+    # liptest is imported before pytest could rewrite its assertions: it has none of tests.
+    flags += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     code = pytest.main([*flags, *tests], plugins=[plugin])
     return int(bool(plugin.counts["LIVED"])) or int(code not in (0, 5))
 

@@ -163,3 +163,18 @@ def test_the_rest_of_a_sum_is_enclosed_wherever_it_is_cut(
     assert cut.contains(truth)
     assert truth.rad() < arb(2) ** -54
     assert cut.rad() < 0.1
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_numbers_that_do_not_move_are_told_apart_by_nothing(kind: type) -> None:
+    for epsilon in (0.0, 0.25):
+        found = kind(2).hockey_stick(np.array([0, 1, 0, -1]), epsilon)
+        assert found[0] == found[2] == 0.0 < found[1] == found[3]
+
+
+def test_steps_of_a_grid_that_are_taken() -> None:
+    for step in (Fraction(1, 1 << 100), 2.0**-100, Fraction(1, 3), 1, 7, 2.0**100, 1 << 100):
+        assert additive.checked_step(step) == Fraction(step)
+    for wrong in (2.0**-101, 2.0**101, Fraction(1, (1 << 100) + 1), (1 << 100) + 1):
+        with pytest.raises(InputError, match="lies outside of 7.89e-31 to 1.27e\\+30"):
+            additive.checked_step(wrong)

@@ -15,6 +15,7 @@ from liptest.privacy.screening import (
     _chord,
     dominated_rho,
     harmless_loss,
+    normal_quantiles,
     screen_mu,
     screen_orders,
     screen_rho,
@@ -110,3 +111,23 @@ def test_the_largest_loss_clears_a_pair_at_once() -> None:
     loss = math.log(0.5 / 0.4)
     found = screen_rho(table, *ENDS, 1.0)
     assert found.above[0] <= loss * math.tanh(loss / 2) * (1 + 1e-9)
+
+
+def test_quantiles_of_tails_and_of_what_is_certain() -> None:
+    tails = np.concatenate([10.0 ** np.arange(-300, -1, 7.0), np.linspace(0.01, 0.5, 99)])
+    true = np.array([NormalDist().inv_cdf(tail) for tail in tails])
+    assert normal_quantiles(tails, 1 - tails) == pytest.approx(true, abs=1e-7)
+    assert normal_quantiles(1 - tails, tails) == pytest.approx(-true, abs=1e-7)
+    ends = normal_quantiles(np.array([0.0, 1.0]), np.array([1.0, 0.0]))
+    assert ends.tolist() == [-math.inf, math.inf]
+
+
+@pytest.mark.parametrize("odds", [1.5, 4.0, 100.0])
+def test_what_is_cleared_by_few_orders_is_bounded_at_order_one(odds: float) -> None:
+    # Randomised response, whose rho is its limit at order 1, under a limit that nothing reaches.
+    p = odds / (1 + odds)
+    table = _table([[p, 1 - p], [1 - p, p]])
+    true = math.log(odds) * math.tanh(math.log(odds) / 2)
+    found = screen_rho(table, *ENDS, 1e3)
+    assert true * (1 - 1e-12) <= found.measured[0] <= true * (1 + 1e-9)
+    assert true * (1 - 1e-12) <= found.above[0] <= true * (1 + 1e-9)
