@@ -87,7 +87,10 @@ COVERED = {
         f"{PRIVACY}/test_exhaustive.py",
         "tests/property/test_whole_domains.py",
     ],
-    "privacy/refutation.py": [f"{PRIVACY}/test_at_any_size.py"],
+    "privacy/refutation.py": [
+        f"{PRIVACY}/test_at_any_size.py",
+        f"{PRIVACY}/test_judgements_one_by_one.py",
+    ],
     "privacy/renyi.py": NOTIONS,
     "privacy/tradeoff.py": NOTIONS,
     "privacy/screening.py": [f"{PRIVACY}/test_screening_of_notions.py", *NOTIONS],

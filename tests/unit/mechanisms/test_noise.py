@@ -178,3 +178,22 @@ def test_steps_of_a_grid_that_are_taken() -> None:
     for wrong in (2.0**-101, 2.0**101, Fraction(1, (1 << 100) + 1), (1 << 100) + 1):
         with pytest.raises(InputError, match="lies outside of 7.89e-31 to 1.27e\\+30"):
             additive.checked_step(wrong)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("width", [Fraction(2, 5), 1, Fraction(10, 3)])
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_hockey_stick_is_the_sum_over_a_long_window(
+    kind: type, width: Fraction, size: int
+) -> None:
+    noise = kind(width)
+    j = np.arange(-400, 401)
+    p, moved = np.exp(noise.log_pmf(j)), np.exp(noise.log_pmf(j - size))
+    for epsilon in (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(size) / width):
+        true = float(np.maximum(p - math.exp(epsilon) * moved, 0.0).sum())
+        with precision(128):
+            ball = noise.hockey_stick_at(size, epsilon)
+            both = [noise.hockey_stick_ball(end, exact_ball(epsilon)) for end in (size, -size)]
+        for found in (ball, *both):
+            assert float(found) == pytest.approx(true, rel=1e-9, abs=1e-12)
+        assert noise.hockey_stick(size, float(epsilon)) == pytest.approx(true, rel=1e-9, abs=1e-12)

@@ -264,6 +264,21 @@ def test_what_is_impossible_on_one_side_leaves_mu_without_a_bound() -> None:
     assert math.isinf(float(back.upper))
 
 
+@settings(max_examples=60)
+@given(st.integers(5, 95), st.integers(5, 95), st.sampled_from([1e-30, 1e-9, 1e-3, 0.02]))
+def test_mu_of_balls_is_that_of_the_laws_in_them_that_lie_farthest_apart(
+    first: int, second: int, radius: float
+) -> None:
+    a, b = Fraction(max(first, second), 100), Fraction(min(first, second), 100)
+    with precision(192):
+        pair = [(a, b), (1 - a, 1 - b)]
+        atoms = [(exact_ball(p) + arb(0, radius), exact_ball(q) + arb(0, radius)) for p, q in pair]
+        found = float(_hull_bound(atoms))
+        far = [exact_ball(a) + radius, exact_ball(b) - radius]
+        ends = [gaussian_quantile(end, 1 - end) for end in far]
+    assert found >= float(ends[0] - ends[1]) - 1e-12
+
+
 def test_what_may_be_impossible_leaves_mu_without_a_bound() -> None:
     for one in (arb(0.125, 0.125), arb(0.0625, 0.125)):
         for atom in ((one, arb(0.25)), (arb(0.25), one)):
