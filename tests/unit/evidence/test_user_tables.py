@@ -110,7 +110,7 @@ def test_rows_that_a_table_of_real_columns_cannot_have(unit: str) -> None:
                 assert distance(good, other) == distance(other, good) == 1
             elif number != 3.0 and not is_held:
                 for sides in ((good, other), (other, good)):
-                    with pytest.raises(check_witness.Unreadable, match="in a column of -1.0 to"):
+                    with pytest.raises(check_witness.Unreadable, match=r"in a column of -1\.0 to"):
                         distance(*sides)
         # A slot without a row holds no numbers, and a table of fixed length has none.
         empty, ghost = [*good[:width], *[0] * width], [*good[:width], 0, *good[width + 1 :]]

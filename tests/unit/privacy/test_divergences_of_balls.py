@@ -215,9 +215,7 @@ def test_lines_above_a_curve_touch_it(pair: tuple[Law, Law], radius: float) -> N
 
 
 @given(laws(1), st.sampled_from([0.0, 1e-30, 1e-3]))
-def test_each_corner_is_that_of_the_outputs_before_it(
-    pair: tuple[Law, Law], radius: float
-) -> None:
+def test_each_corner_is_that_of_the_outputs_before_it(pair: tuple[Law, Law], radius: float) -> None:
     both = sorted(zip(*pair, strict=True), key=lambda atom: atom[0] / atom[1], reverse=True)
     p, q = ([atom[side] for atom in both] for side in (0, 1))
     normal = NormalDist()
