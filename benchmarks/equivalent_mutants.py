@@ -113,6 +113,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().upper() -> "
         "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().lower()",
         f"{_TRADE}: _of_part: (p + p_last.lower()).lower() -> (p + p_last.lower()).upper()",
+        f"{_TRADE}: _hull_bound: mu.upper() -> mu.lower()",
         f"{_REMEDY}: _stick: largest * (1 + len(laws.outputs) * 2.0 ** (-50)) -> "
         "largest / (1 + len(laws.outputs) * 2.0 ** (-50))",
         f"{_SCREEN}: _rho_of: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "

@@ -134,7 +134,14 @@ def test_what_is_cleared_by_few_orders_is_bounded_at_order_one(odds: float) -> N
     assert true * (1 - 1e-12) <= found.above[0] <= true * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("rows", [[[0.5, 0.5], [0.001, 0.999]], [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]]])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[0.5, 0.5], [0.001, 0.999]],
+        [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]],
+        [[0.3, 0.7], [0.68, 0.32]],  # rho is all but the divergence at order 1
+    ],
+)
 @pytest.mark.parametrize("limit", [1e-3, 1.0, 1e3])
 def test_notions_are_the_same_in_both_orders(rows: list[list[float]], limit: float) -> None:
     table, back = _table(rows), ENDS[::-1]
