@@ -157,7 +157,7 @@ def test_notions_are_the_same_in_both_orders(rows: list[list[float]], limit: flo
 
 
 def test_no_order_below_one_is_measured() -> None:
-    # The divergence that is largest for the shares at order 1 itself: orders below are no part.
+    # Some are largest at order 1 itself: an order below it is not looked at.
     for rows in ([[0.9, 0.1], [0.45, 0.55]], [[0.5, 0.5], [0.4, 0.6]], [[0.3, 0.7], [0.7, 0.3]]):
         p, q = map(np.array, rows)
         orders = 1 + np.geomspace(1e-4, 50, 4000)[:, None]
