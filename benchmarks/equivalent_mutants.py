@@ -113,6 +113,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().upper() -> "
         "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().lower()",
         f"{_TRADE}: _of_part: (p + p_last.lower()).lower() -> (p + p_last.lower()).upper()",
+        f"{_TRADE}: _hull_bound: mu.upper() -> mu.lower()",
         f"{_REMEDY}: _stick: largest * (1 + len(laws.outputs) * 2.0 ** (-50)) -> "
         "largest / (1 + len(laws.outputs) * 2.0 ** (-50))",
         f"{_SCREEN}: _rho_of: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "
@@ -291,7 +292,6 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_COMPARE}: enclose_loss: _PRECISIONS[0] -> _PRECISIONS[1]",
         f"{_FOUND}: _Search.try_small_instances: not size.possible or size.laws > DATASETS -> "
         "not size.possible and size.laws > DATASETS",
-        f"{_SHIFT}: VectorShift.points_per_slice: 1 << 14 -> 1 >> 14",
         f"{_PROOF}: _enclosed: min(max(lower * (1 - 1e-06), 1e-300), 1000000.0) -> "
         "min(max(lower * (1 - 1e-06), 1e-300), 1000001.0)",
         f"{_CHECKER}: StatedClaim.size: Fraction(0) -> Fraction(1)",
@@ -306,5 +306,53 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "int(domain.strides[axis]) // inner) -> which.reshape(-2, domain.sizes[axis], "
         "int(domain.strides[axis]) // inner)",
         f"{_PROOF}: _block: ends.reshape(-1, ends.shape[2]) -> ends.reshape(-2, ends.shape[2])",
+    ),
+    "of a probability and its complement the smaller one counts, and this is the larger one": (
+        f"{_TRADE}: _hull_bound: t * x -> t / x",
+        f"{_TRADE}: _hull_bound: 1 - bottom -> 1 + bottom",
+        f"{_TRADE}: _of_part: 1 - outside -> 1 + outside",
+        f"{_TRADE}: mu_of_corners: arb(1) -> arb(2)",
+    ),
+    "noise is symmetric, and so is what a shift of it costs": (
+        f"{_SHIFT}: _Shift.pair_hockey_stick: self._pair(dataset, neighbour)"
+        ".certified_hockey_stick(0, 1, epsilon) -> self._pair(dataset, neighbour)"
+        ".certified_hockey_stick(1, 0, epsilon)",
+        f"{_SHIFT}: ShiftTable.hockey_sticks: self._shifts(left, right) -> "
+        "self._shifts(right, left)",
+        f"{_SHIFT}: ShiftTable.certified_loss: self._shifts(left, right) -> "
+        "self._shifts(right, left)",
+        f"{_PROOF}: _neighbours: domain.distance(left, right) -> domain.distance(right, left)",
+    ),
+    "both sides are equal only as numbers that balls with a factor e^epsilon never are": (
+        f"{_WITNESS}: _largest_gaps: total > limit -> total >= limit",
+        f"{_RENYI}: OrderSearch._is_below: psi_a <= bound * low * (low - 1) -> "
+        "psi_a < bound * low * (low - 1)",
+    ),
+    "an order that nobody asks for: the divergence is 0 at all, or infinite": (
+        f"{_RENYI}: enclose_rho: Fraction(1) -> Fraction(2)",
+        f"{_WITNESS}: PrivacyWitness.measured: self.order or 1.0 -> self.order or 2.0",
+    ),
+    "orders that are looked at where the largest loss has cleared all pairs, or bounds none": (
+        f"{_SCREEN}: _rho_of: 1 + _FIRST -> 2 + _FIRST",
+        f"{_SCREEN}: _rho_of: [1 + _FIRST, 2.0, 8.0] -> [1 + _FIRST, 3.0, 8.0]",
+        f"{_SCREEN}: _rho_of: not np.any(above > limit) or not np.all(np.isfinite(bounds)) -> "
+        "not np.any(above > limit) and (not np.all(np.isfinite(bounds)))",
+    ),
+    "windows that hold places without a law bound less, and more is looked at": (
+        f"{_EXHAUST}: WorstPairs._segment: -np.inf -> np.inf",
+        f"{_EXHAUST}: WorstPairs.blocks: min(self._watched, self._cut) -> "
+        "max(self._watched, self._cut)",
+    ),
+    "one term of 0 more": (f"{_COMPARE}: _exact_stick: gap > 0 -> gap >= 0",),
+    "the size of a slice or of a chunk": (
+        f"{_LAWS}: DomainLaws._chunk_points: self.domain.size / _CHUNKS -> "
+        "self.domain.size * _CHUNKS",
+        f"{_SCREEN}: _slices: max(1, _ENTRIES // max(1, laws.logs.shape[1])) -> "
+        "max(2, _ENTRIES // max(1, laws.logs.shape[1]))",
+    ),
+    "one bit more": (f"{_CHECKER}: exp_bounds: 1 << p -> 2 << p",),
+    "a share of the rounding of logs, which their own errors hold many times": (
+        f"{_SCREEN}: _slack: np.where(side == ZERO_LOG, 0.0, side).min(initial=0.0) -> "
+        "np.where(side == ZERO_LOG, 0.0, side).max(initial=0.0)",
     ),
 }

@@ -46,6 +46,7 @@ MECHANISMS = [
 ]
 NOTIONS = [
     *(f"{PRIVACY}/test_{name}.py" for name in ("divergences", "divergences_of_balls", "notions")),
+    *(f"{PRIVACY}/test_{name}.py" for name in ("orders", "ends_and_texts")),
 ]
 #: Files that decide verdicts, and the tests that cover them.
 COVERED = {
@@ -61,6 +62,7 @@ COVERED = {
         *COMPARED,
         *(f"{UNIT}/evidence/test_{name}.py" for name in ("check_witness", "verify_tampering")),
         f"{PRIVACY}/test_exhaustive.py",
+        f"{PRIVACY}/test_by_records.py",
     ],
     "privacy/remedies.py": [f"{PRIVACY}/test_remedies.py"],
     "privacy/exhaustive.py": [
@@ -77,6 +79,7 @@ COVERED = {
         f"{PRIVACY}/test_correlated.py",
         f"{PRIVACY}/test_privacy_verdicts.py",
         f"{PRIVACY}/test_at_any_size.py",
+        f"{PRIVACY}/test_workers.py",
     ],
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
     "privacy/domain_laws.py": [
@@ -84,7 +87,10 @@ COVERED = {
         f"{PRIVACY}/test_exhaustive.py",
         "tests/property/test_whole_domains.py",
     ],
-    "privacy/refutation.py": [f"{PRIVACY}/test_at_any_size.py"],
+    "privacy/refutation.py": [
+        f"{PRIVACY}/test_at_any_size.py",
+        f"{PRIVACY}/test_judgements_one_by_one.py",
+    ],
     "privacy/renyi.py": NOTIONS,
     "privacy/tradeoff.py": NOTIONS,
     "privacy/screening.py": [f"{PRIVACY}/test_screening_of_notions.py", *NOTIONS],
@@ -93,6 +99,8 @@ COVERED = {
     "evidence/check_witness.py": [
         f"{UNIT}/evidence/test_check_witness.py",
         f"{UNIT}/evidence/test_check_witness_bounds.py",
+        f"{UNIT}/evidence/test_user_tables.py",
+        f"{PRIVACY}/test_ends_and_texts.py",
         f"{PRIVACY}/test_judgements_one_by_one.py",
     ],
 }

@@ -146,7 +146,9 @@ class NoiseDraws:
         def one(*entry: Any) -> Any:
             form = draw(run, *map(float, entry))
             if form is None:
-                tree.unsupported(f"rng.{method} of infinite scale", _ADVICE)
+                is_nan = any(math.isnan(float(given)) for given in entry)
+                what = "a scale that is NaN" if is_nan else "infinite scale"
+                tree.unsupported(f"rng.{method} of {what}", _ADVICE)
             return value_of(run, form, kind) if isinstance(form, Form) else form
 
         if not isinstance(model, np.ndarray):

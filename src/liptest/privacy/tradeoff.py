@@ -52,7 +52,7 @@ def enclose_mu(pair: LikelihoodPair) -> MuEnclosure:
         atoms = _by_ratio(pair)
         if not pair.is_whole:
             return _of_part(pair, atoms)
-        enclosure = _best_corner(atoms)
+        enclosure = largest_of_corners(atoms)
         if pair.exact is not None:
             return enclosure
         certain = bool(pair.left_only == 0) and bool(pair.right_only == 0)
@@ -118,23 +118,6 @@ def _by_ratio(pair: LikelihoodPair) -> list[Balls]:
         return p.mid() / q.mid() if q.mid() > 0 else arb("+inf")
 
     return sorted(pair.in_balls(), key=lambda atom: float(ratio(atom).mid()), reverse=True)
-
-
-def _best_corner(atoms: list[Balls]) -> MuEnclosure:
-    """The largest quantile difference over prefixes: exact for corners, else a lower bound."""
-    inside, outside = _prefix_sums(atoms), _prefix_sums(atoms[::-1])[::-1]
-    best = MuEnclosure(arb(0), arb(0), arb("+inf"), (arb(0), arb(0)))
-    corners = zip(inside[1:-1], outside[1:-1], atoms, strict=False)
-    for (p, q), (p_rest, q_rest), (p_last, q_last) in corners:
-        mu = gaussian_quantile(p.min(arb(1)), p_rest) - gaussian_quantile(q.min(arb(1)), q_rest)
-        if not mu.is_finite():
-            continue
-        upper = best.upper.max(mu.upper())
-        if mu.lower() > best.lower:
-            best = MuEnclosure(mu.lower(), upper, p_last / q_last, (p, q))
-        else:
-            best = MuEnclosure(best.lower, upper, best.ratio, best.masses)
-    return best
 
 
 def mu_of_corners(atoms: list[Balls]) -> list[arb]:

@@ -378,8 +378,7 @@ class AlignedValue(NoisyData):
         return self.form
 
     def evaluate(self) -> Any:
-        value = self.run.at_point(self.form)
-        return self.kind(float(value)) if issubclass(self.kind, float) else self.kind(int(value))
+        return self._of(Form(self.run.at_point(self.form)), self.kind)
 
     def released(self, use: str) -> ReleasedValue:
         run = self.run
@@ -396,6 +395,7 @@ class AlignedValue(NoisyData):
         if not form.terms:
             whole = not issubclass(kind, (float, np.floating))
             return kind(int(form.constant)) if whole else kind(form.constant)
+        self.run.require_room(self, form, kind)
         return AlignedValue(self.run, form, kind, roundings_of(form, kind, parts))
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:

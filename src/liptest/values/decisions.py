@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
-from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, AnswerSum
+import numpy as np
+
+from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerFunction, AnswerSum, Ends
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Constraint, Form, Rational, Terms, lean
 from liptest.symbolic.noise import Noise
@@ -30,7 +33,7 @@ ADVICE = (
     "add noise first, and look only at the noisy number; what is done with data before must be "
     "the same for every record (numpy functions entry by entry), then summed up or counted"
 )
-_ZERO = Fraction(0)
+_ZERO, _FAR = Fraction(0), 1 << 40
 
 
 class AtLeast(NamedTuple):
@@ -389,6 +392,31 @@ class DecidingRun(NoiseRun):
             Fraction(factor).denominator == 1 and self.noises[variable].is_discrete
             for variable, factor in form.terms
         )
+
+    def require_room(
+        self, value: Any, form: Form, kind: Any, more: Iterable[tuple[Ends | None, Rational]] = ()
+    ) -> None:
+        """Refuse a whole number of NumPy that some data make too large for its type: it wraps.
+
+        ``more`` are parts beside the form: what they lie between, and their factors. Noise is taken
+        to be below 2**40. Where sums over so many records would be too large, what is proved holds
+        for this number of records only.
+        """
+        if not issubclass(kind, np.integer):
+            return
+        noises = ((self.noises[variable], factor) for variable, factor in form.terms)
+        own = (
+            (one.ends or one.real_ends if type(one) is Answer else None, factor)
+            for one, factor in noises
+        )
+        limits, low = np.iinfo(kind), Fraction(form.constant)
+        high, wide = low, abs(low)
+        for known, factor in chain(own, more):
+            ends = sorted(Fraction(factor) * end for end in known or (-_FAR, _FAR))
+            low, high, wide = low + ends[0], high + ends[1], wide + abs(Fraction(factor)) * _FAR
+        if not limits.min <= low <= high <= limits.max:
+            value.refuse(f"a whole number that may be too large for {kind.__name__}, and wrap,")
+        self.depends_on_size |= wide > limits.max
 
     def has_noise(self, form: Form) -> bool:
         """Whether it is more than answers."""

@@ -27,6 +27,7 @@ import numpy as np
 from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
 from liptest.values.booleans import decide, truth_of
 from liptest.values.closeness import is_close
+from liptest.values.faults import raises_as_numpy
 from liptest.values.ordering import order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
@@ -73,7 +74,13 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
         _refuse((*arguments, *options.values()), use)
     if out is not None:
         _refuse((*arguments, *options.values()), f"{use} with out=")
-    return function(*concretise_all(arguments, use), **concretise_all(options, use))
+    return call_plain(function, concretise_all(arguments, use), concretise_all(options, use))
+
+
+@raises_as_numpy
+def call_plain(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """What NumPy itself gives, or raises, for plain arguments."""
+    return function(*arguments, **options)
 
 
 def _refuse(values: Any, use: str) -> Any:
@@ -141,10 +148,12 @@ def _splitting(function: Any) -> Handler:
     def split(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray:
             return _NOT
-        parts = function(np.empty(array.shape, np.bool_), *arguments, **options)
+        use = f"numpy.{function.__name__}"
+        rest, more = concretise_all(arguments, use), concretise_all(options, use)
+        parts = call_plain(function, (np.empty(array.shape, np.bool_), *rest), more)
 
         def part(cells: Any, place: int) -> Any:
-            return function(cells, *arguments, **options)[place]
+            return function(cells, *rest, **more)[place]
 
         return type(parts)(array.moved(partial(part, place=k)) for k in range(len(parts)))
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.symbolic.answer_functions import Ends
 from liptest.symbolic.forms import Form, Terms
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
@@ -81,6 +82,14 @@ class Largest(_Unknown):
             for score in self.parts:
                 found.setdefault((score * factor).terms, []).append(score)
         return found.get(terms, [])
+
+    def ends(self, run: AlignedRun) -> Ends | None:
+        """Between what it lies, whatever the data; None for any number."""
+        several = [run.sum_of_answers(part).ends for part in self.parts]
+        known = [pair for pair in several if pair is not None]
+        if len(known) < len(several):
+            return None
+        return max(low for low, _ in known), max(high for _, high in known)
 
 
 class Constant(_Unknown):
@@ -242,6 +251,10 @@ class Score(_Terms):
         return result_kind(operation, *(reversed(kinds) if swapped else kinds))
 
     def _made(self, form: Form, unknowns: Unknowns, kind: Any) -> Any:
+        largest = (
+            (one.ends(self.run) if type(one) is Largest else None, by) for one, by in unknowns
+        )
+        self.run.require_room(self, form, kind, largest)
         if unknowns or not form.terms:
             return Score(self.run, form, unknowns, kind)
         return AlignedValue(self.run, form, kind)

@@ -75,6 +75,16 @@ def test_what_would_be_one_value_out_of_many_is_refused(program: Program) -> Non
         law(caught)
 
 
+@pytest.mark.parametrize(
+    ("scale", "words"), [(math.inf, "of infinite scale"), (math.nan, "of a scale that is NaN")]
+)
+@pytest.mark.parametrize("draw", ["laplace", "normal"])
+def test_a_scale_that_is_not_a_number_is_called_so(draw: str, scale: float, words: str) -> None:
+    for size in (None, 2):
+        with pytest.raises(lt.errors.UnsupportedRandomnessError, match=f"{words}.*finite scale"):
+            law(lambda data, rng, size=size: getattr(rng, draw)(0.0, scale, size))
+
+
 def test_a_refusal_at_the_end_of_a_run_names_the_line_that_asked_last() -> None:
     def program(data: Any, rng: Any) -> Any:
         first, second = rng.laplace(), rng.laplace()

@@ -85,3 +85,39 @@ def test_a_user_of_too_many_rows_is_no_witness() -> None:
     witness = {"dataset": rows, "neighbour": [0] * 4, "distance": 1}
     with pytest.raises(check_witness.Unreadable, match="more than 1 rows of one user"):
         check_witness._distance(domain_to_dict(table), witness)
+
+
+@pytest.mark.parametrize("unit", ["row", "user"])
+def test_rows_that_a_table_of_real_columns_cannot_have(unit: str) -> None:
+    columns = {"age": lt.Real(-1, 120), "paid": lt.Bit()}
+    if unit == "user":
+        columns["user"] = lt.Key()
+    for relation in RELATIONS:
+        table: Any = lt.Table(columns, rows=2, unit=unit, relation=relation)
+        document = domain_to_dict(table)
+        slots = [table.slot(0, 1)] * 2
+        good = table.made(slots, {"age": 3.0}).tolist()
+        width = len(good) // 2
+
+        def distance(*sides: list[int], document: Any = document) -> int:
+            witness = {"dataset": sides[0], "neighbour": sides[1], "distance": 1}
+            return check_witness._distance(document, witness)
+
+        numbers = ((3.0, False), (-1.0, True), (120.0, True), (121.0, False), (-1.5, False))
+        for number, is_held in numbers:
+            other = table.made(slots, {"age": [3.0, number]}).tolist()
+            if relation == "replace" and is_held:
+                assert distance(good, other) == distance(other, good) == 1
+            elif number != 3.0 and not is_held:
+                for sides in ((good, other), (other, good)):
+                    with pytest.raises(check_witness.Unreadable, match=r"in a column of -1\.0 to"):
+                        distance(*sides)
+        # A slot without a row holds no numbers, and a table of fixed length has none.
+        empty, ghost = [*good[:width], *[0] * width], [*good[:width], 0, *good[width + 1 :]]
+        one = [*good[:width], *table.made([table.slot(1, 1)] * 2, {"age": 3.0}).tolist()[:width]]
+        if relation == "add_remove":
+            whole = good if unit == "row" else one
+            assert distance(whole, empty) == distance(empty, whole) == 1
+        for wrong in [ghost] + [empty] * (relation == "replace" and unit == "row"):
+            with pytest.raises(check_witness.Unreadable, match="is not a row of the table"):
+                distance(good, wrong)

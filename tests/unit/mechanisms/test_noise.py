@@ -163,3 +163,37 @@ def test_the_rest_of_a_sum_is_enclosed_wherever_it_is_cut(
     assert cut.contains(truth)
     assert truth.rad() < arb(2) ** -54
     assert cut.rad() < 0.1
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_numbers_that_do_not_move_are_told_apart_by_nothing(kind: type) -> None:
+    for epsilon in (0.0, 0.25):
+        found = kind(2).hockey_stick(np.array([0, 1, 0, -1]), epsilon)
+        assert found[0] == found[2] == 0.0 < found[1] == found[3]
+
+
+def test_steps_of_a_grid_that_are_taken() -> None:
+    for step in (Fraction(1, 1 << 100), 2.0**-100, Fraction(1, 3), 1, 7, 2.0**100, 1 << 100):
+        assert additive.checked_step(step) == Fraction(step)
+    for wrong in (2.0**-101, 2.0**101, Fraction(1, (1 << 100) + 1), (1 << 100) + 1):
+        with pytest.raises(InputError, match=r"lies outside of 7\.89e-31 to 1\.27e\+30"):
+            additive.checked_step(wrong)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("width", [Fraction(2, 5), 1, Fraction(10, 3)])
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_hockey_stick_is_the_sum_over_a_long_window(
+    kind: type, width: Fraction, size: int
+) -> None:
+    noise = kind(width)
+    j = np.arange(-400, 401)
+    p, moved = np.exp(noise.log_pmf(j)), np.exp(noise.log_pmf(j - size))
+    for epsilon in (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(size) / width):
+        true = float(np.maximum(p - math.exp(epsilon) * moved, 0.0).sum())
+        with precision(128):
+            ball = noise.hockey_stick_at(size, epsilon)
+            both = [noise.hockey_stick_ball(end, exact_ball(epsilon)) for end in (size, -size)]
+        for found in (ball, *both):
+            assert float(found) == pytest.approx(true, rel=1e-9, abs=1e-12)
+        assert noise.hockey_stick(size, float(epsilon)) == pytest.approx(true, rel=1e-9, abs=1e-12)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from flint import arb
 
+from liptest.data.domains import Hypercube
 from liptest.data.points import PointBatch
 from liptest.enumerate.whole_numbers import output_law
 from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism
-from liptest.mechanisms.shift import ShiftMechanism, ShiftTable
+from liptest.mechanisms.shift import ShiftMechanism, ShiftTable, VectorShift
 from liptest.statistics.sums import Count, Histogram, WeightedSum
 
 ZERO, ONE, THREE = (np.array(bits, dtype=np.int8) for bits in ([0, 0, 0], [0, 1, 0], [1, 1, 1]))
@@ -133,3 +134,9 @@ class _Three(DiscreteLaplace):
 
     def draw(self, randbelow: object) -> int:
         return 3
+
+
+def test_neighbours_are_compared_many_at_a_time() -> None:
+    vector = VectorShift(Histogram(3), DiscreteLaplace(2))
+    for mechanism in (shift(), vector):
+        assert mechanism.points_per_slice(Hypercube(3)) >= 1024

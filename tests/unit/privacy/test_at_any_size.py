@@ -175,6 +175,10 @@ def test_methods_by_name() -> None:
     assert check(too_quiet, PEOPLE, method="refutation").decision == "NO"
     clean = check(noisy_count, PEOPLE, method="refutation")
     assert clean.decision == "INCONCLUSIVE"
+    assert clean.cost.laws == 2 * clean.cost.pairs > 0
+    assert clean.reason.startswith(f"none of {clean.cost.pairs} pairs of plain datasets breaks")
+    assert (clean.guarantee.kind, clean.guarantee.source) == ("none", "theory 3.10")
+    assert str(clean.guarantee).startswith("nothing is promised")
     assert clean.largest_loss <= 1.0 + 1e-9
     formula = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
     assert check(formula, lt.Hypercube(3), method="alignment").decision == "INCONCLUSIVE"

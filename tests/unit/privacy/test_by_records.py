@@ -16,7 +16,9 @@ from liptest.evidence.certificate import certify
 from liptest.evidence.check_witness import BREAKS, check_certificate
 from liptest.evidence.verify import examine
 from liptest.mechanisms.laws import AtPlace
+from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import compare_laws
+from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.fingerprints import fingerprint
 from tests.shares import mostly_slow
 from tests.unit.enumerate.later_programs import AGAIN, LATER
@@ -118,6 +120,18 @@ def test_delta() -> None:
         assert verdict.decision == decision
     assert verdict.witness is not None
     assert verdict.witness.verify(lt.mechanism(normal))
+
+
+def test_a_witness_at_one_place_is_about_one_changed_record_of_code_that_has_one() -> None:
+    def shown(*changed: int) -> PrivacyWitness:
+        neighbour = tuple(int(place in changed) for place in range(3))
+        event = (AtPlace(changed[0], 1),)
+        return PrivacyWitness((0, 0, 0), neighbour, event, 0.1, 0.6, 1.0, 2.0, Claim(0.5))
+
+    mechanism = lt.mechanism(too_true)
+    assert shown(1).verify(mechanism)
+    assert not shown(1, 2).verify(mechanism)
+    assert not shown(1).verify(lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1)))
 
 
 @pytest.mark.slow

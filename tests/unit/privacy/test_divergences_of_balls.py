@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -16,7 +17,13 @@ from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.noise_likelihoods import GaussianOrders
 from liptest.privacy.renyi import PairOrders, SumOfOrders, enclose_rho, refute_rho
-from liptest.privacy.tradeoff import _hull_bound, enclose_mu, gaussian_quantile
+from liptest.privacy.tradeoff import (
+    _hull_bound,
+    enclose_mu,
+    gaussian_quantile,
+    largest_of_corners,
+    mu_of_corners,
+)
 from tests.unit.privacy.test_divergences import corners, divergence, laws
 
 Law = list[Fraction]
@@ -205,6 +212,69 @@ def test_lines_above_a_curve_touch_it(pair: tuple[Law, Law], radius: float) -> N
         found = float(_hull_bound(atoms))
     true = corners(*pair)
     assert true - 1e-12 <= found <= true + 1e-5
+
+
+@given(laws(1), st.sampled_from([0.0, 1e-30, 1e-3]))
+def test_each_corner_is_that_of_the_outputs_before_it(pair: tuple[Law, Law], radius: float) -> None:
+    both = sorted(zip(*pair, strict=True), key=lambda atom: atom[0] / atom[1], reverse=True)
+    p, q = ([atom[side] for atom in both] for side in (0, 1))
+    normal = NormalDist()
+    true = [
+        normal.inv_cdf(float(sum(p[:k]))) - normal.inv_cdf(float(sum(q[:k])))
+        for k in range(1, len(p))
+    ]
+    with precision(192):
+        exact = [(exact_ball(a), exact_ball(b)) for a, b in both]
+        atoms = _in_balls(p, q, radius).in_balls() if radius else exact
+        found, best = mu_of_corners(atoms), largest_of_corners(atoms)
+    assert len(found) == len(true)
+    for mu, expected in zip(found, true, strict=True):
+        assert float(mu.lower()) - 1e-9 <= expected <= float(mu.upper()) + 1e-9
+    largest = max([0.0, *true])
+    assert float(best.lower) - 1e-9 <= largest <= float(best.upper) + 1e-9
+    if radius <= 1e-30:
+        assert float(best.upper) == pytest.approx(float(best.lower), abs=1e-12)
+    if largest > 0.2 and not radius:
+        masses = [float(mass) for mass in best.masses]
+        k = next(k for k in range(1, len(p)) if masses[0] == pytest.approx(float(sum(p[:k]))))
+        assert masses[1] == pytest.approx(float(sum(q[:k])))
+        assert float(best.ratio) == pytest.approx(float(p[k - 1] / q[k - 1]))
+
+
+def test_a_corner_that_is_not_known_leaves_the_largest_without_a_bound() -> None:
+    with precision(192):
+        known = [(arb(0.6), arb(0.2)), (arb(0.3), arb(0.3)), (arb(0.1), arb(0.5))]
+        # What is left beyond the second corner may be nothing at all.
+        open_ended = [*known[:2], (arb(0.1, 0.2), arb(0.5))]
+        found = largest_of_corners(open_ended)
+        [first, second] = mu_of_corners(known)
+    assert math.isinf(float(found.upper))
+    assert 0 <= float(found.lower) <= float(first)
+    assert float(second) > float(first), "the larger corner is the one that is not known"
+
+
+def test_what_is_impossible_on_one_side_leaves_mu_without_a_bound() -> None:
+    with precision(192):
+        atoms = [(arb(0.5), arb(0.25)), (arb(0.5), arb(0.5)), (arb(0), arb(0.25))]
+        there = enclose_mu(LikelihoodPair(None, lambda: atoms))
+        back = enclose_mu(LikelihoodPair(None, lambda: [(q, p) for p, q in atoms]))
+    assert math.isinf(float(there.upper))
+    assert math.isinf(float(back.upper))
+
+
+@settings(max_examples=60)
+@given(st.integers(5, 95), st.integers(5, 95), st.sampled_from([1e-30, 1e-9, 1e-3, 0.02]))
+def test_mu_of_balls_is_that_of_the_laws_in_them_that_lie_farthest_apart(
+    first: int, second: int, radius: float
+) -> None:
+    a, b = Fraction(max(first, second), 100), Fraction(min(first, second), 100)
+    with precision(192):
+        pair = [(a, b), (1 - a, 1 - b)]
+        atoms = [(exact_ball(p) + arb(0, radius), exact_ball(q) + arb(0, radius)) for p, q in pair]
+        found = float(_hull_bound(atoms))
+        far = [exact_ball(a) + radius, exact_ball(b) - radius]
+        ends = [gaussian_quantile(end, 1 - end) for end in far]
+    assert found >= float(ends[0] - ends[1]) - 1e-12
 
 
 def test_what_may_be_impossible_leaves_mu_without_a_bound() -> None:

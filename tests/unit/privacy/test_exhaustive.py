@@ -367,3 +367,11 @@ def test_datasets_of_negative_numbers_reach_the_mechanism(number):
     found = lt.exact_loss(lt.ClosedForm([0, 1], by_sign), [([number], [-number - 1])])
     assert found.value == pytest.approx(math.log(3))
     assert (found.pairs, found.laws) == (1, 2)
+
+
+def test_neighbours_share_all_records_but_one():
+    mechanism = closed(lt.Hypercube(2), [[0.5, 0.5], [0.4, 0.6], [0.2, 0.8], [0.1, 0.9]])
+    found = lt.exact_loss(mechanism, [([0, 1], [1, 1])], domain=lt.Hypercube(2))
+    assert found.value == pytest.approx(math.log(4))
+    with pytest.raises(InputError, match=r"pairs\[1\].*not a neighbour of itself"):
+        lt.exact_loss(mechanism, [([0, 1], [1, 1]), ([1, 1], [1, 1])])

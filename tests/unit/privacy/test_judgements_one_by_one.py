@@ -18,6 +18,7 @@ from liptest.balls import precision
 from liptest.data.points import PointBatch
 from liptest.evidence import check_witness
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
+from liptest.privacy import refutation
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
@@ -347,6 +348,21 @@ def test_a_search_that_finds_nothing_draws_nothing() -> None:
     verdict = lt.check_privacy(mechanism, law, epsilon=1.0, method="refutation")
     assert verdict.decision == "INCONCLUSIVE"
     assert (verdict.plan.draws, verdict.plan.laws_per_draw) == (0, 0.0)
+    assert (verdict.guarantee.kind, verdict.guarantee.source) == ("none", "theory 3.10")
+    assert str(verdict.guarantee).startswith("nothing is promised")
+    told = f"none of {verdict.cost.pairs} pairs of plain datasets breaks the claim"
+    assert verdict.reason.startswith(told)
+
+
+def test_a_search_asks_for_two_laws_of_each_plain_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = lt.ProductDistribution.uniform(lt.Hypercube(3))
+    mechanism = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4))
+    monkeypatch.setattr(refutation._Search, "try_small_instances", lambda search, claim: None)
+    cost = lt.check_privacy(mechanism, law, epsilon=1.0, method="refutation").cost
+    assert cost.laws == 2 * cost.pairs > 0
+    monkeypatch.undo()
+    more = lt.check_privacy(mechanism, law, epsilon=1.0, method="refutation").cost
+    assert more.laws > cost.laws, "all pairs of few records are tried, too"
 
 
 def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -15,6 +16,7 @@ from liptest.privacy.screening import (
     _chord,
     dominated_rho,
     harmless_loss,
+    normal_quantiles,
     screen_mu,
     screen_orders,
     screen_rho,
@@ -110,3 +112,59 @@ def test_the_largest_loss_clears_a_pair_at_once() -> None:
     loss = math.log(0.5 / 0.4)
     found = screen_rho(table, *ENDS, 1.0)
     assert found.above[0] <= loss * math.tanh(loss / 2) * (1 + 1e-9)
+
+
+def test_quantiles_of_tails_and_of_what_is_certain() -> None:
+    tails = np.concatenate([10.0 ** np.arange(-300, -1, 7.0), np.linspace(0.01, 0.5, 99)])
+    true = np.array([NormalDist().inv_cdf(tail) for tail in tails])
+    assert normal_quantiles(tails, 1 - tails) == pytest.approx(true, abs=1e-7)
+    assert normal_quantiles(1 - tails, tails) == pytest.approx(-true, abs=1e-7)
+    ends = normal_quantiles(np.array([0.0, 1.0]), np.array([1.0, 0.0]))
+    assert ends.tolist() == [-math.inf, math.inf]
+
+
+@pytest.mark.parametrize("odds", [1.5, 4.0, 100.0])
+def test_what_is_cleared_by_few_orders_is_bounded_at_order_one(odds: float) -> None:
+    # Randomised response, whose rho is its limit at order 1, under a limit that nothing reaches.
+    p = odds / (1 + odds)
+    table = _table([[p, 1 - p], [1 - p, p]])
+    true = math.log(odds) * math.tanh(math.log(odds) / 2)
+    found = screen_rho(table, *ENDS, 1e3)
+    assert true * (1 - 1e-12) <= found.measured[0] <= true * (1 + 1e-9)
+    assert true * (1 - 1e-12) <= found.above[0] <= true * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[0.5, 0.5], [0.001, 0.999]],
+        [[0.2, 0.3, 0.5], [0.5, 0.4, 0.1]],
+        [[0.3, 0.7], [0.68, 0.32]],  # rho is all but the divergence at order 1
+    ],
+)
+@pytest.mark.parametrize("limit", [1e-3, 1.0, 1e3])
+def test_notions_are_the_same_in_both_orders(rows: list[list[float]], limit: float) -> None:
+    table, back = _table(rows), ENDS[::-1]
+    there = screen_rho(table, *ENDS, limit), screen_rho(table, *back, limit)
+    assert there[0].measured == pytest.approx(there[1].measured, rel=1e-12)
+    assert there[0].above == pytest.approx(there[1].above, rel=1e-12)
+    p, q = map(np.array, rows)
+    least = max(float((a * np.log(a / b)).sum()) for a, b in ((p, q), (q, p)))
+    assert there[0].measured[0] >= least * (1 - 1e-12)
+    for screen in (screen_mu, partial(screen_orders, orders=[1.5, 3.0])):
+        one, other = screen(table, *ENDS), screen(table, *back)
+        assert one.measured == pytest.approx(other.measured, rel=1e-6)
+
+
+def test_no_order_below_one_is_measured() -> None:
+    # Some are largest at order 1 itself: an order below it is not looked at.
+    for rows in ([[0.9, 0.1], [0.45, 0.55]], [[0.5, 0.5], [0.4, 0.6]], [[0.3, 0.7], [0.7, 0.3]]):
+        p, q = map(np.array, rows)
+        orders = 1 + np.geomspace(1e-4, 50, 4000)[:, None]
+        true = 0.0
+        for a, b in ((p, q), (q, p)):
+            logs = np.log((a**orders * b ** (1 - orders)).sum(axis=1))
+            quotients = logs / (orders[:, 0] - 1) / orders[:, 0]
+            true = max(true, float((a * np.log(a / b)).sum()), float(quotients.max()))
+        for limit in (1e-3, 1e3):
+            assert screen_rho(_table(rows), *ENDS, limit).measured[0] <= true * (1 + 1e-5)

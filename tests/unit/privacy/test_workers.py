@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest.privacy import search
+from liptest.privacy import proof, search
 from liptest.runs.workers import elsewhere, has_processes
 
 # A program of its own: the failure looked for would end the one that looks.
@@ -112,3 +112,18 @@ def test_an_interrupted_search_of_a_worker_leaves_the_verdict(
     with ProcessPoolExecutor(1) as pool:
         verdict = checked(pool)
     assert (str(verdict.decision), verdict.cost.search_laws) == ("YES", 0)
+
+
+def test_only_code_is_tried_by_a_worker_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[object] = []
+    monkeypatch.setattr(proof, "elsewhere", lambda job, executor: jobs.append(job))
+    formula = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
+    with ProcessPoolExecutor(1) as pool, ThreadPoolExecutor(1) as threads:
+        for executor in (None, threads, pool):
+            proof.try_in_worker(formula, lt.Hypercube(3), executor)
+        assert jobs == []
+        for executor in (None, threads):
+            proof.try_in_worker(coin, lt.Hypercube(3), executor)
+        assert jobs == []
+        proof.try_in_worker(coin, lt.Hypercube(3), pool)
+    assert len(jobs) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.outputs import canonical_output
 from liptest.mechanisms.laws import Raised
 from liptest.values import faults
 from liptest.values.faults import fault_in, raises_as_numpy
@@ -201,3 +203,52 @@ def test_what_truths_cannot_do_is_an_output() -> None:
 
     law = lt.output_law(lt.mechanism(difference), np.array([0]))
     assert [str(output) for output in law.outputs] == [str(Raised("TypeError"))]
+
+
+def as_drawn(program: Callable[[Any, int], Any], numbers: range) -> dict[Any, float]:
+    """The law of a program that draws one number of these, by running it on each."""
+    told: dict[Any, float] = {}
+    for number in numbers:
+        try:
+            output = program(DATA, number)
+        except Exception as error:
+            output = Raised(type(error).__name__)
+        told[output] = told.get(output, 0.0) + 1 / len(numbers)
+    return told
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda data, n: len(np.split(np.arange(4), n)),
+        lambda data, n: tuple(len(part) for part in np.array_split(data, n)),
+        lambda data, n: tuple(map(int, np.unravel_index(n + data[0], (2, 3)))),
+        lambda data, n: np.split(data + n, 2)[0].tolist(),
+        lambda data, n: [int(part.sum()) for part in np.array_split(data + n, n)],
+        lambda data, n: np.identity(n).shape,
+        lambda data, n: float(np.linspace(0, 1, n)[-1]),
+        lambda data, n: int(np.ravel_multi_index((n, 1), (2, 3))),
+    ],
+)
+def test_what_numpy_raises_on_plain_numbers_is_an_output(program: Any) -> None:
+    numbers = range(-2, 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a division by the whole number 0 of NumPy
+        found = law_of(lambda data, rng: program(data, rng.integers(-2, 8)))
+        expected = as_drawn(
+            lambda data, n: canonical_output(program(data, np.int64(n)), ""), numbers
+        )
+    assert found == pytest.approx(expected)
+
+
+def test_parts_as_many_as_noise_says_are_followed() -> None:
+    def program(data: Any, rng: Any) -> int:
+        parts = int(data[0]) + rng.geometric(0.5) - rng.geometric(0.5)
+        return len(np.split(np.arange(4), parts))
+
+    weights = dict(lt.output_law(lt.mechanism(program), DATA))
+    # n of two geometric draws apart have 2^-|n| / 3; data[0] is 1, so 4 parts are 3 apart.
+    assert weights[1] == pytest.approx(1 / 3)
+    assert weights[2] == pytest.approx(1 / 6)
+    assert weights[4] == pytest.approx(1 / 24)
+    assert weights[Raised("ZeroDivisionError")] == pytest.approx(1 / 6)
