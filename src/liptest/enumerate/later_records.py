@@ -73,7 +73,7 @@ def reads_fixed_names(
 ) -> bool:
     """Whether no walk over what ``node`` gives can assign a name of its ``parts``.
 
-    Loops around it are no walks over it. What the names stand for is looked at run time.
+    Loops around it do not walk over it. What the names stand for is looked at run time.
     """
     read = names_loaded(*parts) & own
     if any(isinstance(one, ast.NamedExpr) for part in parts for one in ast.walk(part)):

@@ -388,7 +388,7 @@ def _tells_nothing_at_end(frame: FrameType, answer: Any) -> bool:
 
 
 def _tells_nothing(value: Any, names: tuple[str, ...]) -> bool:
-    """Whether it is no set, and of a kind that is known, and so is what it holds by these names."""
+    """Whether neither it nor what it holds by these names is a set, or of a kind that is not known."""
     kind = type(value)
     if kind in _NUMBERS:
         return True
