@@ -388,7 +388,7 @@ def _tells_nothing_at_end(frame: FrameType, answer: Any) -> bool:
 
 
 def _tells_nothing(value: Any, names: tuple[str, ...]) -> bool:
-    """Whether neither it nor what it holds by these names is a set, or of a kind that is not known."""
+    """Whether neither it, nor what it holds by these names, is a set or of an unknown kind."""
     kind = type(value)
     if kind in _NUMBERS:
         return True
