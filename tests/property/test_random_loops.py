@@ -97,6 +97,12 @@ for x, y in zip(data, data):
 for x in list(data):
 for x in data[::-1]:
 for x in data[1:]:
+g = ({x} for x in data if {t}) @@ for x in g:
+g = map(lambda x: {x}, filter(lambda x: {t}, data)) @@ for x in g:
+g = ({x} for x in data if x != t) @@ for x in g:
+g = iter(data) @@ f = ({x} for x in g) @@ for x in f:
+for x in each(data, {c}):
+f = each(data, {c}) @@ for x in (x for x in f if {t}):
 """.strip().splitlines()
 ANSWERS = """
 t
@@ -119,6 +125,18 @@ len(h)
 max(h.values(), default=0)
 t if t > 1 else s
 """.strip().splitlines()
+YIELDS = """
+for x in data: @@     yield {x}
+for x in data: @@     if {t}: yield {x}
+for x in data: @@     if x >= low: yield x
+for x in data: @@     if {t}: @@         yield x @@     else: @@         yield low
+for x in data: @@     if {t}: continue @@     yield x
+n = 0 @@ for x in data: @@     n += 1 @@     if n < 3: yield x
+for x in data: @@     if {t}: return @@     yield x
+for x in data: @@     yield x @@     if {t}: yield low
+yield low @@ for x in data: @@     yield x
+yield from data
+""".strip().splitlines()
 LINES = """
 t = sum({x} for x in data)
 t = sum([{x} for x in data if {t}])
@@ -131,6 +149,14 @@ t = sum(sorted({x} for x in data)[:1])
 t = any({t} for x in data)
 t = max({x} for x in data)
 t = sum(x > y for x, y in zip(data, data[1:]))
+g = ({x} for x in data if {t}) @@ t = sum(g) @@ s = sum(g)
+g = ({x} for x in data if {t}) @@ l = list(g)
+g = map(lambda x: {x}, data) @@ f = filter(lambda x: {t}, g) @@ t = sum(f)
+c = {c} @@ g = (min(x, c) for x in data) @@ c = {d} @@ t = sum(g)
+g = filter(None, data) @@ h = collections.Counter(g)
+t = sum(each(data, {c}))
+g = each(data, {c}) @@ l = list(map(lambda x: {x}, g))
+l = sorted(each(data.tolist(), {c})) @@ t = len(l)
 """.strip().splitlines()
 
 
@@ -158,7 +184,9 @@ def random_loop(seed: int) -> str:
     else:
         lines += filled(rng.choice(LINES))
     lines.append(f"return {rng.choice(ANSWERS)} + rng.laplace()")
-    return "import collections\ndef mech(data, rng):\n" + "".join(f"    {one}\n" for one in lines)
+    each = "def each(data, low):\n" + "".join(f"    {one}\n" for one in filled(rng.choice(YIELDS)))
+    text = "".join(f"    {one}\n" for one in lines)
+    return f"import collections\n{each}def mech(data, rng):\n{text}"
 
 
 class Silent:
@@ -207,5 +235,5 @@ def compared(seed: int) -> str:
 
 @pytest.mark.slow
 def test_prices_are_changes() -> None:
-    found = collections.Counter(map(compared, range(120)))
+    found = collections.Counter(map(compared, range(160)))
     assert found["equal"] >= 30, found

@@ -12,14 +12,24 @@ from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.fold_passes import Assigned, Pass
-from liptest.enumerate.pass_forms import NotFolded
-from liptest.enumerate.pure_code import NotPure, check_in_loop, is_docstring, is_plain
+from liptest.enumerate.pass_forms import NotFolded, call_in
+from liptest.enumerate.pure_code import (
+    NotPure,
+    check_in_loop,
+    is_builtin,
+    is_docstring,
+    is_plain,
+)
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.source import LOOKING, OWN_NAMES, FunctionSource, read_source
-from liptest.enumerate.tree_pieces import FOLDS
+from liptest.enumerate.tree_pieces import FOLDS, name_node
 
 # Methods that call each other so deep.
 _DEEPEST = 8
+
+
+# Before the name of a method of a base, which no method is called.
+_NEXT = "super "
 
 
 class AddingMethod:
@@ -29,11 +39,19 @@ class AddingMethod:
     method that does more than to add.
     """
 
-    def __init__(self, loop: Any, folds: Any, owner: Any, name: str, depth: int = 0) -> None:
+    def __init__(
+        self,
+        loop: Any,
+        folds: Any,
+        owner: Any,
+        name: str,
+        depth: int = 0,
+        before: type | None = None,
+    ) -> None:
         self._loop, self._folds, self._owner = loop, folds, owner
         self._depth = depth
         self._calls: dict[str, AddingMethod] = {}
-        function = _method_of(owner, name)
+        function = _method_of(owner, name) if before is None else _next_of(owner, name, before)
         source = None if depth >= _DEEPEST else _source_of(function)
         if source is None:
             raise _refused(owner, name)
@@ -45,7 +63,12 @@ class AddingMethod:
         #: What it adds to: names as "self.total", by how they are added up after the loop.
         self.sums = one_pass.sums()
         for other in one_pass.calls:
-            self._calls[other] = loop.calls(owner, other.partition(".")[2], self._depth + 1)
+            called, is_next = other.partition(".")[2], other in one_pass.next_calls
+            kind = _class_of(function) if is_next else None
+            called = called.removeprefix(_NEXT) if is_next else called
+            if is_next and kind is None:
+                raise _refused(owner, name)
+            self._calls[other] = loop.calls(owner, called, self._depth + 1, kind)
         helpers = {FOLDS: folds, one_pass.loop: self}
         self._function = source.compiled(source.with_body(body or [ast.Pass()]), helpers)
         if self._function is None:
@@ -87,6 +110,8 @@ class _PassOfMethod(Pass):
         self._owner = arguments[0]
         assert isinstance(source.node, ast.FunctionDef)
         super().__init__(_Method(source), source.node, arguments[1:], 0, set())
+        #: Calls of methods of the same name in a base: ``super().add(..)``.
+        self.next_calls: set[str] = set()
 
     def sums(self) -> list[tuple[str, str]]:
         """The attributes that are added to, each with the way."""
@@ -106,7 +131,29 @@ class _PassOfMethod(Pass):
             if value is None or is_itself or (isinstance(value, ast.Constant)):
                 return ast.Return(None), None
             raise NotFolded
+        following = self._next_in(node)
+        if following is not None:
+            name, call = following
+            self.next_calls.add(name)
+            return self._call(name, call, assigned), assigned
         return super()._statement(node, assigned)
+
+    def _next_in(self, node: ast.stmt) -> tuple[str, ast.Call] | None:
+        """The name of what ``super().method(..)`` calls, and the call."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        function = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or not isinstance(function, ast.Attribute):
+            return None
+        asked = function.value
+        if not isinstance(asked, ast.Call) or asked.args or asked.keywords:
+            return None
+        if not is_builtin(self._folding.source, asked.func, super):
+            return None
+        made = ast.Attribute(name_node(self._owner), function.attr, ast.Load())
+        plain = ast.copy_location(ast.Call(made, call.args, call.keywords), call)
+        if call_in(ast.copy_location(ast.Expr(plain), node)) is None:
+            raise NotFolded
+        return f"{self._owner}.{_NEXT}{function.attr}", plain
 
 
 class _Method:
@@ -132,6 +179,23 @@ def _method_of(owner: Any, name: str) -> FunctionType:
     if type(function) is FunctionType and reader is object.__getattribute__ and is_its_own:
         return function
     raise _refused(owner, name)
+
+
+def _class_of(function: FunctionType) -> type | None:
+    """The class that a method which calls ``super()`` is of."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    kind = cells["__class__"].cell_contents if "__class__" in cells else None
+    return kind if isinstance(kind, type) else None
+
+
+def _next_of(owner: Any, name: str, before: type) -> FunctionType:
+    """What ``super().name`` is in a method of the class ``before``."""
+    kinds = type.mro(type(owner))
+    following = kinds[kinds.index(before) + 1 :] if before in kinds else []
+    function = next((vars(kind)[name] for kind in following if name in vars(kind)), None)
+    if type(function) is not FunctionType or is_plain(owner):
+        raise _refused(owner, name)
+    return function
 
 
 def _source_of(function: FunctionType) -> FunctionSource | None:

@@ -308,7 +308,7 @@ class Enumeration:
                 return None
             check_texts(self.name, probabilities)
             run.data = lambda: real
-            chosen = self.repetition.chosen(tree.kept, tree.leaves)
+            chosen = self.repetition.chosen(tree.kept, tree.leaves, np.size(real))
             stateful = _STATEFUL if is_looked_at(self.repetition.laws) else 0
             with session.calls_watched(always=True):
                 again = repeat(tree, run, *chosen[0], checks_state=stateful > 0)

@@ -27,6 +27,11 @@ from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
+from liptest.enumerate.later_records import (
+    collecting,
+    is_generator_function,
+    reads_fixed_names,
+)
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.pass_forms import NotFolded, without_names
@@ -45,7 +50,7 @@ from liptest.enumerate.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.spellings import Spellings
+from liptest.enumerate.spellings import Spellings, names_when_called
 from liptest.enumerate.start_over import begun_before, passes_that_start_over, with_passes
 from liptest.enumerate.threshold_loops import filled_dict, threshold_loop
 from liptest.enumerate.tree_pieces import (
@@ -76,15 +81,21 @@ _OVER_COLUMNS = {
     "max": builtins.max,
     "min": builtins.min,
     "zip": builtins.zip,
+    "iterator": builtins.iter,
     "dict": builtins.dict,
     "sorted": builtins.sorted,
     "median": statistics.median,
     **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
 }
-_TAKING_GENERATORS = (
-    *(builtins.sum, builtins.list, builtins.tuple, builtins.any, builtins.all, collections.Counter),
-    *(math.fsum, statistics.mean, statistics.fmean, builtins.sorted, statistics.median),
-)
+
+
+def _walked_by(function: Any) -> slice:
+    """Which arguments such a function walks over."""
+    if function in (builtins.len, builtins.dict, builtins.iter):
+        return slice(0)
+    if function is builtins.zip:
+        return slice(None)
+    return slice(1, 2) if function is functools.reduce else slice(1)
 
 
 SUMMED_UP = (
@@ -154,14 +165,29 @@ class _Rewriter:
                 self._known[function] = self._compiled(function) or function
         return self._known[function]
 
-    def _compiled(self, function: FunctionType) -> FunctionType | None:
+    def _compiled(self, function: FunctionType) -> Any:
         if is_foreign(function.__globals__.get("__name__")):
             return None
         source = read_source(function)
-        if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
+        if source is None:
+            return self._collecting(function)
+        if not names_in(function.__code__).isdisjoint(LOOKING):
             return None
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
+        return self._with_folds(source)
+
+    def _collecting(self, function: FunctionType) -> Any:
+        """A generator function that gives what is walked later where it is given a column."""
+        source = collecting(function)
+        if source is None:
+            return None
+        made = self._with_folds(source) or source.function
+        return partial(self._folds.generated, function, made)
+
+    def _with_folds(self, source: FunctionSource) -> FunctionType | None:
+        """The function with what asks ``folds``; None where nothing of it does."""
+        function = source.function
         rewriting = _Folding(source, self.rewritten, self._folds.samplers)
         rewriting.may_meet = function is self._first and not (self._tail or self._folds.samplers)
         helpers: dict[str, Any] = {FOLDS: self._folds}
@@ -216,7 +242,16 @@ class _Folding(Spellings):
     def _left(self, node: Any) -> Any:
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _left
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _left
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """A generator function that is made here is looked at when it is there."""
+        if not is_generator_function(node):
+            return node
+        self.changes += 1
+        made = ast.Call(name_node(_FOLD), [name_node(node.name)], [])
+        put = ast.Assign([name_node(node.name, ast.Store())], made)
+        return [node, ast.copy_location(put, node.body[-1])]
 
     # ---- expressions
 
@@ -224,9 +259,12 @@ class _Folding(Spellings):
         for name, function in _OVER_COLUMNS.items():
             if self.is_free(node.func) and is_builtin(self.source, node.func, function):
                 return self._call_of_builtin(node, name, function)
-        applied = self._applied(node)
+        applied = self.visit_applied(node)
         if applied is not None:
             return applied
+        later = self.visit_mapper(node)
+        if later is not node:
+            return later
         when_run = is_known_when_run(self.source, node.func, is_free=self.is_free(node.func))
         if not when_run:
             self._replace_function(node)
@@ -237,46 +275,6 @@ class _Folding(Spellings):
             node.func = ast.copy_location(call, node.func)
         return made
 
-    def _applied(self, node: ast.Call) -> ast.expr | None:
-        """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
-        method, options = node.func, {one.arg: one.value for one in node.keywords}
-        axis = options.pop("axis", None)
-        if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
-            return None
-        if len(node.args) != 1 or options or self.is_free(method):
-            return None
-        by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
-        if axis is not None and not by_rows:
-            return None
-        found = self.made_of_items(node.args[0])
-        if found is None:
-            return None
-        item, made = found
-        self.changes += 1
-        hidden = f"{OWN_NAMES}iterable"
-        owner = self.visit(copy_tree(method.value))
-        written = copy_tree(node)
-        written.func = ast.Attribute(name_node(hidden), method.attr, ast.Load())
-        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
-        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
-        call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
-        return ast.copy_location(call, node)
-
-    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
-        """What a function that only calculates makes of an item, and the name of it."""
-        item = f"{OWN_NAMES}item"
-        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
-        if isinstance(function, ast.Lambda):
-            arguments = function.args
-            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
-                return None
-            item, made = arguments.args[0].arg, copy_tree(function.body)
-        try:
-            check_in_loop(self.source, made, self._own, frozenset({item}))
-        except NotPure:
-            return None
-        return item, Wrapping(self.source, self._own - {item}).visit(made)
-
     def _call_of_builtin(self, node: ast.Call, name: str, function: Any) -> Any:
         arguments = node.args
         starred = any(isinstance(argument, ast.Starred) for argument in arguments)
@@ -284,18 +282,23 @@ class _Folding(Spellings):
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
             return self.generic_visit(node)
-        if function in _TAKING_GENERATORS:
-            arguments[0] = self.taken(arguments[0])
         inner = self._set_in(node) if function is builtins.len else None
         if inner is not None:
-            node, name = inner, "len_of_set"
+            node, name, arguments = inner, "len_of_set", inner.args
         parts = self._parts_added(node) if function is functools.reduce else None
         self.changes += 1
-        made = self.generic_visit(node)
-        assert isinstance(made, ast.Call)
-        made.func = ast.copy_location(attribute_node(FOLDS, name), node.func)
-        made.keywords += [] if parts is None else [ast.keyword("parts", parts)]
-        return made
+        walks = slice(1) if inner is not None else _walked_by(function)
+        places = range(*walks.indices(len(arguments)))
+        node.args = [
+            self.walked(one)
+            if place in places and not isinstance(one, ast.Starred)
+            else self.visit(one)
+            for place, one in enumerate(arguments)
+        ]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        node.func = ast.copy_location(attribute_node(FOLDS, name), node.func)
+        node.keywords += [] if parts is None else [ast.keyword("parts", parts)]
+        return node
 
     def _set_in(self, node: ast.Call) -> ast.Call | None:
         """The call of ``set`` in ``len(set(values))``."""
@@ -306,8 +309,6 @@ class _Folding(Spellings):
             return None
         if len(inner.args) != 1 or inner.keywords or isinstance(inner.args[0], ast.Starred):
             return None
-        if isinstance(inner.args[0], ast.GeneratorExp):
-            inner.args[0] = self.comprehension(inner.args[0])
         return inner
 
     def _parts_added(self, node: ast.Call) -> ast.expr | None:
@@ -390,8 +391,16 @@ class _Folding(Spellings):
         filled.args[0] = iterable
         return filled
 
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
-        """``folds.comprehension(iterable, as written, checked)``, or as it is written."""
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self.comprehension(node, is_later=True)
+
+    def comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp, *, is_later: bool = False
+    ) -> Any:
+        """``folds.comprehension(iterable, as written, checked)``, or as it is written.
+
+        One that is kept in a variable, and walked later, as ``folds.later(..)``.
+        """
         first, looked = node.generators[0], without_names(node, self.source)
         try:
             if len(node.generators) > 1 or first.is_async:
@@ -399,9 +408,13 @@ class _Folding(Spellings):
             inner = frozenset(names_stored(first.target))
             for each in (looked.elt, *looked.generators[0].ifs):
                 check_in_loop(self.source, each, self._own, inner)
+            read = [looked.elt, *looked.generators[0].ifs]
+            if is_later and not reads_fixed_names(self.source, node, read, self._own - inner):
+                raise NotPure("what a walk over it may change")
         except NotPure:
             return self._in_scope(node)
-        iterable = self.walked(first.iter)
+        iterable = self.visit(first.iter) if is_later else self.walked(first.iter)
+        names = sorted(names_loaded(*read) & self._own - inner)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
         checked = copy_tree(looked)
@@ -410,7 +423,10 @@ class _Folding(Spellings):
         checked.elt, part.ifs = wrap.visit(checked.elt), [wrap.visit(test) for test in part.ifs]
         first.iter, part.iter = name_node(hidden), name_node(hidden)
         lambdas = [lambda_node(hidden, version) for version in (self._in_scope(node), checked)]
-        call = ast.Call(attribute_node(FOLDS, "comprehension"), [iterable, *lambdas], [])
+        if is_later:
+            call = call_of_folds("later", iterable, *lambdas, names_when_called(names))
+        else:
+            call = call_of_folds("comprehension", iterable, *lambdas)
         return ast.copy_location(call, node)
 
     def _in_scope(self, node: Any) -> Any:
@@ -422,7 +438,7 @@ class _Folding(Spellings):
         finally:
             self._own = before
 
-    visit_SetComp = visit_GeneratorExp = _in_scope
+    visit_SetComp = _in_scope
 
     def is_free(self, node: ast.expr) -> bool:
         root = node
@@ -439,8 +455,7 @@ class _Folding(Spellings):
             self.helpers[f"{OWN_NAMES}exception"] = Exception
             iterable = self.visit(copy_tree(node.iter))
             passing = replace(passing, value=self.visit(passing.value))
-            plain = self._loop_over_records if passing.adds else self._plain_loops
-            return passing.rewritten(self._next(), iterable, plain)
+            return passing.rewritten(self._next(), iterable, self._loop_over_records)
         return self._loop_over_records(node)
 
     def _loop_over_records(self, node: ast.For) -> list[ast.stmt]:
@@ -448,9 +463,6 @@ class _Folding(Spellings):
             return self._folded_for(node)
         except (NotPure, NotFolded):
             return self._keeping_best(node)
-
-    def _plain_loops(self, node: ast.For) -> list[ast.stmt]:
-        return [self._plain_loop(node)]
 
     def _keeping_best(self, node: ast.For) -> list[ast.stmt]:
         """The loop as it is written, or where it keeps a best candidate, noting them."""

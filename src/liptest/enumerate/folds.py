@@ -29,6 +29,7 @@ from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
+from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
 from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.pure_code import (
     NUMBERS,
@@ -467,6 +468,64 @@ class Folds:
             values.append(made)
         kept_now = [bool(entry) for entry in values]
         return rows.mapped([entry[0] if entry else 0 for entry in values], kept_now)
+
+    def taken(self, iterable: Any) -> Any:
+        """What a walk over an iterable walks."""
+        return taken(iterable)
+
+    def later(
+        self,
+        iterable: Any,
+        written: Callable[[Any], Any],
+        checked: Callable[[Any], Iterable[Any]],
+        known: Callable[[], tuple[Any, ...]],
+    ) -> Any:
+        """A generator, ``map`` or ``filter`` that is kept: what it gives is made when it is walked.
+
+        ``known`` are the values of the names that it reads of outside.
+        """
+        rows = self._rows_later(iterable)
+        if rows is None:
+            return written(iterable)
+
+        def made() -> Any:
+            with suppress(NameError):
+                if all(map(is_fixed, known())):
+                    return self.comprehension(taken(iterable), written, checked)
+            return rows.refuse("an iterator over the records that reads what may change")
+
+        return LaterRecords(rows, made)
+
+    def iterator(self, *iterable: Any) -> Any:
+        """``iter(values)``, which is walked later."""
+        rows = self.rows_of(iterable[0]) if len(iterable) == 1 else None
+        if rows is None:
+            return iter(*iterable)
+        return LaterRecords(rows, lambda: iterable[0])
+
+    def generated(
+        self, function: FunctionType, made: Callable[..., Any], *arguments: Any, **named: Any
+    ) -> Any:
+        """What a generator function gives, whose entries ``made`` returns as a list."""
+
+        def read() -> list[Any]:
+            return [*arguments, *named.values(), *read_around(function)]
+
+        rows = next((one for one in map(self._rows_later, read()) if one is not None), None)
+        if rows is None:
+            return function(*arguments, **named)
+
+        def listed() -> Any:
+            if all(is_fixed(one) or self._rows_later(one) is not None for one in read()):
+                entries = made(*arguments, **named)
+                if self.rows_of(entries) is not None:
+                    return entries
+            return rows.refuse("a generator that does more than to walk the records")
+
+        return LaterRecords(rows, listed)
+
+    def _rows_later(self, value: Any) -> ColumnRows | None:
+        return value.rows if type(value) is LaterRecords else self.rows_of(value)
 
     def coins(
         self, rng: Any, known: Callable[[], tuple[Any, ...]], comparison: str, counts_last: bool

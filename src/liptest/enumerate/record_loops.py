@@ -42,7 +42,7 @@ class Loop:
         self._folds = folds
         #: By name the methods that passes call, and all of them by object and method.
         self._calls: dict[str, AddingMethod] = {}
-        self._called: dict[tuple[int, str], tuple[Any, AddingMethod]] = {}
+        self._called: dict[tuple[int, str, type | None], tuple[Any, AddingMethod]] = {}
         self._place = 0
         self._sums: dict[str, RecordTable] = {}
         self._items: dict[str, dict[Any, RecordTable]] = {}
@@ -238,11 +238,13 @@ class Loop:
         """Passes call a method of an object for what it adds."""
         self._calls[name] = self.calls(owner, method)
 
-    def calls(self, owner: Any, method: str, depth: int = 0) -> AddingMethod:
-        """Such a method, looked at once."""
-        place = id(owner), method
+    def calls(
+        self, owner: Any, method: str, depth: int = 0, before: type | None = None
+    ) -> AddingMethod:
+        """Such a method, looked at once; ``before`` is the class whose bases have it."""
+        place = id(owner), method, before
         if place not in self._called:
-            made = AddingMethod(self, self._folds, owner, method, depth)
+            made = AddingMethod(self, self._folds, owner, method, depth, before)
             self._called[place] = owner, made
             self.changes(*(attribute for _, attribute in made.sums))
         return self._called[place][1]

@@ -25,6 +25,8 @@ _OUTPUTS, _EXCEPTIONS, _RANDOM = 32, 16, 16
 _LEAVES_FOR_ANOTHER = 1_000
 #: Leaves of a function that are repeated without counting; later ones cost their share.
 FREE = 2_000
+# A run over so many more entries of data counts as one more.
+_ENTRIES = 25
 #: Runs of repetition among all runs.
 SHARE = 0.1
 # A leaf is run as it was, and then with real numbers: of a law with one leaf so often, of one with
@@ -103,10 +105,13 @@ class Repetition:
     leaves: int = 0
     again: int = 0
 
-    def chosen(self, kept: KeptLeaves, runs: int) -> list[tuple[Path, Output, int]]:
+    def chosen(
+        self, kept: KeptLeaves, runs: int, entries: int = 0
+    ) -> list[tuple[Path, Output, int]]:
         """The leaves of a law of so many runs that are repeated, counted from now on.
 
-        Each with how often it is run with real random numbers.
+        Each with how often it is run with real random numbers. A run over data of many ``entries``
+        takes long, and counts as more.
         """
         self.laws += 1
         self.runs += runs
@@ -116,7 +121,7 @@ class Repetition:
         most = SMALL + raising + runs // _LEAVES_FOR_ANOTHER
         chosen = leaves[: min(max(1, left), most)]
         draws = max(1, min(left, _DRAWS) // max(len(chosen), 1))
-        self.leaves += len(chosen)
+        self.leaves += len(chosen) * (1 + entries // _ENTRIES)
         self.again += len(chosen) * (1 + draws)
         return [(path, output, draws) for path, output in chosen]
 

@@ -120,12 +120,17 @@ class FunctionSource:
         return space[name] if name in space else vars(builtins)[name]
 
 
-def read_source(function: Any) -> FunctionSource | None:
-    """The source of a Python function; None where it is not known to be the function's."""
+def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSource | None:
+    """The source of a Python function; None where it is not known to be the function's.
+
+    None for functions that give generators, too, or else for all others.
+    """
     if type(function) is not FunctionType:
         return None
     code = function.__code__
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+    if bool(code.co_flags & inspect.CO_GENERATOR) is not gives_generators:
+        return None
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
     try:
         lines, _ = inspect.findsource(code)

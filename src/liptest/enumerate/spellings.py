@@ -10,10 +10,18 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from liptest.enumerate.fold_passes import is_fresh_before
-from liptest.enumerate.pure_code import is_builtin
-from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree
-from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node
+from liptest.enumerate.fold_passes import Wrapping, is_fresh_before
+from liptest.enumerate.later_records import is_constant_function, reads_fixed_names
+from liptest.enumerate.pure_code import NotPure, check_in_loop, is_builtin
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree, names_loaded
+from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp)
+
+
+def names_when_called(names: list[str]) -> ast.expr:
+    """A function that gives the values of names."""
+    return lambda_node(None, tuple_node([name_node(name) for name in names]))
 
 
 class Spellings(ast.NodeTransformer):
@@ -31,44 +39,96 @@ class Spellings(ast.NodeTransformer):
         """Whether the root of a name is not the function's own."""
         raise NotImplementedError
 
-    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
-        """What a function that only calculates makes of an item, and the name of it."""
-        raise NotImplementedError
-
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
         """One as a column is walked."""
         raise NotImplementedError
 
-    def _mapped(self, node: ast.Call) -> ast.expr:
+    def visit_applied(self, node: ast.Call) -> ast.expr | None:
+        """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
+        method, options = node.func, {one.arg: one.value for one in node.keywords}
+        axis = options.pop("axis", None)
+        if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+            return None
+        if len(node.args) != 1 or options or self.is_free(method):
+            return None
+        by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+        if axis is not None and not by_rows:
+            return None
+        found = self.made_of_items(node.args[0])
+        if found is None:
+            return None
+        item, made = found
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        owner = self.visit(copy_tree(method.value))
+        written = copy_tree(node)
+        written.func = ast.Attribute(name_node(hidden), method.attr, ast.Load())
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
+        call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
+        return ast.copy_location(call, node)
+
+    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+        """What a function that only calculates makes of an item, and the name of it."""
+        item = f"{OWN_NAMES}item"
+        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
+        if isinstance(function, ast.Lambda):
+            arguments = function.args
+            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+                return None
+            item, made = arguments.args[0].arg, copy_tree(function.body)
+        try:
+            check_in_loop(self.source, made, self.own, frozenset({item}))
+        except NotPure:
+            return None
+        return item, Wrapping(self.source, self.own - {item}).visit(made)
+
+    def _mapped(self, node: ast.Call, *, is_later: bool = False) -> ast.expr:
         """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
         names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
         if not names or not self.is_free(node.func) or len(node.args) != 2 or node.keywords:
             return node
         function, iterable = node.args
+        if names[0] is filter and isinstance(function, ast.Constant) and function.value is None:
+            function = ast.copy_location(lambda_node("item", name_node("item")), function)
         found = self.made_of_items(function)
         if found is None:
             return node
         item, made = found
+        if is_later and not (
+            is_constant_function(self.source, function, self.own)
+            and reads_fixed_names(self.source, node, [function], self.own)
+        ):
+            return node
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
+        read = sorted(names_loaded(function) & self.own - {item})
         part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
         if names[0] is filter:
             part.ifs, made = [made], name_node(item)
         written = ast.Call(node.func, [function, name_node(hidden)], [])
         both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
-        call = call_of_folds("comprehension", self.visit(iterable), *both)
+        if is_later:
+            call = call_of_folds("later", self.visit(iterable), *both, names_when_called(read))
+        else:
+            call = call_of_folds("comprehension", self.walked(iterable), *both)
         return ast.copy_location(call, node)
 
-    def taken(self, node: ast.expr) -> Any:
-        """What a function takes that walks it, as a column gives it."""
-        if isinstance(node, ast.GeneratorExp):
-            return self.comprehension(node)
-        return self._mapped(node) if isinstance(node, ast.Call) else node
+    def visit_mapper(self, node: ast.Call) -> ast.expr:
+        """``map`` and ``filter`` whose entries are walked later; else as it is written."""
+        return self._mapped(node, is_later=True)
 
     def walked(self, node: ast.expr) -> Any:
-        """What a loop walks over: ``map`` and ``filter`` of a column are columns."""
+        """What a loop walks over, or a function: ``map`` and ``filter`` of a column are columns."""
+        if isinstance(node, ast.GeneratorExp):
+            return self.comprehension(node)
         mapped = self._mapped(node) if isinstance(node, ast.Call) else node
-        return self.visit(node) if mapped is node else mapped
+        if mapped is not node:
+            return mapped
+        visited = self.visit(node)
+        if isinstance(node, (ast.Constant, *_DISPLAYS)):
+            return visited
+        return ast.copy_location(call_of_folds("taken", visited), node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """``counts.update(values)``, where nothing else has what ``counts`` stands for."""
@@ -83,7 +143,7 @@ class Spellings(ast.NodeTransformer):
         if not is_fresh_before(self, node, name):  # type: ignore[arg-type]
             return self.generic_visit(node)
         self.changes += 1
-        values = self.visit(self.taken(call.args[0]))
+        values = self.walked(call.args[0])
         made = call_of_folds("updated", name_node(name), values)
         return ast.copy_location(ast.Assign([name_node(name, ast.Store())], made), node)
 

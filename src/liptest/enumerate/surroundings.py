@@ -19,11 +19,14 @@ from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.caught_faults import SEEN_CATCHING, may_catch
 from liptest.enumerate.compiled_code import (
     POLARS,
     CompiledCode,
     is_always_known,
+    is_known_kind,
     is_of_polars,
     makes_names,
     package_of,
@@ -219,7 +222,7 @@ class Surroundings:
                 self._entered.add(id(code))  # not where it was refused: it may be run again
             if is_program and code.co_varnames[:1] == (".0",):
                 self._set_walked_inside(frame)
-        elif event == "return" and is_program:
+        elif event == "return" and is_program and not _tells_nothing_at_end(frame, argument):
             if is_unknown:
                 self.compiled.returned(frame)
             self._identities_of(frame)
@@ -368,6 +371,50 @@ class Surroundings:
             "its order differs from process to process: sort it, or use dict.fromkeys or a list"
         )
         self._end(frame, what, advice, None if step is None else step.line)
+
+
+def _tells_nothing_at_end(frame: FrameType, answer: Any) -> bool:
+    """Whether nothing is to be looked at where code ends, or yields, as most do in each pass.
+
+    It asks nothing, and holds no set, and nothing of a library that is not known.
+    """
+    code, space = frame.f_code, frame.f_globals
+    if type(answer) in _SETS or not _asks_nothing_at_end(code):
+        return False
+    names = code.co_names
+    if any(type(space.get(name)) in _SETS for name in names):
+        return False
+    return all(_tells_nothing(value, names) for value in frame.f_locals.values())
+
+
+def _tells_nothing(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether neither it, nor what it holds by these names, is a set or of an unknown kind."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return True
+    if kind in _SETS or not _is_known(kind):  # type: ignore[arg-type]
+        return False
+    inside = attribute_of(value, "__dict__") if names else None
+    if not isinstance(inside, dict):
+        return True
+    return all(_tells_nothing(inside[name], ()) for name in names if name in inside)
+
+
+_SETS = frozenset((set, frozenset))
+_NUMBERS = frozenset((int, float, bool, str, type(None), np.int64, np.float64, np.bool_))
+
+
+@lru_cache(maxsize=1 << 10)
+def _is_known(kind: Any) -> bool:
+    return kind is FunctionType or (type(kind) is type and is_known_kind(kind))
+
+
+@lru_cache(maxsize=1 << 12)
+def _asks_nothing_at_end(code: CodeType) -> bool:
+    """Whether nothing that code does is looked at where it ends, but for what it holds."""
+    if may_ask(code) or may_test_identity(code) or makes_sets(code):
+        return False
+    return not walks_constant_sets(code)
 
 
 def _is_of_polars(frame: FrameType) -> bool:

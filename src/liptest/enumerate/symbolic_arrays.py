@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
+from liptest.enumerate.later_records import taken
 from liptest.enumerate.replaceable_names import is_others
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
 from liptest.values.frames import SymbolicFrame
@@ -40,7 +41,7 @@ _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 _OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
-_COPYING = np.array
+_COPYING, _FROM_ITERATOR = np.array, np.fromiter
 _MOST_BYTES = 1 << 16
 _ZEROS = "use numpy.zeros or numpy.array"
 
@@ -116,10 +117,25 @@ def _of_numpy() -> dict[int, Any]:
     followers = {
         id(function): follower(function, _keeping(function), draws=False) for function in _MAKING
     }
+    followers[id(np.fromiter)] = follower(np.fromiter, _from_iterator, draws=False)
     return followers | {
         id(function): follower(function, _filling(function), draws=False)
         for function in _FILLED + _LIKE
     }
+
+
+def _from_iterator(session: Session, iterable: Any, /, *arguments: Any, **options: Any) -> Any:
+    """``numpy.fromiter``, of an iterator over records, too."""
+    records = taken(iterable)
+    if type(records) is not RecordList:
+        return _FROM_ITERATOR(records, *arguments, **options)
+    names = ("dtype", "count")
+    given = {"count": -1, **dict(zip(names, arguments, strict=False)), **options}
+    if given.keys() != {*names} or len(arguments) > len(names):
+        records.refuse("numpy.fromiter with these arguments")
+    if given["count"] != -1 and given["count"] != len(records):
+        records.refuse("numpy.fromiter of another number of records")
+    return records.column().astype(given["dtype"])
 
 
 @lru_cache

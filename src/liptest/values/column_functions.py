@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
+from liptest.values.unfollowed import Unfollowed
 
 _NO_VALUE: Any = np._NoValue
 
@@ -66,9 +67,12 @@ def _sum(
 
 @_follows(np.mean, np.average)
 def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
-    column = column_of(array)
+    column, dtype = column_of(array), options.pop("dtype", None)
     if column is None or _given(options) or column.kept is not None:
         return NotImplemented
+    if dtype is not None:
+        is_wide = np.dtype(dtype) == np.float64
+        return _mean(array.astype(np.float64), axis) if is_wide else NotImplemented
     if axis in (1, -1) and column.table.ndim == 2:
         return np.sum(array, axis=1) / column.table.shape[1]
     if column.dtype.kind == "f" and column.dtype != np.float64:
@@ -77,6 +81,36 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     across = math.prod(column.table.shape[1:]) if axis is None else 1
     scale = Fraction(1, column.answers.records * across)
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
+
+
+class _RunningTotals(Unfollowed):
+    """``numpy.cumsum`` of a column, of which the last total alone is a sum over all records."""
+
+    described = "running totals over the records"
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+
+    def __getitem__(self, place: Any) -> Any:
+        if type(place) is not int or place != -1:
+            self.refuse("another entry than the last one of numpy.cumsum")
+        return self._column.sums(None, "numpy.cumsum")
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        raise AssertionError(self._column.refuse(use))
+
+
+@_follows(np.cumsum)
+def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    column = column_of(array)
+    if column is None or column.kept is not None or column.table.ndim > 1 or out is not None:
+        return NotImplemented
+    if dtype is not None or axis not in (None, 0, -1) or column.is_off:
+        return NotImplemented
+    kind = np.cumsum(column.table[:1]).dtype
+    _require_wide(column, kind, "numpy.cumsum")
+    return _RunningTotals(column)
 
 
 def _without_nan(function: Any) -> Callable[..., Any]:

@@ -406,3 +406,59 @@ def sums_by_a_method(data: Any, rng: Any) -> Any:
 def test_they_have_the_price_of_their_sums(function: Any) -> None:
     domain = lt.RecordGrid([6] * 5_000)
     assert align(lt.mechanism(function), domain, Fraction(1)).epsilon == 1
+
+
+class Clipped(Sums):
+    """Adds by the method of its base."""
+
+    def add(self, v: Any, weight: int = 1) -> None:
+        super().add(min(v, 2), weight=weight)
+        self.total += 1
+
+
+class ClippedTwice(Clipped):
+    """By that of the base of its base, too."""
+
+    def add(self, v: Any, weight: int = 1) -> None:
+        super().add(v, weight)
+        super()._count(v)
+
+
+def by_a_base(data: Any) -> Any:
+    found = []
+    for kind in (Clipped, ClippedTwice):
+        sums = kind()
+        for v in data:
+            sums.add(v)
+        found.append([int(sums.total), int(sums.n), [int(one) for one in sums.counts]])
+    return found
+
+
+@given(records=st.lists(st.sampled_from(VALUES), max_size=9))
+@settings(max_examples=10)
+def test_methods_of_a_base_add(records: list[int]) -> None:
+    assert fold(by_a_base)(column_of(records, VALUES)) == by_a_base(np.array(records, dtype=int))
+
+
+class Averaged(Sums):
+    """What a method of its base gives is used."""
+
+    def add(self, v: Any, weight: int = 1) -> None:
+        self.total += super()._clip(v)
+
+
+class OfNoBase:
+    def add(self, v: Any) -> None:
+        super().add(v)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("kind", [Averaged, OfNoBase])
+def test_what_else_is_done_with_a_base_is_refused(kind: Any) -> None:
+    def adding(data: Any) -> Any:
+        sums = kind()
+        for v in data:
+            sums.add(v)
+        return sums.total
+
+    with pytest.raises(Refusal):
+        fold(adding)(column_of([0, 1, 1, 4], VALUES))

@@ -327,7 +327,6 @@ BODIES = {
     ),
     "draw": "for v in data:\n    total += v * rng.random()\nreturn total",
     "call": "for v in data:\n    total += impure(v)\nreturn total",
-    "call of a method": "for v in data:\n    out.append(v)\nreturn len(set(map(int, out)))",
     "mutated default": (
         "for v in data:\n    x = base\n    x += [v]\n    total += 1\nreturn len(base)"
     ),
@@ -366,7 +365,6 @@ BODIES = {
     ),
     "mapped by what is not pure": "return sum(map(impure, data))",
     "mapped with a draw": "return sum(map(lambda v: v + impure(1), data))",
-    "filtered by nothing": "return sum(filter(None, data))",
     "two appended": ("for v in data:\n    out.append(v)\n    out.append(v)\nreturn sum(out)"),
     "appended to a shared list": (
         "kept = [out]\nfor v in data:\n    out.append(v)\nreturn len(kept[0])"

@@ -178,7 +178,7 @@ def norms(x: Any) -> Any:
         lambda x: x[1:],
         lambda x: x[::-1],
         lambda x: np.argsort(x),
-        lambda x: np.cumsum(x),
+        lambda x: np.cumsum(x)[0],
         lambda x: x.argmax(),
         lambda x: np.nanmedian(x),
         lambda x: x[x > 1].std(),
