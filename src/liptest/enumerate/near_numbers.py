@@ -20,10 +20,10 @@ from liptest.data.domains import IntArray
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.sampler_noise import NoiseSamplers
-from liptest.enumerate.single_passes import draws_noise_again
 from liptest.enumerate.whole_numbers import (
     WholeFunction,
     WholeLaw,
+    draws_noise_again,
     noise_rates,
     numbered_output,
     stick_of_whole,

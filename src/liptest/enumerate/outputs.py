@@ -221,7 +221,7 @@ def _typed_symbolic(output: Any, name: str) -> Output:
     # Of floats that are rounded the type tells -0.0 from 0.0.
     tells = is_symbolic(output) and output.is_discrete and issubclass(output.kind, float)
     settled = output.concretise("an output and its type" if tells else "the output")
-    if isinstance(settled, np.ndarray):
+    if isinstance(settled, np.ndarray) and settled.dtype.kind != "f":
         words = _name_of(np.ndarray)
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(settled, name))
     if isinstance(settled, NoisyValue):

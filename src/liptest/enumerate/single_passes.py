@@ -23,7 +23,6 @@ from liptest.enumerate.folding import Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import is_generator
 from liptest.enumerate.loop_passes import NoisyLoops, PlainPasses, is_plain_value
-from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exact_ball
 
@@ -160,18 +159,14 @@ class SinglePasses:
 
         return called
 
+    def count_loops(self, session: Any) -> int:
+        """How many loops of the code start over, those that draw noise among them."""
+        self._rewritten(session)
+        return self._loops.loops
+
     def tree(self, name: str, **budgets: Any) -> LeavingTree:
         """A tree whose law is that of the runs that leave all loops at once, given that they do."""
         return LeavingTree(name, self._loops, **budgets)
-
-
-def draws_noise_again(function: Any) -> bool:
-    """Whether a loop of a Python function that starts over draws noise."""
-    samplers, noisy = SamplerLaws(function.name), _Loops()
-    with function._session() as session:
-        for loops in (samplers, noisy):
-            Rewritten(function, Folds(lambda value: None, samplers=loops))(session)
-    return noisy.loops > samplers.loops
 
 
 class LeavingTree(ChoiceTree):
@@ -197,11 +192,13 @@ class LeavingTree(ChoiceTree):
             exact = isinstance(again, Fraction)
             self.unexplored += again if exact else as_fraction(again.upper())
             return masses
+        if isinstance(again, Fraction) and again < 1:
+            return {output: mass / (1 - again) for output, mass in masses.items()}
         with precision(CERTIFIED_BITS):
             left = sum(map(exact_ball, masses.values()), arb(0))
             if not left > 0:
                 raise UnsupportedRandomnessError("a loop that starts over, and is hardly ever left")
-            return {output: exact_ball(mass) / left for output, mass in masses.items()}
+            return {output: mass / left for output, mass in masses.items()}
 
 
 def are_near(one: OutputLaw, other: OutputLaw) -> bool:

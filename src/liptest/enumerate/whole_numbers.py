@@ -36,7 +36,7 @@ from liptest.enumerate.number_laws import (
     way_of,
 )
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
-from liptest.enumerate.single_passes import draws_noise_again
+from liptest.enumerate.single_passes import SinglePasses
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
@@ -236,6 +236,14 @@ class _Compared:
 _FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
 # Whole numbers of an output that is looked for value by value.
 _MOST_TRACED = 2
+
+
+def draws_noise_again(function: Any) -> bool:
+    """Whether a loop of a Python function that starts over draws noise."""
+    samplers = SamplerLaws(function.name)
+    with function._session() as session:
+        Rewritten(function, Folds(lambda value: None, samplers=samplers))(session)
+        return SinglePasses(function).count_loops(session) > samplers.loops
 
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:

@@ -261,7 +261,7 @@ def _sampled_article(
 ) -> Article:
     sections = [_sampled_finding(name, verdict)]
     if verdict.shown_bound is not None:
-        sections.append(_shares(name, verdict, verdict.shown_bound))
+        sections += _shares(name, verdict, verdict.shown_bound)
     sections += [_sampled_cost(verdict), _sampled_fine_print(verdict, certificate)]
     return Article(
         name=name,
@@ -563,18 +563,23 @@ def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
     )
 
 
-def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> dict[str, Any]:
-    """The event that was counted, on both datasets."""
+def _shares(name: str, verdict: BlackBoxVerdict, bound: LossBound) -> list[dict[str, Any]]:
+    """The pair of datasets, and the event that was counted on both."""
     noun = coordinate_noun(verdict.relation)
-    return _section(
+    pair = _section(
         "witness",
         "Witness" if verdict.decision is Decision.NO else "The most suspicious pair",
         said=_pair_lines("\n".join(bound_lines(bound, noun)), ()),
         pair=_pair(bound, noun),
+    )
+    picture = _section(
+        "picture",
+        "Shares of the samples",
         absent="",
         figures=[share_figure(name, bound)],
         folded=_rounds(verdict) if len(verdict.bounds) > 1 else None,
     )
+    return [pair, picture]
 
 
 def _rounds(verdict: BlackBoxVerdict) -> dict[str, Any]:

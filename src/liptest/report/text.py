@@ -240,7 +240,7 @@ def _meanings(rows: Sequence[PlanRow]) -> dict[str, str]:
 
 def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
     """The table of ``privacy_plan_table``, and what a YES means."""
-    header = ("method", "output distributions", "draws", "theta", "form", "source")
+    header = ("method", "distributions", "draws", "theta", "form", "source")
     usable = [row for row in rows if math.isfinite(row.laws)]
     cells = [
         [

@@ -35,6 +35,7 @@ TYPED = {
     "check {}": ["check mine.py:flips --epsilon 1 --records 3"],
     "init {}": ["init mine.py:flips --force --output other.toml"],
     "check{}": ["check --config liptest.toml"],
+    "init {} {}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
     "init {} --epsilon 1{}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
     "release": ["release mine.py:right --epsilon 2 --records 3 --private private.csv --in-process"],
     "law": ["law mine.py:flips --ones 1 --records 3"],

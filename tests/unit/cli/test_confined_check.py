@@ -92,7 +92,7 @@ def test_code_that_is_not_the_code_on_disk(
     with (folder / "mine.py").open("a") as file:
         file.write("\n# changed\n")
     assert main(ASKED) == 4
-    assert "its files is not the one" in capsys.readouterr().err
+    assert "its files is not the requested one" in capsys.readouterr().err
 
 
 def changed(answer: dict[str, Any], **verdict: Any) -> None:

@@ -282,7 +282,7 @@ def test_engines_that_answer_otherwise_are_refused(monkeypatch: pytest.MonkeyPat
 
     found = released.on_domain(table).aligned_paths(table)
     assert isinstance(found, NoPaths)
-    assert "what the engine answers otherwise" in found.reason
+    assert "to which the engine answers" in found.reason
 
 
 def _comparisons() -> Any:

@@ -289,7 +289,7 @@ def test_what_does_not_fit_is_refused() -> None:
         lt.SampledDistribution.of_rows(crowd(4, "replace"), public, rows=3)
     with pytest.raises(DatasetError, match="no column 'age'"):
         lt.SampledDistribution.of_rows(table, {"region": ["north"], "age": ["old"]})
-    with pytest.raises(DatasetError, match="outside of Real"):
+    with pytest.raises(DatasetError, match="outside Real"):
         lt.SampledDistribution.of_rows(table, {"age": [11.0], "region": ["north"]})
     with pytest.raises(InputError, match="has no rows"):
         lt.SampledDistribution.of_rows(table, {"age": [], "region": []})
