@@ -625,7 +625,7 @@ def _is_internal(module: str, value: Any) -> bool:
     return _is_own(module)
 
 
-#: Classes whose own objects have no attributes, and are no code: nothing need be asked of them.
+#: Classes whose own objects have no attributes and are not code: nothing need be asked of them.
 _BARE_KINDS: tuple[type, ...] = (int, float, complex, bool, str, bytes, slice, range)
 _BARE_KINDS += (
     tuple,
