@@ -181,8 +181,11 @@ class ExternalProgram:
         if self._lines:
             said = self._once(dataset, count, seed)
             return said if isinstance(said, _Ended) else _read_lines(said, count)
-        said = self._line(dataset, count, seed)
-        return said if isinstance(said, _Ended) else read_answer(said, count)
+        try:
+            return self._line(dataset, count, seed)
+        except MechanismError:
+            self.close()  # what it may say later answers nothing
+            raise
 
     def _once(self, dataset: list[int], count: int, seed: int) -> bytes | _Ended:
         """All that a new process says, or how it failed."""
@@ -198,20 +201,19 @@ class ExternalProgram:
         finally:
             running.end()
 
-    def _line(self, dataset: list[int], count: int, seed: int) -> bytes | _Ended:
+    def _line(self, dataset: list[int], count: int, seed: int) -> list[Any] | _Ended:
         """The answer of the process that stays, of a new one where it ended since."""
-        request = json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode() + b"\n"
+        request = _request(dataset, count, seed)
         for _ in range(_TRIES):
             running = _running.get(self._key)
+            if running is not None and running.last_count == count:
+                running = self._separated(running, dataset, seed)
             if running is None:
                 running = _running[self._key] = self._started([self._path, *self.command[1:]])
-            try:
-                said, is_over = running.talk(request, self.seconds, whole=False)
-            except MechanismError:
-                self.close()
-                raise
+            said, is_over = running.talk(request, self.seconds, whole=False)
             if not is_over:
-                return said
+                running.last_count = count
+                return read_answer(said, count)
             # Who ended before the request was read did not end because of it.
             is_unheard = running.is_deaf or running.waiting_in(running.child.stdin) == len(request)
             ended = running.ended()
@@ -219,6 +221,26 @@ class ExternalProgram:
             if not is_unheard:
                 break
         return ended
+
+    def _separated(self, running: _Running, dataset: list[int], seed: int) -> _Running | None:
+        """The process after a request for another number of outputs, which are thrown away.
+
+        Requests that follow each other ask for different numbers. So a second line for one, of as
+        many outputs, is never taken for the answer to the next, however late it comes. None where
+        the process ended.
+        """
+        before = running.last_count
+        count = 2 if before == 1 else 1
+        request = _request(dataset, count, (seed + (1 << 52)) % (1 << 53))
+        said, is_over = running.talk(request, self.seconds, whole=False)
+        if is_over:
+            self.close()
+            return None
+        if _count_in(said) == before:
+            raise MechanismError(_MORE_LINES)
+        read_answer(said, count)
+        running.last_count = count
+        return running
 
     def _started(self, words: list[str]) -> _Running:
         named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
@@ -249,6 +271,8 @@ class _Running:
 
     child: subprocess.Popen[bytes]
     is_deaf: bool = False
+    #: How many outputs its last answer has; 0 before the first.
+    last_count: int = 0
     #: The end of what it wrote to standard error.
     complaint: bytes = b""
 
@@ -261,9 +285,7 @@ class _Running:
         said, left = bytearray(), memoryview(request)
         source, sink, aside = self._pipes()
         if self.waiting_in(self.child.stdout):
-            raise MechanismError(
-                "the program said more than one line for a request; the answer is one line of JSON"
-            )
+            raise MechanismError(_MORE_LINES)
         with selectors.DefaultSelector() as selector:
             selector.register(source, selectors.EVENT_READ)
             selector.register(aside, selectors.EVENT_READ)
@@ -354,6 +376,7 @@ class _Running:
             return left[len(left) :]  # what it says decides
 
 
+_MORE_LINES = "the program said more than one line for a request; the answer is one line of JSON"
 _TOO_LONG = "the program took longer than --seconds for one request, and was ended"
 _Key = tuple[int, int, ExternalProgram, tuple[Any, ...]]
 _running: dict[_Key, _Running] = {}
@@ -395,6 +418,19 @@ def _filled(word: str, values: tuple[str, ...]) -> str:
 
 def _hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _request(dataset: list[int], count: int, seed: int) -> bytes:
+    return json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode() + b"\n"
+
+
+def _count_in(line: bytes) -> int | None:
+    """How many outputs an answer has; None of one that is not understood."""
+    try:
+        outputs = json.loads(line)["outputs"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
+    return len(outputs) if isinstance(outputs, list) else None
 
 
 def _read_lines(whole: bytes, count: int) -> list[Any]:

@@ -31,7 +31,7 @@ from types import (
 )
 from typing import Any
 
-from liptest.enumerate.replaceable_names import attribute_of, imported_by
+from liptest.enumerate.replaceable_names import BARE_KINDS, attribute_of, imported_by
 from liptest.errors import InputError, UnsupportedRandomnessError, shown
 from liptest.values.lines import is_of_packages, line_in_words
 
@@ -86,6 +86,8 @@ def _package_at(frame: FrameType) -> str:
 
 def compiled_package(value: Any) -> str | None:
     """The package of compiled code that is not known, where a value is such code, or made by it."""
+    if id(type(value)) in BARE_KINDS:
+        return None
     if isinstance(value, type):
         return _of_class(value)
     if isinstance(value, _PYTHONS):
@@ -247,16 +249,24 @@ class CompiledCode:
         for value in named_values(frame.f_code, frame.f_globals):
             self.check(value, frame)
 
-    def returned(self, frame: FrameType) -> None:
-        """A function of Python ends: what it holds, and attributes of that which it names."""
-        names = frame.f_code.co_names
-        for value in frame.f_locals.values():
+    def returned(
+        self, frame: FrameType, held: dict[str, Any], insides: list[dict[str, Any]]
+    ) -> None:
+        """A function of Python ends: what it holds, and attributes of that which it names.
+
+        ``held`` are its variables, ``insides`` the attributes of their values.
+        """
+        for value in held.values():
             self.check(value, frame)
-            inside = attribute_of(value, "__dict__") if names else None
-            if isinstance(inside, dict):
-                for name in names:
-                    if name in inside:
-                        self.check(inside[name], frame)
+        for inside in insides:
+            for name in frame.f_code.co_names:
+                if name in inside:
+                    self.check(inside[name], frame)
+
+    @staticmethod
+    def is_by_caller(frame: FrameType) -> bool:
+        """Whether it depends on the caller of a frame's code if it is looked at."""
+        return _package_at(frame) in _PARTS
 
     def is_looked_at(self, frame: FrameType) -> bool:
         """Whether a frame's code may use compiled code that is not known."""

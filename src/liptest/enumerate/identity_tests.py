@@ -64,11 +64,8 @@ class _Operands:
     """What steps of code leave on the stack, where that can be told."""
 
     def __init__(self, code: CodeType, held: Mapping[str, Any], space: Mapping[str, Any]) -> None:
-        self.steps = steps_of(code)
         self._held, self._space = held, space
-        self._targets = _targets_in(code)
-        self._lasting = _lasting_names(code)
-        self._written = {step.value for step in self.steps if step.name == "STORE_ATTR"}
+        self.steps, self._targets, self._lasting, self._written = _known_of(code)
 
     def may_be_numbers(self, place: int) -> bool:
         """Whether a test at a step may be of a random number and another one."""
@@ -157,6 +154,15 @@ def _is_none_or_class(step: CodeStep) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
+def _known_of(
+    code: CodeType,
+) -> tuple[tuple[CodeStep, ...], frozenset[int], frozenset[str], frozenset[str]]:
+    """Steps of code, those that it jumps to, lasting names, and attributes that it sets."""
+    steps = steps_of(code)
+    written = frozenset(step.value for step in steps if step.name == "STORE_ATTR")
+    return steps, _targets_in(code), _lasting_names(code), written
+
+
 def _lasting_names(code: CodeType) -> frozenset[str]:
     """Variables that are what they were at first: parameters, and those that are set once."""
     stored: dict[str, int] = {}

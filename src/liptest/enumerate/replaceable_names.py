@@ -625,6 +625,30 @@ def _is_internal(module: str, value: Any) -> bool:
     return _is_own(module)
 
 
+#: Classes whose own objects have no attributes and are not code: nothing need be asked of them.
+_BARE_KINDS: tuple[type, ...] = (int, float, complex, bool, str, bytes, slice, range)
+_BARE_KINDS += (
+    tuple,
+    list,
+    dict,
+    set,
+    frozenset,
+    type(None),
+    np.ndarray,
+    np.float64,
+    np.int64,
+    np.bool_,
+)
+#: By id, as classes of the program may have a hash of their own; these classes stay.
+BARE_KINDS = frozenset(map(id, _BARE_KINDS))
+
+
+def insides_of(values: Iterable[Any]) -> list[dict[str, Any]]:
+    """The attributes of those of some objects that have any."""
+    found = (attribute_of(one, "__dict__") for one in values if id(type(one)) not in BARE_KINDS)
+    return [inside for inside in found if isinstance(inside, dict)]
+
+
 def attribute_of(value: Any, name: str) -> Any:
     """What an object has under a name, None for nothing; none of its own ``__getattr__`` is run."""
     try:

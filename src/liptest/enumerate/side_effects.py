@@ -336,7 +336,8 @@ class RandomnessWatch:
         seen: list[Any] = []
         first, last = SYSTEM_SOURCES[0], SYSTEM_SOURCES[-1]
         # By file, not by code, whose hash is that of all its parts.
-        is_own: dict[str, bool] = {}
+        own_files: set[str] = set()
+        other_files: set[str] = set()
 
         # Called for all that is called and that returns; what ends most events comes first.
         def note(frame: Any, event: str, argument: Any) -> None:
@@ -347,10 +348,14 @@ class RandomnessWatch:
                 return  # that a built-in function has ended tells nothing
             # Most events are those of the values that the program calculates with.
             file = frame.f_code.co_filename
-            own = is_own.get(file)
-            if own is None:
-                own = is_own[file] = file.startswith(_OWN_CODE)
-            if not (own or look is None or self._is_silent):
+            if file in own_files:
+                return
+            if file not in other_files:
+                if file.startswith(_OWN_CODE):
+                    own_files.add(file)
+                    return
+                other_files.add(file)
+            if not (look is None or self._is_silent):
                 look(frame, event, argument)
 
         free = sys.getprofile() is None

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from liptest.enumerate.replaceable_names import (
     COMPUTED,
     attribute_of,
     imported_by,
+    insides_of,
     is_foreign,
     is_others,
     names_in,
@@ -99,6 +100,28 @@ _TELLING_NAMES |= {"attrgetter", "methodcaller", "_random", *COMPUTED}
 _SET_ITERATOR: Any = type(iter(set()))
 
 
+class _Kind(NamedTuple):
+    """What is known of code in a module, once for all events of it."""
+
+    module: Any
+    code: CodeType
+    is_program: bool
+    #: Whether compiled code that it uses is told; None where its caller decides.
+    is_unknown: bool | None
+    is_of_polars: bool
+    #: Of code of the program: what its steps may do, and constant sets that it walks.
+    tests_identity: bool = False
+    makes_sets: bool = False
+    may_ask: bool = False
+    walked_constants: tuple[CodeStep, ...] = ()
+
+    @property
+    def asks_at_end(self) -> bool:
+        """Whether anything that the code does is looked at where it ends, but for what it holds."""
+        asks = self.may_ask or self.tests_identity or self.makes_sets
+        return asks or bool(self.walked_constants)
+
+
 class Surroundings:
     """Looks at one analysis through the profiling hook; ``refuse(error)`` ends it.
 
@@ -112,9 +135,9 @@ class Surroundings:
         self._refuse = refuse
         #: By the name of a module: whether it is a library that uses no other compiled code.
         self._is_quiet: dict[str, bool] = {}
-        #: By the id of code, which is kept: whether it is the program's, whether compiled code
-        #: that it uses is told, and whether it is polars'. The hash of code is that of its parts.
-        self._kinds: dict[int, tuple[bool, bool, bool, CodeType]] = {}
+        #: By the id of code, which is kept, so that no id is used twice. The hash of code is that
+        #: of its parts.
+        self._kinds: dict[int, _Kind] = {}
         self._entered: set[int] = set()
         #: Code that tells nothing, by id.
         self._harmless: dict[int, CodeType] = {}
@@ -181,17 +204,24 @@ class Surroundings:
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
         """One event of the profiling hook."""
         # Most events are those of libraries: of these a clock alone tells something.
-        if self._is_of_library(frame.f_globals.get("__name__")):
+        module: Any = frame.f_globals.get("__name__")
+        is_quiet = self._is_quiet.get(module) if type(module) is str else False
+        if is_quiet is None:
+            is_quiet = self._is_quiet[module] = is_others(module) and is_always_known(module)
+        if is_quiet:
             is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
             if is_builtin and argument.__name__ in _CLOCK_NAMES:
                 self._called(frame, argument)
             return
         code = frame.f_code
-        kinds = self._kinds.get(id(code))
-        if kinds is None:
-            own = is_programs(frame), self.compiled.is_looked_at(frame), _is_of_polars(frame)
-            kinds = self._kinds[id(code)] = *own, code
-        is_program, is_unknown, is_of_polars, _ = kinds
+        kind = self._kinds.get(id(code))
+        if kind is None or kind.module is not module:
+            kind = self._kinds[id(code)] = _kind_of(frame, module, self.compiled)
+            self._entered.discard(id(code))
+        is_program, is_of_polars = kind.is_program, kind.is_of_polars
+        is_unknown = kind.is_unknown
+        if is_unknown is None:
+            is_unknown = self.compiled.is_looked_at(frame)
         if not (is_program or is_unknown or is_of_polars):
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
             if is_builtin and argument.__name__ in _CLOCK_NAMES:
@@ -222,20 +252,23 @@ class Surroundings:
                 self._entered.add(id(code))  # not where it was refused: it may be run again
             if is_program and code.co_varnames[:1] == (".0",):
                 self._set_walked_inside(frame)
-        elif event == "return" and is_program and not _tells_nothing_at_end(frame, argument):
-            if is_unknown:
-                self.compiled.returned(frame)
-            self._identities_of(frame)
-            self._sets_of(frame, argument)
+        elif event == "return" and is_program and not _tells_nothing_at_end(frame, kind, argument):
+            self._returned(frame, kind, argument, is_unknown=is_unknown)
 
-    def _is_of_library(self, module: Any) -> bool:
-        """Whether a module is a library's that uses no compiled code but what is known."""
-        if type(module) is not str:
-            return False
-        known = self._is_quiet.get(module)
-        if known is None:
-            known = self._is_quiet[module] = is_others(module) and is_always_known(module)
-        return known
+    def _returned(self, frame: FrameType, kind: _Kind, answer: Any, *, is_unknown: bool) -> None:
+        """A function of the program ends: what its variables are now."""
+        held = frame.f_locals
+        insides = insides_of(held.values()) if kind.code.co_names else []
+        if is_unknown:
+            self.compiled.returned(frame, held, insides)
+        if kind.tests_identity:
+            self._identities_of(frame)
+        self._sets_of(frame, kind, {**held}, insides)
+        before = frame.f_back
+        if not has_no_order(answer) or before is None or not is_programs(before):
+            return
+        if not is_harmless_after(before.f_code, before.f_lasti):
+            self._walked(before, f"what {kind.code.co_name} returns")
 
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
         words = line_in_words(frame.f_code.co_filename, line or frame.f_lineno)
@@ -329,33 +362,33 @@ class Surroundings:
                 )
             )
 
-    def _sets_of(self, frame: FrameType, answer: Any) -> None:
-        """Sets without an order that code walks: constants, variables, what it names or makes."""
-        code = frame.f_code
-        held = dict(frame.f_locals)
-        named = [name for name in code.co_names if name in frame.f_globals]
-        held |= {name: frame.f_globals[name] for name in named if name not in held}
-        for value in list(frame.f_locals.values()):
-            inside = attribute_of(value, "__dict__") if code.co_names else None
-            if isinstance(inside, dict):
-                held |= {name: inside[name] for name in code.co_names if name in inside}
+    def _sets_of(
+        self, frame: FrameType, kind: _Kind, held: dict[str, Any], insides: list[dict[str, Any]]
+    ) -> None:
+        """Sets without an order that code walks: constants, variables, what it names or makes.
+
+        ``held`` are its variables, ``insides`` the attributes of their values.
+        """
+        code, space = kind.code, frame.f_globals
+        for name in code.co_names:
+            if name in space and name not in held:
+                held[name] = space[name]
+            for inside in insides:
+                if name in inside:
+                    held[name] = inside[name]
         for name, value in held.items():
             if has_no_order(value):
                 for step, is_harmless in uses_of_name(code, name):
                     if not is_harmless:
                         self._walked(frame, name, step)
-        for step, is_harmless in uses_of_constants(code):
-            if has_no_order(step.value) and not is_harmless:
+        for step in kind.walked_constants:
+            if has_no_order(step.value):
                 self._walked(frame, "a constant", step)
-        if makes_sets(code):
+        if kind.makes_sets:
             for step in walks_of_made_sets(code, held):
                 self._walked(frame, "made there of what may not be numbers", step)
-        self._ask(frame, questions_of_generators(code, held))
-        before = frame.f_back
-        if not has_no_order(answer) or before is None or not is_programs(before):
-            return
-        if not is_harmless_after(before.f_code, before.f_lasti):
-            self._walked(before, f"what {code.co_name} returns")
+        if kind.may_ask:
+            self._ask(frame, questions_of_generators(code, held))
 
     def _set_walked_inside(self, frame: FrameType) -> None:
         """What a comprehension or a generator expression walks."""
@@ -373,15 +406,14 @@ class Surroundings:
         self._end(frame, what, advice, None if step is None else step.line)
 
 
-def _tells_nothing_at_end(frame: FrameType, answer: Any) -> bool:
+def _tells_nothing_at_end(frame: FrameType, kind: _Kind, answer: Any) -> bool:
     """Whether nothing is to be looked at where code ends, or yields, as most do in each pass.
 
     It asks nothing, and holds no set, and nothing of a library that is not known.
     """
-    code, space = frame.f_code, frame.f_globals
-    if type(answer) in _SETS or not _asks_nothing_at_end(code):
+    if type(answer) in _SETS or kind.asks_at_end:
         return False
-    names = code.co_names
+    names, space = kind.code.co_names, frame.f_globals
     if any(type(space.get(name)) in _SETS for name in names):
         return False
     return all(_tells_nothing(value, names) for value in frame.f_locals.values())
@@ -409,12 +441,16 @@ def _is_known(kind: Any) -> bool:
     return kind is FunctionType or (type(kind) is type and is_known_kind(kind))
 
 
-@lru_cache(maxsize=1 << 12)
-def _asks_nothing_at_end(code: CodeType) -> bool:
-    """Whether nothing that code does is looked at where it ends, but for what it holds."""
-    if may_ask(code) or may_test_identity(code) or makes_sets(code):
-        return False
-    return not walks_constant_sets(code)
+def _kind_of(frame: FrameType, module: Any, compiled: CompiledCode) -> _Kind:
+    """What is known of a frame's code in its module."""
+    code, is_program = frame.f_code, is_programs(frame)
+    is_unknown = None if compiled.is_by_caller(frame) else compiled.is_looked_at(frame)
+    of_library = module, code, is_program, is_unknown, _is_of_polars(frame)
+    if not is_program:
+        return _Kind(*of_library)
+    walked = (use.step for use in uses_of_constants(code) if not use.is_harmless)
+    asked = may_test_identity(code), makes_sets(code), may_ask(code), tuple(walked)
+    return _Kind(*of_library, *asked)
 
 
 def _is_of_polars(frame: FrameType) -> bool:

@@ -30,6 +30,8 @@ for line in sys.stdin:
     answer = {"outputs": [ANSWER for _ in range(n)]}
     print(json.dumps(answer), flush=True)
 """
+#: Both lines in one write, so that both are there when the first is.
+SAID_TWICE = 'print(json.dumps(answer) + "\\n" + json.dumps(answer)'
 Make = Callable[..., ExternalProgram]
 
 
@@ -138,9 +140,55 @@ def test_draws_from_the_clock_are_refused(make: Make) -> None:
 
 
 def test_a_second_line_for_a_request_is_an_error_and_no_answer_to_the_next(make: Make) -> None:
-    twice = answering("rng.random()", "    print(json.dumps(answer), flush=True)")
-    with pytest.raises(MechanismError, match=r"not JSON|more than one line"):
+    twice = answering("rng.random()").replace("print(json.dumps(answer)", SAID_TWICE)
+    with pytest.raises(MechanismError, match="not JSON"):
         draw(make(twice, batch=2), 200)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+@pytest.mark.parametrize("after", [1, 2, 40, 45])
+def test_a_second_line_that_comes_late_is_no_answer_to_the_next_request(
+    make: Make, batch: int, after: int
+) -> None:
+    """The program says it when it has the next request, and is slow from there on: at no time is
+    there a line between two requests.
+
+    Whether both lines are read at once depends on the machine, that it is an error does not.
+    """
+    late = """
+import json, random, sys, time
+for place, line in enumerate(sys.stdin):
+    asked = json.loads(line)
+    if place == AFTER:
+        print(before, flush=True)
+    if place >= AFTER:
+        time.sleep(0.01)
+    rng = random.Random(asked["seed"])
+    before = json.dumps({"outputs": [[asked["dataset"], rng.random()] for _ in range(asked["n"])]})
+    print(before, flush=True)
+"""
+    program = make(late.replace("AFTER", str(after)), batch=batch)
+
+    def draw_of_many() -> None:
+        for value in range(60):
+            draws = draw(program, batch, (value,))
+            assert {given for given, _ in draws} == {(value,)}
+
+    with pytest.raises(MechanismError, match=r"more than one line|with \d outputs|not JSON"):
+        draw_of_many()
+
+
+def test_after_an_error_nothing_that_the_program_says_is_an_answer(make: Make) -> None:
+    """It answers with too many outputs, and once more with as many as were requested."""
+    odd = answering("[data[0], rng.random()]").replace(
+        "    answer =", "    if data[0] == 3: n += 1\n    answer ="
+    )
+    odd += "    if data[0] == 3: print(json.dumps({'outputs': [[3, 0.5]] * (n - 1)}), flush=True)"
+    program = make(odd, batch=2)
+    assert {value for value, _ in draw(program, 4, (1,))} == {1}
+    with pytest.raises(MechanismError):
+        draw(program, 2, (3,))
+    assert {value for value, _ in draw(program, 4, (4,))} == {4}
 
 
 def test_a_text_may_hold_other_ends_of_lines(make: Make) -> None:

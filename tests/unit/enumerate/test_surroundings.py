@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import datetime
+import importlib
 import logging
 import random
 import sys
@@ -11,6 +12,7 @@ import time
 import uuid
 from abc import ABC
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -274,6 +276,42 @@ def test_hashes_and_addresses_are_refused(place: int) -> None:
         law(function)
 
 
+def test_code_that_is_made_anew_in_each_call_is_looked_at() -> None:
+    def made_anew(data: Any, rng: Any) -> Any:
+        answer = 0
+        for place in range(40):  # each is given back, and another one may take its place in memory
+            last = "list(held)" if place == 39 and answer < 8 else "0"
+            lines = f"def f(u):\n    held = {{'a{place}', str(u)}}\n    return {last}"
+            space: dict[str, Any] = {"__name__": "made_anew"}
+            exec(lines, space)
+            answer = space["f"](place)
+        return answer
+
+    with pytest.raises(NonDeterministicError, match="walks a set of strings"):
+        law(made_anew)
+
+
+def test_code_of_a_library_that_runs_in_the_program_is_looked_at() -> None:
+    """Whose code it is says the module that it runs in, also where it ran in a library before."""
+    lines = compile("def f(v):\n    return id(v) % 2", "shared.py", "exec").co_consts[0]
+    there = FunctionType(lines, {"__name__": "dbm.shared", "__builtins__": {"id": id}})
+    here = FunctionType(lines, {"__name__": "program", "__builtins__": {"id": id}})
+
+    def mixed(data: Any, rng: Any) -> int:
+        there(data)
+        return int(here(data))
+
+    def called(data: Any, rng: Any) -> int:
+        there(data)
+        return 1
+
+    with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
+        law(mixed)
+    with pytest.raises(NonDeterministicError, match=r"calls id\(\)"):
+        law(lambda data: int(here(data)))
+    assert law(called) == {1: 1.0}
+
+
 def test_a_profiler_that_would_hide_them_is_named() -> None:
     sys.setprofile(lambda frame, event, argument: None)
     try:
@@ -455,6 +493,8 @@ def test_a_profiler_that_is_on_is_no_error_of_liptest() -> None:
 
 
 def test_what_code_imports_when_it_runs_is_looked_through() -> None:
+    importlib.import_module("tests.unit.enumerate.another_thread")  # loaded before, by whomever
+
     def lazily(data: Any, rng: Any) -> int:
         from tests.unit.enumerate import another_thread
 
