@@ -3,7 +3,8 @@
 These ask whether a statement of a paper holds in general. A program that breaks it answers with NO,
 two datasets and an output: a whole answer. A YES is the statement at one program only, so it
 answers nothing by itself; it shows that the program beside a NO is not refuted for another reason.
-The programs are ours, from the published list of 125 questions. Epsilon and mu are 1 and delta is
+The programs are ours, written with the published answers and comments at hand; some are the
+counterexamples of these comments. There are 125 questions. Epsilon and mu are 1 and delta is
 1/100 where they are free and nothing else is said. Gradients are numbers, the clipping norm is 1,
 and there is one step of training, in question 34 two. Of a projection (40, 41, 43) only the label
 of its answer is looked at: what is private stays so when a part of it is left out.
