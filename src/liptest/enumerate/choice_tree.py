@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from flint import arb
 
@@ -168,6 +168,8 @@ class ChoiceTree:
     most_draws = MAX_DRAWS
     #: What is told of loops that start over (``loops_of_paths``).
     loops: Any = None
+    #: Runs that came to an end, of all trees: one tree may be walked within a run of another.
+    ended_runs: ClassVar[int] = 0
 
     __slots__ = (
         "_complete",
@@ -298,7 +300,7 @@ class ChoiceTree:
         seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
         try:
             with watched_for_progress(
-                lambda: self.leaves + self._cuts,
+                lambda: ChoiceTree.ended_runs,
                 self.fail,
                 self._walk.__code__,
                 seconds,
@@ -444,7 +446,9 @@ class ChoiceTree:
             return self._run_once(run)
         seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
         inside = ChoiceTree._run_once.__code__
-        with watched_for_progress(lambda: 0, self.fail, inside, seconds, self.name):
+        with watched_for_progress(
+            lambda: ChoiceTree.ended_runs, self.fail, inside, seconds, self.name
+        ):
             return self._run_once(run)
 
     def _run_once(self, run: Callable[[], Output]) -> Output:
@@ -461,6 +465,7 @@ class ChoiceTree:
             error = abort.error
         except MechanismError as broken:
             error = broken.with_traceback(None)
+        ChoiceTree.ended_runs += 1
         if self.failure is not None:
             raise self.failure
         if self._cut:

@@ -48,6 +48,8 @@ _EXPRESSIONS = (
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
 )
 _MAX_LEAVES, _MAX_CHOICES = 20_000, 400
+# Functions with their arguments, of which the laws are kept.
+_MOST_LAWS = 50_000
 # Weights of laws that are known in part; common denominators of others may be so large.
 _UNITS, _LONGEST = 1 << 192, 1 << 4096
 Outcomes = tuple[tuple[Any, ...], tuple[int, ...]]
@@ -95,6 +97,8 @@ class SamplerLaws:
                 return self._rewritten[function](*arguments, **options)
             key = function, key
             if key not in self._laws:
+                if len(self._laws) >= _MOST_LAWS:
+                    return self._rewritten[function](*arguments, **options)
                 try:
                     self._laws[key] = self._law_of(function, given)
                 except LawError as error:

@@ -334,7 +334,7 @@ def _explored(
     is_probed = False
     try:
         with watched_for_progress(
-            lambda: tree.leaves + tree.met,
+            lambda: tree.leaves + tree.met + ChoiceTree.ended_runs,
             tree.fail,
             _explored.__code__,
             _MAX_SECONDS,
