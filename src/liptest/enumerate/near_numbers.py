@@ -21,6 +21,7 @@ from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.sampler_noise import NoiseSamplers
 from liptest.enumerate.whole_numbers import (
+    PROBE_WORK,
     WholeFunction,
     WholeLaw,
     draws_noise_again,
@@ -33,6 +34,7 @@ from liptest.enumerate.whole_outputs import MOST_LEAVES
 from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, exact_ball
 from liptest.mechanisms.likelihood_cells import PairCells
+from liptest.symbolic.work import limited_work
 
 # Outputs that are looked at for the one that tells most.
 _MOST_OUTPUTS = 64
@@ -52,7 +54,8 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     try:
         if draws_noise_again(function):
             return None
-        few = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
+        with limited_work(PROBE_WORK):
+            few = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
         # One number is listed value by value, and so are all its probabilities.
         if few.unexplored or not any(
             leaf.rounding and len(leaf.places) > 1 for leaf in few.outputs

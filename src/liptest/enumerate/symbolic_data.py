@@ -82,6 +82,8 @@ _MAX_SECONDS = 60.0
 _MOST_REFINED = 6
 # Choices and variables of all paths.
 _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
+# So many terms of conditions, as of sums that grow, cost what one choice does.
+_TERMS = 4
 # When runs by chance look how many paths there are, and how many of them.
 _PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
 # Points at which the program is run on plain data; fewer where there are many records, or many
@@ -354,6 +356,7 @@ def _explored(
                 left = () if tree.loops is None else tree.loops.exits_of_run()
                 leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved, left))
                 work += len(tree.path) + len(path_run.noises)
+                work += sum(len(one.terms) for one in path.conditions) // _TERMS
                 _check_no_bare_place(path, path_run, data)
                 if not (is_probed or tree.met) and (
                     len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK

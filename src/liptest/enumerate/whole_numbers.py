@@ -49,6 +49,7 @@ from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.whole_laws import Extreme, QuotientExtremes
+from liptest.symbolic.work import limited_work
 
 _ZERO = fmpq(0)
 # What rounding may add to a probability that was enumerated, in proportion.
@@ -234,6 +235,8 @@ class _Compared:
 # Runs that show whether whole numbers are answered; what is enumerated of a function as it is
 # written, where its loops are summed up.
 _FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
+#: Work of the first of these.
+PROBE_WORK = 1_000_000
 # Whole numbers of an output that is looked for value by value.
 _MOST_TRACED = 2
 
@@ -255,7 +258,8 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     try:
         if own is None and draws_noise_again(function):
             return None
-        leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
+        with limited_work(PROBE_WORK):
+            leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES, own)
             return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None

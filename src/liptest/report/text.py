@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 import sys
 import textwrap
@@ -298,6 +299,14 @@ _SHORT = 24
 _TEXT_WIDTH = 100
 
 
+def _say(text: str) -> None:
+    """Print; where nobody reads any more, as in ``liptest .. | head``, the command goes on."""
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Screen:
     """Where a command prints: standard output for answers, standard error for the rest."""
 
@@ -310,11 +319,11 @@ class Screen:
         if self._rich:
             self._console.print(Text(text), end="\n\n")
         else:
-            print("\n".join(_wrapped(line) for line in text.splitlines()), end="\n\n")
+            _say("\n".join(_wrapped(line) for line in text.splitlines()) + "\n\n")
 
     def command(self, text: str) -> None:
         """What can be copied and run: one line, however long."""
-        self._console.print(Text(text), soft_wrap=True) if self._rich else print(text)
+        self._console.print(Text(text), soft_wrap=True) if self._rich else _say(text + "\n")
 
     def verdict(self, verdict: PrivacyVerdict) -> None:
         """A whole verdict."""

@@ -242,8 +242,14 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
         shapes.forget_shapes()
     parts = _sum_of(noises, part, 0)
     for bits in _PRECISIONS:
-        with precision(bits):
-            mass = _evaluated(parts)
+        try:
+            with precision(bits):
+                mass = _evaluated(parts)
+        except RecursionError:
+            raise SymbolicError(
+                f"{len(part.ranges)} constraints on sums of noise, each with one variable more, "
+                f"are not integrated; compare sums of fewer variables"
+            ) from None
         if mass.is_finite() and mass.rel_accuracy_bits() >= _ACCURACY:
             return mass
     raise SymbolicError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -114,3 +116,17 @@ def test_the_file_names_ledger_and_vendor(folder: Path) -> None:
 def test_a_ledger_that_cannot_be_written_means_no_test(folder: Path, capsys) -> None:
     assert check("good", "--ledger", "no/where.db") == 2
     assert "YES" not in capsys.readouterr().out
+
+
+def test_what_was_found_is_written_where_nobody_reads_it(tmp_path: Path) -> None:
+    """As in ``liptest check .. --json cert.json | head -1``."""
+    (tmp_path / "mine.py").write_text(
+        "def count(data, rng):\n    return int(data.sum()) + rng.laplace(0, 1)\n"
+    )
+    check = ["check", "mine.py:count", "--epsilon", "1", "--records", "50", "--in-process"]
+    command = [sys.executable, "-m", "liptest", *check, "--json", "cert.json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert process.returncode == 0
+    assert json.loads((tmp_path / "cert.json").read_text())

@@ -189,6 +189,13 @@ def test_a_loop_that_goes_on_with_what_it_has_is_not_counted_so() -> None:
     assert not getattr(followed, "leaves_by_noise", False)
 
 
+@pytest.mark.slow
+def test_paths_of_sums_that_grow_are_given_up_early() -> None:
+    followed = lt.mechanism(keeps_the_last).aligned_paths(N, way="branches")
+    assert not followed.paths
+    assert "more than 4" in followed.reason
+
+
 class _Named(Exception):
     pass
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 import pytest
 from flint import arb, ctx
 
-from liptest.errors import InputError, UnsupportedForm
+from liptest.errors import InputError, SymbolicError, UnsupportedForm
+from liptest.symbolic import probability as probabilities
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System, forget
@@ -245,3 +246,14 @@ def test_forms() -> None:
     assert at_most(-2 * V(3), 4) == at_least(V(3), -2)
     with pytest.raises(InputError, match="no variable"):
         (V(0) - V(0)).between(0, 1)
+
+
+def test_what_is_nested_too_deep_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum that grows with each pass of a loop has as many integrals inside of each other."""
+
+    def nested(parts: object) -> arb:
+        raise RecursionError
+
+    monkeypatch.setattr(probabilities, "_evaluated", nested)
+    with pytest.raises(SymbolicError, match="compare sums of fewer variables"):
+        System((Noise("laplace", Fraction(1)),)).probability([at_least(V(0), 1)])
