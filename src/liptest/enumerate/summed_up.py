@@ -60,12 +60,11 @@ def enumerate_with_loops(
 
 
 def of_first_passes(function: Any, as_written: Enumeration, session: Session) -> Enumeration:
-    """How the runs are enumerated that make up a law: each loop that draws noise is left at once,
-    where there is one."""
+    """An enumeration with loops that start over left at once, whose runs lead to all outputs."""
     if function._rewrite is not None or function._keeps_whole or function.max_seconds is not None:
         return as_written
     summed = _known_of(function)
-    single = None if summed.is_left_at_once is False else summed.passes.of_session(session)
+    single = None if summed.second_passes_differ else summed.passes.of_session(session)
     return as_written if single is None else replace(as_written, function=single)
 
 
@@ -87,9 +86,11 @@ class _SummedUp:
     passes: SinglePasses
     budgets: dict[str, Any]
     helps: bool | None = None
-    #: Whether loops that draw noise are left in their first passes, and in how many laws.
-    is_left_at_once: bool | None = None
+    #: In how many laws loops that draw noise were left in their first passes; whether in one of
+    #: them second passes changed the law.
     left_at_once: int = 0
+    second_passes_differ: bool = False
+    _draws_again: bool | None = None
 
     @classmethod
     def of(cls, function: Any) -> _SummedUp:
@@ -102,11 +103,10 @@ class _SummedUp:
     @property
     def conditions(self) -> set[str]:
         """What its laws rest on."""
-        if self.is_left_at_once:
-            return {LEFT_AT_ONCE}
+        conditions = {LEFT_AT_ONCE} if self.left_at_once else set()
         if not self.helps:
-            return set()
-        conditions = {SUMMED_UP} if self.folds.loops_summed_up else set()
+            return conditions
+        conditions |= {SUMMED_UP} if self.folds.loops_summed_up else set()
         return (
             conditions
             | ({_DRAWN_ONCE} if self.samplers.is_used else set())
@@ -120,14 +120,15 @@ class _SummedUp:
         enumerated: Callable[[Enumeration], Enumerated],
     ) -> Enumerated:
         """A law, as it is written where that is whole or there is nothing to sum up."""
+        if self.draws_noise_again(session):
+            once = self._left_at_once(as_written, session, enumerated)
+            if once is not None and once.law.fractions is None and not once.law.unexplored:
+                return once
+            if once is None:
+                limited = partial(_short, as_written.new_tree, choices=_SOME_CHOICES)
+                as_written = replace(as_written, new_tree=limited)
         if self.helps is False:
             return enumerated(as_written)
-        once = self._left_at_once(as_written, session, enumerated)
-        if once is not None:
-            return once
-        if self.is_left_at_once is False:
-            limited = partial(_short, as_written.new_tree, choices=_SOME_CHOICES)
-            as_written = replace(as_written, new_tree=limited)
         try:
             short = partial(_short, as_written.new_tree, runs=_SOME_RUNS)
             part = enumerated(replace(as_written, new_tree=short))
@@ -141,17 +142,24 @@ class _SummedUp:
         self.helps = summed is not None and _fits(part.law, summed.law)
         return summed if summed is not None and self.helps else enumerated(as_written)
 
+    def draws_noise_again(self, session: Session) -> bool:
+        """Whether a loop of the code that starts over draws noise."""
+        if self._draws_again is None:
+            self.rewritten(session)
+            self._draws_again = self.passes.count_loops(session) > self.samplers.loops
+        return self._draws_again
+
     def _left_at_once(
         self,
         as_written: Enumeration,
         session: Session,
         enumerated: Callable[[Enumeration], Enumerated],
     ) -> Enumerated | None:
-        """The law of a program whose loops draw noise, from their first passes.
+        """The law of a program whose loops draw noise, from their first passes; None if refused.
 
         Of some laws it is looked whether second passes change them.
         """
-        if self.is_left_at_once is False:
+        if self.second_passes_differ:
             return None
 
         def law(passes: int) -> Enumerated | None:
@@ -162,17 +170,16 @@ class _SummedUp:
             changes: dict[str, Any] = {"function": function, "new_tree": tree}
             with suppress(LiptestError):
                 return enumerated(replace(as_written, **changes, repetition=Repetition()))
-            self.is_left_at_once = False
             return None
 
         found = law(1)
         if found is None or found.law.fractions is not None or found.law.unexplored:
-            return None
+            return found
         self.left_at_once += 1
         if self.left_at_once & (self.left_at_once - 1) == 0:
             longer = law(2)
-            self.is_left_at_once = longer is not None and are_near(found.law, longer.law)
-        return found if self.is_left_at_once else None
+            self.second_passes_differ = longer is None or not are_near(found.law, longer.law)
+        return None if self.second_passes_differ else found
 
     def _summed(
         self,
