@@ -295,7 +295,7 @@ def _in_order(
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
     """Whether an expression is constant data, a type, or a generator of the module random."""
     value = original_of(constant_of(source, node))
-    return _is_plain(value) or value in _TYPES or is_generator(value)
+    return _is_plain(value) or any(value is kind for kind in _TYPES) or is_generator(value)
 
 
 def _weights(masses: list[Fraction], unexplored: Fraction) -> tuple[int, ...]:
