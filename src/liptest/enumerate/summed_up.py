@@ -122,7 +122,7 @@ class _SummedUp:
         """A law, as it is written where that is whole or there is nothing to sum up."""
         if self.draws_noise_again(session):
             once = self._left_at_once(as_written, session, enumerated)
-            if once is not None and once.law.fractions is None and not once.law.unexplored:
+            if once is not None and not once.law.unexplored:
                 return once
             if once is None:
                 limited = partial(_short, as_written.new_tree, choices=_SOME_CHOICES)
@@ -173,7 +173,7 @@ class _SummedUp:
             return None
 
         found = law(1)
-        if found is None or found.law.fractions is not None or found.law.unexplored:
+        if found is None or found.law.unexplored:
             return found
         self.left_at_once += 1
         if self.left_at_once & (self.left_at_once - 1) == 0:
