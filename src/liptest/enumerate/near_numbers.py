@@ -24,7 +24,6 @@ from liptest.enumerate.whole_numbers import (
     PROBE_WORK,
     WholeFunction,
     WholeLaw,
-    draws_noise_again,
     noise_rates,
     numbered_output,
     stick_of_whole,
@@ -52,7 +51,7 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     samplers = NoiseSamplers(function.name, conditions)
     rewrite = Rewritten(function, Folds(lambda value: None, samplers.summarised, samplers=samplers))
     try:
-        if draws_noise_again(function):
+        if function.draws_noise_again():
             return None
         with limited_work(PROBE_WORK):
             few = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)

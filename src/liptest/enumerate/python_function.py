@@ -45,7 +45,7 @@ from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.sub_samplers import tree_of
-from liptest.enumerate.summed_up import enumerate_with_loops, of_first_passes
+from liptest.enumerate.summed_up import draws_noise_again, enumerate_with_loops, of_first_passes
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
@@ -211,8 +211,7 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        conditions = *self._known.told_conditions(), *conditions_of(self._effects)
-        return "; ".join((source, *conditions))
+        return "; ".join((source, *self._known.told_conditions(), *conditions_of(self._effects)))
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""
@@ -288,10 +287,9 @@ class PythonFunction(Mechanism):
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
         """What is read of one dataset, (d,), in the first of the runs that make up its law."""
         with self._session() as session:
-            every = of_first_passes(self, self._enumeration, session)  # no time: only the first
-            first = partial(every.new_tree, max_seconds=1e-9)
-            found = replace(every, new_tree=first).recorded(dataset, session)
-            return list(self._known.noted(found).reads)
+            every = of_first_passes(self, self._enumeration, session)
+            first = replace(every, new_tree=partial(every.new_tree, max_seconds=1e-9))
+            return list(self._known.noted(first.recorded(dataset, session)).reads)
 
     def trace(self, dataset: IntArray, *outputs: Output) -> list[TracedChoice] | None:
         """Random choices that lead to one of the outputs on a dataset, (d,).
@@ -361,14 +359,17 @@ class PythonFunction(Mechanism):
 
         return find_near_numbers(self, dataset)
 
+    def draws_noise_again(self) -> bool:
+        """Whether a loop of it that starts over draws noise."""
+        return draws_noise_again(self)
+
     def of_leaves(self, runs: int, rewrite: Any = None) -> PythonFunction:
         """The same function, whose laws are of leaves with whole numbers, within so many runs.
 
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
-        laws, runs = KnownLaws(self.name, self._known.records), min(runs, self.max_leaves)
         changes: dict[str, Any] = {"outputs": None, "_keeps_whole": True, "_rewrite": rewrite}
-        return copied(self, max_leaves=runs, _known=laws, **changes)
+        return copied(self.afresh(), max_leaves=min(runs, self.max_leaves), **changes)
 
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
@@ -546,9 +547,8 @@ class PythonFunction(Mechanism):
     @property
     def _enumeration(self) -> Enumeration:
         kind = WholeTree if self._keeps_whole else ChoiceTree
-        new_tree = partial(kind, self.name, **self._budgets)
-        repetition = self._known.repetition
-        return Enumeration(self.name, self._called, self._outputs, new_tree, repetition)
+        new_tree, again = partial(kind, self.name, **self._budgets), self._known.repetition
+        return Enumeration(self.name, self._called, self._outputs, new_tree, again)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:

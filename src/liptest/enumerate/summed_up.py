@@ -53,7 +53,7 @@ def enumerate_with_loops(
         return enumerated(replace(as_written, function=function._rewrite(session)))
     if function._keeps_whole or function.max_seconds is not None:
         return enumerated(as_written)
-    summed = _known_of(function)
+    summed = _known_of(function, session)
     outcome = summed.law(as_written, session, enumerated)
     function._known.conditions |= summed.conditions
     return outcome
@@ -63,15 +63,21 @@ def of_first_passes(function: Any, as_written: Enumeration, session: Session) ->
     """An enumeration with loops that start over left at once, whose runs lead to all outputs."""
     if function._rewrite is not None or function._keeps_whole or function.max_seconds is not None:
         return as_written
-    summed = _known_of(function)
+    summed = _known_of(function, session)
     single = None if summed.second_passes_differ else summed.passes.of_session(session)
     return as_written if single is None else replace(as_written, function=single)
 
 
-def _known_of(function: Any) -> _SummedUp:
+def draws_noise_again(function: Any) -> bool:
+    """Whether a loop of a Python function that starts over draws noise."""
+    with function._session() as session:
+        return _known_of(function, session).draws_again
+
+
+def _known_of(function: Any, session: Session) -> _SummedUp:
     memory = function._known
     if memory.summed_up is None:
-        memory.summed_up = _SummedUp.of(function)
+        memory.summed_up = _SummedUp.of(function, session)
     known: _SummedUp = memory.summed_up
     return known
 
@@ -85,20 +91,25 @@ class _SummedUp:
     samplers: SamplerLaws
     passes: SinglePasses
     budgets: dict[str, Any]
+    #: Whether a loop of it that starts over draws noise.
+    draws_again: bool
     helps: bool | None = None
     #: In how many laws loops that draw noise were left in their first passes; whether in one of
     #: them second passes changed the law.
     left_at_once: int = 0
     second_passes_differ: bool = False
-    _draws_again: bool | None = None
 
     @classmethod
-    def of(cls, function: Any) -> _SummedUp:
+    def of(cls, function: Any, session: Session) -> _SummedUp:
         """Of a Python function."""
         samplers = SamplerLaws(function.name)
         folds = Folds(lambda value: None, samplers.summarised, samplers=samplers)
         rewritten, passes = Rewritten(function, folds), SinglePasses(function)
-        return cls(rewritten, folds, samplers, passes, function._budgets)
+        # Loops of functions that only draw count on both sides.
+        only_numbers = SamplerLaws(function.name)
+        Rewritten(function, Folds(lambda value: None, samplers=only_numbers))(session)
+        draws_again = passes.count_loops(session) > only_numbers.loops
+        return cls(rewritten, folds, samplers, passes, function._budgets, draws_again)
 
     @property
     def conditions(self) -> set[str]:
@@ -120,7 +131,7 @@ class _SummedUp:
         enumerated: Callable[[Enumeration], Enumerated],
     ) -> Enumerated:
         """A law, as it is written where that is whole or there is nothing to sum up."""
-        if self.draws_noise_again(session):
+        if self.draws_again:
             once = self._left_at_once(as_written, session, enumerated)
             if once is not None and not once.law.unexplored:
                 return once
@@ -141,13 +152,6 @@ class _SummedUp:
         )
         self.helps = summed is not None and _fits(part.law, summed.law)
         return summed if summed is not None and self.helps else enumerated(as_written)
-
-    def draws_noise_again(self, session: Session) -> bool:
-        """Whether a loop of the code that starts over draws noise."""
-        if self._draws_again is None:
-            self.rewritten(session)
-            self._draws_again = self.passes.count_loops(session) > self.samplers.loops
-        return self._draws_again
 
     def _left_at_once(
         self,

@@ -36,7 +36,6 @@ from liptest.enumerate.number_laws import (
     way_of,
 )
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
-from liptest.enumerate.single_passes import SinglePasses
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
@@ -241,14 +240,6 @@ PROBE_WORK = 1_000_000
 _MOST_TRACED = 2
 
 
-def draws_noise_again(function: Any) -> bool:
-    """Whether a loop of a Python function that starts over draws noise."""
-    samplers = SamplerLaws(function.name)
-    with function._session() as session:
-        Rewritten(function, Folds(lambda value: None, samplers=samplers))(session)
-        return SinglePasses(function).count_loops(session) > samplers.loops
-
-
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
     """A Python function seen so; None where that is not followed, or tells no more."""
     samplers = SamplerLaws(function.name)
@@ -256,7 +247,7 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     own = function._rewrite
     rewrite = own or Rewritten(function, folds)
     try:
-        if own is None and draws_noise_again(function):
+        if own is None and function.draws_noise_again():
             return None
         with limited_work(PROBE_WORK):
             leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
