@@ -20,12 +20,11 @@ from liptest.errors import InputError, shown
 
 #: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
 _ENDLESS = {
-    "PermuteAndFlip": "each candidate is accepted by a loop without an end",
     "GaussianDiscrete": "it rejects candidates in a loop without an end",
     "LaplaceBoundedDomain": "it rejects candidates in a loop without an end",
 }
 #: Mechanisms that draw one random number, or a few, and answer one of countably many outputs.
-_KNOWN = {"Binary", "Geometric", "Exponential", "ExponentialCategorical"}
+_KNOWN = {"Binary", "Geometric", "Exponential", "ExponentialCategorical", "PermuteAndFlip"}
 
 
 class Implemented(PythonFunction):
@@ -84,10 +83,11 @@ def diffprivlib(
     """A diffprivlib mechanism, with ``.domain``, ``.epsilon``, ``.delta`` and ``.notes``.
 
     Works for mechanisms with countably many outputs: ``Binary``, ``Geometric``,
-    ``GeometricTruncated``, ``GeometricFolded``, ``Exponential``, ``ExponentialCategorical`` and
-    ``ExponentialHierarchical``. Every float that the code computes is the one that is computed
-    here, so rounding, overflow and exceptions are part of the law. Where two datasets have an
-    output of 1e-16 that the other has not, a claim needs a delta above it.
+    ``GeometricTruncated``, ``GeometricFolded``, ``Exponential``, ``PermuteAndFlip``,
+    ``ExponentialCategorical`` and ``ExponentialHierarchical``. Every float that the code computes
+    is the one that is computed here, so rounding, overflow and exceptions are part of the law.
+    Where two datasets have an output of 1e-16 that the other has not, a claim needs a delta above
+    it.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def diffprivlib(
         dataset's one coordinate counts, numbers in steps of the sensitivity: neighbouring datasets
         are as far apart as the claim allows.
     utility
-        dataset -> scores of the candidates; for ``Exponential``, which is given them when it is
-        built.
+        dataset -> scores of the candidates; for ``Exponential`` and ``PermuteAndFlip``,
+        which are given them when they are built.
 
     Raises
     ------
@@ -121,8 +121,8 @@ def diffprivlib(
     selection = isinstance(mechanism, package.Exponential)
     if selection is not (utility is not None):
         raise InputError(
-            f"utility={shown(utility)}: Exponential is built with the scores of the data, so give "
-            f"utility=, dataset -> scores; other mechanisms take none",
+            f"utility={shown(utility)}: Exponential and PermuteAndFlip are built with the "
+            f"scores of the data, so give utility=, dataset -> scores; other mechanisms take none",
             name="utility",
         )
     chosen, read = (domain, value) if selection else _inputs(package, mechanism, domain, value)

@@ -155,9 +155,11 @@ class _Rewriter:
         if type(function) is not FunctionType:
             return rewritten_object(function, self.rewritten)
         folds = self._folds
-        summary = folds.summarised(function, self._compiled) if folds.summarised else None
-        if summary is not None:
-            return summary
+        # The program itself is given data, and is none of the samplers that it calls.
+        if folds.summarised and self._first is not None:
+            summary = folds.summarised(function, self._compiled)
+            if summary is not None:
+                return summary
         if function not in self._known:
             self._known[function] = function  # while it is looked at: it may call itself
             self._first = self._first or function

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from types import FunctionType
 from typing import Any
 
 from liptest.errors import InputError, shown
@@ -217,3 +218,22 @@ def _binds(signature: inspect.Signature, *arguments: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def bound_in_order(
+    function: FunctionType, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...] | None:
+    """The arguments of a call by their places, defaults filled in; None where it raises.
+
+    None, too, for functions that take some arguments by name or by place only.
+    """
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    optional = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    named = dict(zip(names, arguments, strict=False))
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+        return None
+    if len(arguments) > len(names) or named.keys() & options or code.co_posonlyargcount:
+        return None
+    bound = optional | named | options
+    return tuple(bound[name] for name in names) if bound.keys() == set(names) else None

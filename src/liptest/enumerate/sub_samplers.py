@@ -10,9 +10,9 @@ function itself, as it is written; what was not enumerated is left out there, to
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from types import FunctionType
 from typing import Any
@@ -24,9 +24,11 @@ from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loop_passes import Passes, PlainPasses, passes_of
+from liptest.enumerate.opening_statements import may_hand_on, only_hands_on
 from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, original_of
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
+from liptest.enumerate.signatures import bound_in_order
 from liptest.enumerate.source import LOOKING, FunctionSource, read_source
 from liptest.errors import LawError, LiptestError
 from liptest.mechanisms.samplers import declared_sampler
@@ -47,12 +49,30 @@ _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Constant),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
 )
+# Statements before the draws that may do more, so many.
+_LONGEST_OPENING = 8
 _MAX_LEAVES, _MAX_CHOICES = 20_000, 400
 # Functions with their arguments, of which the laws are kept.
 _MOST_LAWS = 50_000
 # Weights of laws that are known in part; common denominators of others may be so large.
 _UNITS, _LONGEST = 1 << 192, 1 << 4096
 Outcomes = tuple[tuple[Any, ...], tuple[int, ...]]
+
+
+@dataclass
+class _Sampler:
+    """A function that only draws after its first statements, where these hand on what is given."""
+
+    source: FunctionSource | None
+    opening: list[ast.stmt]
+    #: Whether it calls others with such first statements; whether it, or one that it calls, draws.
+    calls_opened: bool = False
+    draws: bool = False
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether something in it is to be looked at in each call."""
+        return bool(self.opening) or self.calls_opened
 
 
 class SamplerLaws:
@@ -64,10 +84,14 @@ class SamplerLaws:
         self.loops = 0
         self._name = name
         self._laws: dict[Any, Outcomes | None] = {}
-        self._samplers: dict[FunctionType, bool] = {}
+        # Each function that was asked for; None where it is not a sampler.
+        self._samplers: dict[FunctionType, _Sampler | None] = {}
+        # The trees of the samplers that are enumerated now, one within the other.
+        self._enumerated_now: list[RestartingTree] = []
         self._rewritten: dict[FunctionType, Any] = {}
         #: What is taken for granted of functions that are declared to only draw.
         self.conditions: set[str] = set()
+        self._looked_at: _Sampler | None = None
 
     @property
     def is_used(self) -> bool:
@@ -87,12 +111,13 @@ class SamplerLaws:
         def call(*arguments: Any, **options: Any) -> Any:
             given: tuple[Any, ...] | None = arguments
             if options or len(arguments) != count:
-                given = _in_order(function, arguments, options)
+                given = bound_in_order(function, arguments, options)
             key = None if given is None else _key_of(given)
             tree = None if given is None or key is None else tree_of(given)
             if function not in self._rewritten:
                 self._rewritten[function] = rewrite(function) or function
-            if given is None or tree is None:
+            if given is None or tree is None or not self._only_draws_now(function, given):
+                self._check_inner(function)
                 # It may call others that only draw, with arguments of their own.
                 return self._rewritten[function](*arguments, **options)
             key = function, key
@@ -105,10 +130,28 @@ class SamplerLaws:
                     tree.fail(error)
             law = self._laws[key]
             if law is None:
+                self._check_inner(function)
                 return function(*arguments, **options)
             return self.drawn(tree, law)
 
         return call
+
+    def _only_draws_now(self, function: FunctionType, given: tuple[Any, ...]) -> bool:
+        """Whether a sampler only draws in a call with these arguments."""
+        sampler = self._samplers[function]
+        if sampler is None or (sampler.calls_opened and self._rewritten[function] is function):
+            return False
+        if sampler.source is None or not sampler.opening:
+            return True
+        return only_hands_on(sampler.source, sampler.opening, given)
+
+    def _check_inner(self, function: FunctionType) -> None:
+        """Give up a sampler that calls one whose first statements may do more than draw."""
+        sampler = self._samplers[function]
+        if self._enumerated_now and sampler is not None and sampler.is_opened:
+            self._enumerated_now[-1].unsupported(
+                f"{function.__name__}, which may make a generator of its own", ""
+            )
 
     def drawn(self, tree: ChoiceTree, outcomes: Outcomes) -> Any:
         """A value, by one choice."""
@@ -154,6 +197,7 @@ class SamplerLaws:
         outer = None if session is None else session.tree
         if session is not None:
             session.follow(tree)
+        self._enumerated_now.append(tree)
         try:
             law = tree.law(run)
         except LawError:
@@ -161,6 +205,7 @@ class SamplerLaws:
         except LiptestError:
             return None
         finally:
+            self._enumerated_now.pop()
             tree.close()
             if session is not None and outer is not None:
                 session.follow(outer)
@@ -178,29 +223,40 @@ class SamplerLaws:
         return passes_of(values, tree_of(values), in_place=in_place)
 
     def is_sampler(self, function: FunctionType) -> bool:
-        """Whether a function draws, and calculates from its arguments, and nothing else."""
+        """Whether a function draws, and calculates from its arguments, and nothing else.
+
+        What its first statements do is looked at in each call.
+        """
         if function not in self._samplers:
             declared = declared_sampler(function)
-            self._samplers[function] = declared is not None  # or while it is looked at
             if declared is None:
-                self._samplers[function] = self._only_draws(function)
+                self._samplers[function] = self._sampler_of(function)
             else:
+                self._samplers[function] = _Sampler(None, [], draws=True)
                 self.conditions.add(declared.condition)
-        return self._samplers[function]
+        return self._samplers[function] is not None
 
-    def _only_draws(self, function: FunctionType) -> bool:
+    def _sampler_of(self, function: FunctionType) -> _Sampler | None:
         source = read_source(function)
         code = function.__code__
         if source is None or not names_in(code).isdisjoint(LOOKING) or code.co_cellvars:
-            return False
+            return None
         if function.__kwdefaults__ or not all(map(_is_plain, function.__defaults__ or ())):
-            return False
+            return None
+        self._samplers[function] = None  # while it is looked at
+        sampler = _Sampler(source, [])
+        outer, self._looked_at = self._looked_at, sampler
         try:
-            for statement in source.body:
-                self._check_statement(source, statement)
-        except NotPure:
-            return False
-        return True
+            for place, statement in enumerate(source.body):
+                try:
+                    self._check_statement(source, statement)
+                except NotPure:
+                    if place >= _LONGEST_OPENING or not may_hand_on(source, statement):
+                        return None
+                    sampler.opening = source.body[: place + 1]
+        finally:
+            self._looked_at = outer
+        return sampler if sampler.draws or not sampler.opening else None
 
     def _check_statement(self, source: FunctionSource, node: ast.stmt) -> None:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -239,14 +295,26 @@ class SamplerLaws:
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             self._check_expression(source, part)
         if is_draw(source, node, _DRAWING) and not node.keywords:
+            self._note(draws=True)
             return
         function = original_of(constant_of(source, node.func))
         if any(function is listed for listed in _FUNCTIONS) and not node.keywords:
             return
         if isinstance(function, type) and function in _EXCEPTIONS:
             return
+        if function is source.function:
+            return  # whether that one only draws is what is asked
         if type(function) is not FunctionType or not self.is_sampler(function):
             raise NotPure(ast.unparse(node.func))
+        inner = self._samplers[function]
+        if inner is not None:
+            self._note(draws=inner.draws, calls_opened=inner.is_opened)
+
+    def _note(self, *, draws: bool = False, calls_opened: bool = False) -> None:
+        looked_at = self._looked_at
+        if looked_at is not None:
+            looked_at.draws |= draws
+            looked_at.calls_opened |= calls_opened
 
 
 def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
@@ -274,22 +342,6 @@ def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
         else:
             return None
     return tuple(parts)
-
-
-def _in_order(
-    function: FunctionType, arguments: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[Any, ...] | None:
-    """The arguments of a call by their places, defaults filled in; None where it raises."""
-    code, defaults = function.__code__, function.__defaults__ or ()
-    names = code.co_varnames[: code.co_argcount]
-    optional = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    named = dict(zip(names, arguments, strict=False))
-    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
-        return None
-    if len(arguments) > len(names) or named.keys() & options or code.co_posonlyargcount:
-        return None
-    bound = optional | named | options
-    return tuple(bound[name] for name in names) if bound.keys() == set(names) else None
 
 
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
