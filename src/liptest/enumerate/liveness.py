@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
-from liptest.enumerate.source import names_stored
+from liptest.enumerate.source import copy_tree, names_stored
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -34,6 +35,21 @@ def free_names(node: ast.AST) -> Names:
     if isinstance(node, ast.AugAssign):
         names |= names_stored(node.target)
     return names
+
+
+def assigned_names(node: ast.AST) -> Names:
+    """Names that are assigned anywhere inside, except for those of comprehensions."""
+    return frozenset(names_stored(_WithoutComprehensions().visit(copy_tree(node))))
+
+
+class _WithoutComprehensions(ast.NodeTransformer):
+    """Leaves out comprehensions but those with ``:=``, which assigns around them."""
+
+    def _left_out(self, node: Any) -> Any:
+        named = any(isinstance(part, ast.NamedExpr) for part in ast.walk(node))
+        return node if named else ast.Constant(None)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _left_out
 
 
 def captured_names(nodes: Iterable[ast.AST], but: ast.AST) -> Names:

@@ -14,13 +14,12 @@ from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.draw_calls import is_draw
+from liptest.enumerate.liveness import assigned_names, free_names
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
 from liptest.enumerate.source import (
     OWN_NAMES,
     FunctionSource,
     copy_tree,
-    names_loaded,
-    names_stored,
 )
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
 
@@ -55,7 +54,7 @@ class OnePass:
         self._source = source
         self._is_sampler = is_sampler
         self._own = frozenset(source.function.__code__.co_varnames)
-        self.stored = frozenset(names_stored(node))
+        self.stored = assigned_names(node)
         #: Assigned for certain wherever the loop is left without leaving the function.
         self.left: Assigned = None
         self._continued: Assigned = None
@@ -113,7 +112,7 @@ class OnePass:
         return inner if is_endless else known
 
     def _reads(self, node: ast.expr, known: Names) -> None:
-        if (names_loaded(node) & self.stored) - known:
+        if (free_names(node) & self.stored) - known:
             raise NotPure("a name is read that an earlier pass may have assigned")
         if any(isinstance(part, (ast.NamedExpr, ast.Lambda, ast.List)) for part in ast.walk(node)):
             raise NotPure("an assignment or a list in an expression")
@@ -200,7 +199,7 @@ def passes_that_start_over(
         raise NotPure("a name of another function")
     if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
         raise NotPure("a name is read later that an earlier pass may have assigned")
-    outside = (names_loaded(node) - one_pass.stored) & frozenset(code.co_varnames)
+    outside = (free_names(node) - one_pass.stored) & frozenset(code.co_varnames)
     name = f"{OWN_NAMES}passes_over_{number}"
     values = lambda_node(None, tuple_node([name_node(free_name) for free_name in sorted(outside)]))
     call = call_of_folds("passes", values, ast.Constant(one_pass.in_place))

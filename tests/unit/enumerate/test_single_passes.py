@@ -36,6 +36,14 @@ def geometric(data: Any, rng: Any) -> int:
             return int(data.sum()) + z
 
 
+def laplace_of_items(data: Any, rng: Any) -> float:
+    while True:
+        v = rng.laplace(0, 1)
+        if abs(v) <= 5:
+            # The name of its items is that of the noise.
+            return sum(v for v in data if v == 1) + v
+
+
 def laplace_mass(low: float, high: float) -> float:
     def below(z: float) -> float:
         return math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2
@@ -51,6 +59,7 @@ def geometric_mass(low: int, high: int) -> float:
 # What a neighbour cannot answer, which is all that noise of scale 1 loses beyond epsilon 1.
 DELTAS = {
     laplace: laplace_mass(-5, -4) / laplace_mass(-5, 5),
+    laplace_of_items: laplace_mass(-5, -4) / laplace_mass(-5, 5),
     laplace_above: laplace_mass(-5, -4) / (1 - math.exp(-5) / 2),
     geometric: geometric_mass(-5, -5) / geometric_mass(-5, 5),
 }
