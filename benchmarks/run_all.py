@@ -48,6 +48,7 @@ SCRIPTS = (
 # Scripts that print no rows, and have no quick mode.
 TEXTS = (
     *("composition.py", "exact_distance.py", "everyday.py", "house.py", "hops.py"),
+    "any_size.py",
     *("sequential.py", "discrete_gaussian.py", "tight_claims.py"),
 )
 

@@ -413,11 +413,18 @@ class _StandsInFor(type):
         return issubclass(subclass, cls.original)
 
 
-def class_for(original: type, make: Callable[..., Any]) -> type:
-    """A subclass whose call is ``make(session, ...)``; None of that calls the original."""
+def class_for(
+    original: type, make: Callable[..., Any], plain: frozenset[type] = frozenset()
+) -> type:
+    """A subclass whose call is ``make(session, ...)``; None of that calls the original.
+
+    So does a call with one argument of a ``plain`` type, without asking.
+    """
 
     @raises_as_numpy
     def call(cls: type, *arguments: Any, **options: Any) -> Any:
+        if cls is stand_in and len(arguments) == 1 and type(arguments[0]) in plain and not options:
+            return original(arguments[0])
         session = active()
         made = None
         if session is not None and cls is stand_in:

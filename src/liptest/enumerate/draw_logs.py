@@ -137,4 +137,8 @@ def handed(argument: NDArray[Any]) -> Any:
     """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
     if argument.ndim == 0:
         return int(argument)
-    return np.frombuffer(argument.astype(np.int64).tobytes(), dtype=np.int64)
+    numbers: Any = argument.base
+    is_handed = type(numbers) is bytes and argument.flags.c_contiguous
+    if not (is_handed and argument.dtype == np.int64 and argument.nbytes == len(numbers)):
+        numbers = argument.astype(np.int64).tobytes()
+    return np.frombuffer(numbers, dtype=np.int64)

@@ -62,15 +62,18 @@ def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     return value.typed(kind) if is_symbolic(value) and value.stays_symbolic else None
 
 
+# Loops over many records call them with numbers that are known.
+_PLAIN = frozenset({bool, int, float, str, np.bool_, np.int64, np.float64})
+
 #: ``isinstance`` and NumPy take it for ``float``, also in other threads.
-FLOAT: Any = class_for(float, _of_noise)
+FLOAT: Any = class_for(float, _of_noise, _PLAIN)
 FLOAT.dtype = np.dtype(float)
 #: The same for ``int``, where data are symbolic.
-INT: Any = class_for(int, _of_data)
+INT: Any = class_for(int, _of_data, _PLAIN)
 INT.dtype = np.dtype(int)
 
 #: And where whole numbers with noise are kept as they are.
-WHOLE_INT: Any = class_for(int, _of_whole)
+WHOLE_INT: Any = class_for(int, _of_whole, _PLAIN)
 WHOLE_INT.dtype = INT.dtype
 
 

@@ -90,10 +90,10 @@ def follow_floats(
     Numbers of ``random`` are coins where that is all that is done with them, else draws.
     """
     paths = _followed(name, function, argument, session, ChoiceGenerator)
-    if not paths.paths:
+    if not paths.paths and paths.reason != str(_TOO_LONG):
         again = _followed(name, function, argument, session, _GridGenerator)
         paths = again if again.paths or "rng.random()" in paths.reason else paths
-    run_once = partial(_run_for_real, name, function, argument)
+    run_once = partial(_run_for_real, name, function, handed(np.asarray(argument)))
     return replace(paths, run=run_once if runs else None)
 
 
@@ -149,7 +149,7 @@ def _run_for_real(
 ) -> tuple[Output, tuple[float, ...]]:
     try:
         with np.errstate(all="ignore"):
-            output = function(handed(argument), generator)
+            output = function(handed(np.asarray(argument)), generator)
     except Exception as error:
         output = raised(error)
     flat: Any = flattened(canonical_output(output, name))

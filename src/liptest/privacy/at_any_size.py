@@ -8,8 +8,9 @@ the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
@@ -161,13 +162,15 @@ def _require_answers(task: Task) -> None:
     if isinstance(domain, Answers):
         corners = np.stack([np.zeros(domain.dimension), np.ones(domain.dimension)])
     datasets: list[IntArray] = [*corners.astype(domain.dtype)]
+    drawn: Iterator[IntArray] = iter(())
     if isinstance(domain, RowsOfUsers):
         datasets = [domain.zeros, *(domain.draw(rng, few) for few in range(1, _DRAWN + 1))]
         datasets += next(plain_pairs(domain), ())  # those drawn may have no rows
     elif not isinstance(domain, Answers):
-        datasets += list(task.distribution.sample(rng, _DRAWN))
+        # Drawing many records takes long, and the first corner is mostly enough.
+        drawn = (drawn for few in (_DRAWN,) for drawn in task.distribution.sample(rng, few))
     said: str | None = None
-    for dataset in datasets:
+    for dataset in chain(datasets, drawn):
         said = task.mechanism.only_raises(dataset)
         if said is None:
             return

@@ -31,7 +31,7 @@ from liptest.floats.grid import (
     state_words,
     words_at,
 )
-from liptest.floats.impossible import CONSTANT, MOST_POINTS, exclude, grid_source
+from liptest.floats.impossible import CONSTANT, MOST_POINTS, exclude, grid_source, leading_to
 from liptest.floats.records import (
     AsImplemented,
     ExcludedPath,
@@ -58,6 +58,8 @@ FAILURE = 1e-6
 # Pairs that are looked at, places of an output, draws until an impossible one, at both ends of the
 # grid, and runs that must agree with what was followed.
 _PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED, _COMPARED = 4, 3, 12, 6, 8, 64
+# Records that all real runs of one comparison read: of many records fewer runs, a few of any.
+_READ, _FEWEST = 2_000_000, 2
 #: How many draws measure the share of impossible ones, beside the ideal verdict and without it.
 FEW_DRAWS, MANY_DRAWS = 64, 400
 _SOURCE = "theory I2"
@@ -168,12 +170,14 @@ def _searched(
     mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
 ) -> AsImplemented:
     for ends in islice(plain_pairs(domain), _PAIRS):
-        followed = [mechanism.float_paths(end) for end in ends]
-        if any(traced is None for traced in followed):
-            return not_analysed("there is no code to follow")
-        refused = next((traced.reason for traced in followed if not traced.paths), None)
-        if refused is not None:
-            return not_analysed(refused)
+        followed: list[Any] = []
+        for end in ends:
+            traced = mechanism.float_paths(end)
+            if traced is None:
+                return not_analysed("there is no code to follow")
+            if not traced.paths:
+                return not_analysed(traced.reason)
+            followed.append(traced)
         if not any(
             isinstance(e, FloatChain)
             for traced in followed
@@ -254,9 +258,13 @@ class _Side:
     """A dataset with the paths of the code on it."""
 
     def __init__(self, dataset: Dataset, followed: Any) -> None:
-        self.dataset = tuple(map(int, dataset))
+        self.dataset = tuple(np.asarray(dataset, dtype=np.int64).tolist())
         self.paths = followed.paths
         self.run = followed.run
+
+    def runs_of(self, most: int) -> int:
+        """How many of so many real runs are made, by the number of records that each reads."""
+        return max(_FEWEST, min(most, _READ // max(1, len(self.dataset))))
 
     def agrees(self) -> bool:
         """Whether real runs give outputs that its paths do not exclude."""
@@ -265,12 +273,12 @@ class _Side:
         rng = fresh(GENERATOR, 1)
         chain = self.single_chain(0) if len(self.paths[0].entries) == 1 else None
         if chain is not None:
-            for _ in range(_COMPARED):
+            for _ in range(self.runs_of(_COMPARED)):
                 words = words_at(GENERATOR, int(rng.integers(1, GRID)))
                 _, numbers = self.run(generator_in(GENERATOR, words))
                 if numbers != (chain.run(generator_in(GENERATOR, words)),):
                     return False
-        for _ in range(_CHECKED):
+        for _ in range(self.runs_of(_CHECKED)):
             shape, numbers = self.run(rng)
             fits = (
                 path.shape == shape
@@ -293,7 +301,10 @@ class _Side:
         return entry if is_first and entry.draw.origin == GENERATOR else None
 
     def never_gives(self, witness: ImpossibleOutput) -> bool:
-        """Whether real runs from all grid points near enough give another output."""
+        """Whether the code gives another output from all grid points near enough.
+
+        By its steps, and by real runs; of many records from some of the points.
+        """
         chain = self.single_chain(witness.place)
         if self.run is None or chain is None or chain.draw.sampler() is None:
             return True
@@ -301,9 +312,12 @@ class _Side:
         if len(points) > MOST_POINTS:
             return False
         source = grid_source(GENERATOR)
+        if leading_to(chain, float(witness.value), points) is not None:
+            return False
+        step = max(1, -(-len(points) // self.runs_of(MOST_POINTS)))
         return all(
             self.run(source.at(point))[1][witness.place :][:1] != (witness.value,)
-            for point in points
+            for point in points[::step]
         )
 
     def entries_at(self, place: int) -> set[Any]:
@@ -341,7 +355,8 @@ class _Search:
 
     def witness(self) -> ImpossibleOutput | None:
         """The first impossible output of some draws, or at an end of the grid."""
-        for draws in (self._drawn(_TRIED), self._at_ends()):
+        tried = _TRIED if self.chain is not None else self.one.runs_of(_TRIED)
+        for draws in (self._drawn(tried), self._at_ends()):
             for state, shape, numbers in draws:
                 for place in self.places:
                     excluded = self.excluded(shape, numbers, place)

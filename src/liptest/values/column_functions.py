@@ -65,7 +65,26 @@ def _sum(
     return NotImplemented if keep else column.sums(axis, "numpy.sum", in_line=True)
 
 
-@_follows(np.mean, np.average)
+@_follows(np.average)
+def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) -> Any:
+    """The mean, and with equal weights of the records the sum of products over that of weights."""
+    if weights is None:
+        return _mean(array, axis, **options)
+    column = column_of(array)
+    if column is None or column.kept is not None or column.table.ndim != 1 or _given(options):
+        return NotImplemented
+    is_plain = type(weights) is np.ndarray and weights.ndim == 1 and weights.dtype.kind in "iuf"
+    if not is_plain or axis not in (None, 0, -1) or column.dtype == np.longdouble:
+        return NotImplemented
+    total = float(weights.sum(dtype=np.float64))
+    if total == 0 or not math.isfinite(total):
+        return NotImplemented
+    products: Column = np.multiply(array, weights.astype(np.float64)).storage
+    _require_wide(products, products.dtype, "numpy.average")
+    return products.sums(None, "numpy.average", scale=1 / Fraction(total), kind=np.float64)
+
+
+@_follows(np.mean)
 def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     column, dtype = column_of(array), options.pop("dtype", None)
     if column is None or _given(options) or column.kept is not None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate import float_paths
 from liptest.evidence.certificate import certify, document_digest
 from liptest.evidence.verify import problems
 from liptest.floats.records import AsImplemented, ImpossibleOutput
@@ -425,3 +426,24 @@ def test_an_inverse_cdf_rounded_and_clipped_is_never_refuted() -> None:
 
     found = examine_floats(lt.mechanism(rounded), FIVE, Claim(1.0, 0.0, 1e-9), draws=FEW_DRAWS)
     assert found.decision == "INCONCLUSIVE"
+
+
+@pytest.mark.slow
+def test_many_records_are_read_in_few_real_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line of a million records is that of a hundred, from a few runs of the code."""
+    runs: dict[int, int] = defaultdict(int)
+
+    def counted(name: str, function: Any, argument: Any, generator: Any) -> Any:
+        runs[len(argument)] += 1
+        return run_for_real(name, function, argument, generator)
+
+    run_for_real = float_paths._run_for_real
+    monkeypatch.setattr(float_paths, "_run_for_real", counted)
+    claim = Claim(1.0)
+    for records in (100, 1_000_000):
+        told = examine_floats(textbook, lt.Hypercube(records), claim, draws=FEW_DRAWS)
+        assert told.decision == "NO"
+        assert told.witness is not None
+        assert len(told.witness.dataset) == records
+    assert runs[100] > 200
+    assert runs[1_000_000] <= 16

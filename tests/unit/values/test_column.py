@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -250,3 +251,18 @@ def test_float_sums_widen_the_differences_unless_they_are_exact() -> None:
     assert 0 < margin < 1e-10
     np.dot(column * 0.1, np.ones(1000))
     assert max(book.margins.values()) > margin
+
+
+def test_an_average_with_equal_weights_is_a_scaled_sum() -> None:
+    book = AnswerBook(1000, VALUES)
+    _, column = symbolic(book)
+    ones, halves = np.ones(1000), np.full(1000, 0.5)
+    plain = np.average(column)
+    assert np.average(column, weights=ones).form == plain.form
+    expected = (column * 0.5).sum().form * Fraction(1, 500)
+    assert np.average(column, axis=0, weights=halves).form == expected
+    several = halves.copy()
+    several[:10] = 3
+    for refused in (several, np.zeros(1000), np.ones(999), [1.0] * 1000, column):
+        with pytest.raises(Abort):
+            np.average(column, weights=refused)
