@@ -22,7 +22,8 @@ def as_noise(value: Any) -> Any:
 
 def promote(value: Any) -> Any:
     """``as_noise`` by the real type of a value, whose ``__class__`` is the one it stands for."""
-    return as_noise.dispatch(type(value))(value)
+    noise = as_noise.dispatch(type(value))(value)
+    return None if noise is None else noise.current()
 
 
 def meet(left: Any, right: Any, use: str) -> tuple[Any, Any]:
