@@ -17,9 +17,21 @@ from typing import Any
 
 import numpy as np
 
+from liptest.balls import precision
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.curved_masses import CurvedCondition
-from liptest.symbolic.curves import AT_NUMBERS, Applied, Curve, DataSum, PlainNumber, at_numbers
+from liptest.symbolic.curves import (
+    AT_NUMBERS,
+    Applied,
+    Curve,
+    DataSum,
+    Enclosure,
+    PlainNumber,
+    answers_in,
+    at_numbers,
+    ball,
+    enclose,
+)
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.aligned import AlignedRun, AlignedValue, NoisyData
@@ -45,6 +57,8 @@ _LINEAR = (operator.add, operator.sub)
 _LARGEST_POWER = 4
 # exp() of more is not a float, whole numbers wrap, and other numbers keep away from infinity.
 _MOST_EXPONENT, _MOST_WHOLE, _MOST = Fraction(700), Fraction(1 << 62), Fraction(1 << 300)
+# As ``answer_functions`` compares sums: floats are off by less, by how large both sides are.
+_FLOATS, _BITS = Fraction(1, 1 << 30), 128
 _ADVICE = (
     "of sums of data followed are + - * /, exp, log, sqrt, tanh, abs, minimum, maximum, clip, and "
     "comparisons with one noise each"
@@ -312,9 +326,13 @@ class CurvedValue(NoisyData):
         gap = self._linear("sub", self, right, float)
         if not is_symbolic(gap):
             return bool(comparison(gap, 0))
-        if not gap.noise:
-            return self.refuse("a comparison, without noise in it,")
         run = self.run
+        if not gap.noise:
+            sign = _sign_of(self.base, right.base)
+            if sign is None:
+                return self.refuse("a comparison, without noise in it,")
+            run.depends_on_size = True
+            return bool(comparison(sign, 0))
         if any(run.noises[variable].is_discrete for variable, _ in gap.noise):
             return self.refuse("a comparison with whole noise")
         if comparison in (operator.eq, operator.ne):
@@ -328,6 +346,28 @@ class CurvedValue(NoisyData):
 
     def is_integer(self) -> bool:
         return bool(self.refuse("is_integer"))
+
+
+def _sign_of(left: Curve, right: Curve) -> int | None:
+    """1 where one curve is above another, whatever the data, -1 where it is below; None: neither.
+
+    Floats must not change it, so the distance has to be 2**-30 of what both sides are.
+    """
+    answers = answers_in(left) | answers_in(right)
+    with precision(_BITS):
+        at = {}
+        for number, answer in answers.items():
+            reach = answer.ends or answer.real_ends
+            if reach is None:
+                return None
+            at[number] = Enclosure(ball(reach[0]).union(ball(reach[1])), {number: ball(1)})
+        sides = [enclose(curve, at) for curve in (left, right)]
+        if not all(side.is_finite for side in sides):
+            return None
+        size = sum((abs(side.value).upper() for side in sides), ball(0))
+        off = sum((side.off for side in sides), size * ball(_FLOATS))
+        gap = sides[0].value - sides[1].value
+        return 1 if gap.lower() > off else -1 if gap.upper() < -off else None
 
 
 def _in_order(left: Any, right: Any, swapped: bool) -> tuple[Any, Any]:

@@ -22,8 +22,7 @@ def as_noise(value: Any) -> Any:
 
 def promote(value: Any) -> Any:
     """``as_noise`` by the real type of a value, whose ``__class__`` is the one it stands for."""
-    noise = as_noise.dispatch(type(value))(value)
-    return None if noise is None else noise.current()
+    return as_noise.dispatch(type(value))(value)
 
 
 def meet(left: Any, right: Any, use: str) -> tuple[Any, Any]:
