@@ -10,7 +10,7 @@ exact, which decides ties on a whole piece (docs/theory/tables.md, B17).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 
@@ -65,11 +65,12 @@ class Mass:
     """The probability of a path on a box.
 
     ``log`` of it is -inf where it is 0, and not finite where it may be 0; then ``plain`` is the
-    probability itself. ``off``: how far floats take it at most.
+    probability itself. ``off``: how far floats take it at most; ``share``: its log.
     """
 
     log: Enclosure
     off: arb
+    share: arb = field(default_factory=lambda: arb("inf"))
     plain: Enclosure | None = None
 
 
@@ -133,15 +134,15 @@ def mass_of(path: CurvedPath, place: SumBox) -> Mass:
             return _IMPOSSIBLE
         total = add(total, mass)
         off += own_off
-        least = mass.value.exp().lower() - own_off
-        shares += own_off / least if least > 0 else arb("inf")
+        shares += between.share_of_floats(mass, own_off)
     if not total.value.is_finite():
         factors = (between.mass() for between in sides.values())
         plain = reduce(multiply, factors, Enclosure(weight))
-        return Mass(NOWHERE, off.upper(), plain)
+        return Mass(NOWHERE, off.upper(), plain=plain)
     # All other factors are at most 1, and relatively errors multiply.
-    relative = total.value.exp().upper() * shares.expm1()
-    return Mass(total, (off.min(relative) if relative.is_finite() else off).upper())
+    share = shares.expm1().upper()
+    relative = (total.value.exp() * share).upper()
+    return Mass(total, (off.min(relative) if relative.is_finite() else off).upper(), share)
 
 
 def _of_named_function(
@@ -284,6 +285,21 @@ class _Sides:
         }
         return Enclosure(mass.log(), slopes), off
 
+    def share_of_floats(self, log: Enclosure, off: arb) -> arb:
+        """How far floats take the log of the probability at most.
+
+        With one threshold by no more than its slope there, which is monotone: no box is too wide.
+        """
+        sides = self.lows + self.highs
+        if len(sides) == 1 and self.named is None:
+            slope_of = self._law.above_slope if self.lows else self._law.below_slope
+            ends = sides[0].value.lower() - sides[0].off, sides[0].value.upper() + sides[0].off
+            slopes = [abs(slope_of(end)) for end in ends]
+            if all(slope.is_finite() for slope in slopes):
+                return (slopes[0].max(slopes[1]) * sides[0].off).upper()
+        least = log.value.exp().lower() - off
+        return off / least if least > 0 else arb("inf")
+
     def mass(self) -> Enclosure:
         """The probability itself, 0 where the thresholds are in the wrong order."""
         low, high = self._ends
@@ -352,7 +368,10 @@ def log_total(parts: Iterable[Mass]) -> tuple[Enclosure, arb]:
     if not total.value.is_finite():
         return NOWHERE, arb("inf")
     least = total.value.exp().lower()
-    return total, (lost / least).upper() if least > 0 else arb("inf")
+    relative = (lost / least).upper() if least > 0 else arb("inf")
+    # A sum is off by no larger share than its parts are.
+    largest_share = reduce(lambda left, right: left.max(right), (part.share for part in there))
+    return total, relative.min(largest_share) if largest_share.is_finite() else relative
 
 
 def _sum_of(logs: list[Enclosure], others: list[Enclosure]) -> Enclosure:

@@ -162,3 +162,15 @@ def test_whole_answers_are_sums_too() -> None:
 
     assert check(counted, 0.1, lt.Hypercube(100)).decision == "YES"
     assert check(counted, 0.09, lt.Hypercube(100)).decision == "NO"
+
+
+def test_tails_far_out_are_bounded_at_100_000_rows() -> None:
+    """A threshold 5,000 scales away: what floats add to a loss is told by slopes, not by masses."""
+
+    def vote(frame, rng):
+        mean = frame["x"].clip(0, 100).mean()
+        return bool(mean + rng.laplace(0, 0.01 + mean / 1000) > 50)
+
+    many = lt.Table({"x": lt.Real(0, 120)}, rows=100_000)
+    assert check(vote, 1.0, many).decision == "YES"
+    assert check(vote, 0.59, many).decision == "NO"
