@@ -118,7 +118,8 @@ class NoiseDraws:
         return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))
 
     def _has_scale_of_data(self, scale: Any, size: Any) -> bool:
-        return is_symbolic(scale) and size in (None, ()) and NoiseRun.of(self._tree).is_curved
+        is_one = size is None or (type(size) is tuple and not size)
+        return is_one and is_symbolic(scale) and NoiseRun.of(self._tree).is_curved
 
     def _scaled_by_data(self, draw: Callable[[], Any], loc: Any, scale: Any) -> Any:
         tree = self._tree
