@@ -19,7 +19,8 @@ from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
 from liptest.privacy.explanation import check_level, one_line, sampled_lines
-from liptest.privacy.verdicts import NOT_COVERED, NOTEBOOK, coordinate_noun, counted, in_words
+from liptest.privacy.sentences import counted
+from liptest.privacy.verdicts import NOT_COVERED, NOTEBOOK, coordinate_noun, in_words
 from liptest.verdicts import (
     BelowOne,
     Cost,

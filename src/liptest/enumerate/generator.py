@@ -43,6 +43,7 @@ from liptest.values import folded_uniform as _folded_uniform  # noqa: F401  it f
 from liptest.values.array import array_of, cells_of
 from liptest.values.branching import Branches, Branching
 from liptest.values.column import column_of
+from liptest.values.curved import scaled_noise
 from liptest.values.drawn_order import DrawnOrder
 from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
@@ -80,6 +81,8 @@ class NoiseDraws:
         return self._located("logistic", loc, scale, size)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        if self._has_scale_of_data(scale, size):
+            return self._scaled_by_data(lambda: self.exponential(1.0), 0.0, scale)
         return self._noise("exponential", (scale,), size, partial(_scaled, "exponential"))
 
     def standard_exponential(
@@ -97,6 +100,8 @@ class NoiseDraws:
         return self._noise("geometric", (p,), size, _geometric)
 
     def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
+        if self._has_scale_of_data(scale, size):
+            return self._scaled_by_data(lambda: self._located(family, 0.0, 1.0, None), loc, scale)
         if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
             return self._around(family, loc, scale, size)
         return self._noise(family, (loc, scale), size, partial(_moved, family))
@@ -108,6 +113,19 @@ class NoiseDraws:
         log, tree.draw_log = tree.draw_log, None
         try:
             drawn = self._located(family, 0.0, scale, shape if shape != () else None) + loc
+        finally:
+            tree.draw_log = log
+        return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))
+
+    def _has_scale_of_data(self, scale: Any, size: Any) -> bool:
+        is_one = size is None or (type(size) is tuple and not size)
+        return is_one and is_symbolic(scale) and NoiseRun.of(self._tree).is_curved
+
+    def _scaled_by_data(self, draw: Callable[[], Any], loc: Any, scale: Any) -> Any:
+        tree = self._tree
+        log, tree.draw_log = tree.draw_log, None
+        try:
+            drawn = scaled_noise(draw, loc, scale)
         finally:
             tree.draw_log = log
         return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))

@@ -393,7 +393,7 @@ class PythonFunction(Mechanism):
                 if self._draws_noise:
                     own = self.function, self._of_datasets, self._known.conditions
                     programs = [(drawing_noise(program, *own), max_paths)]
-                elif way == "passes":
+                elif way in ("passes", "curved"):
                     programs = [(program, max_paths)]
                 return follow_first(programs, domain, way)
         except LiptestError as error:

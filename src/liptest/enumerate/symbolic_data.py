@@ -43,7 +43,7 @@ from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.run_watch import watched_for_progress
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.symbolic_datasets import Numbers, Records, data_of
-from liptest.enumerate.symbolic_paths import NoPaths, Pairs, PathEnd, SymbolicPaths
+from liptest.enumerate.symbolic_paths import CurvedEnd, NoPaths, Pairs, PathEnd, SymbolicPaths
 from liptest.enumerate.user_rows import UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
@@ -62,6 +62,7 @@ from liptest.symbolic.noise import Noise
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
+from liptest.values.curved import CurvedRun
 from liptest.values.decisions import winners_of
 from liptest.values.grid import Split
 from liptest.values.rounding import Near
@@ -180,12 +181,13 @@ def _followed(
     most = min(max_paths, MAX_PATHS_RELEASED) if releases else max_paths
     pasts = Pasts() if way == "branches" else None
     loops = LoopsOfPaths() if way == "passes" else None
-    path_run = AlignedRun(PathTree(program.name), releases=releases)
+    kind = CurvedRun if way == "curved" else AlignedRun
+    path_run = kind(PathTree(program.name), releases=releases)
     try:
         while True:
             tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
             tree.pasts, tree.loops = pasts, loops
-            path_run = AlignedRun(tree, releases=releases)
+            path_run = kind(tree, releases=releases)
             leaves = _explored(program, data, path_run, tree, most)
             if pasts is None or not (pasts.is_stale or _are_not_alike(pasts, data, path_run)):
                 break
@@ -195,7 +197,9 @@ def _followed(
                 pasts = None
         if loops is not None and not loops.is_used:
             return NoPaths(f"{program.name}: {_NO_LOOP}")
-        _check_points(program, data, leaves, dimension, _Way(releases, pasts, loops is not None))
+        _check_points(
+            program, data, leaves, dimension, _Way(kind, releases, pasts, loops is not None)
+        )
     except _ToldBare as told:
         return NoPaths(str(told), dearest=data.change_of_move(told.move))
     except _FarTooMany:
@@ -225,6 +229,7 @@ def _followed(
         moved=None if functions or has_met else common_sums(leaf.moved for leaf in leaves),
         rows=data if isinstance(data, UserRows) else None,
         ends=() if has_met else tuple(leaves),
+        pairs_at=data.pairs_at,
     )
     if loops is not None:
         exits = join_exits(leaf.exits for leaf in leaves)
@@ -354,7 +359,8 @@ def _explored(
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 moved = moved_by(tree, output)
                 left = () if tree.loops is None else tree.loops.exits_of_run()
-                leaves.append(PathEnd(path, choices, noises, raises, *noted, output, moved, left))
+                end = PathEnd(path, choices, noises, raises, *noted, output, moved, left)
+                leaves.append(_with_curves(end, path_run))
                 work += len(tree.path) + len(path_run.noises)
                 work += sum(len(one.terms) for one in path.conditions) // _TERMS
                 _check_no_bare_place(path, path_run, data)
@@ -362,7 +368,7 @@ def _explored(
                     len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK
                 ):
                     is_probed = True
-                    if _has_far_too_many_paths(program, data, releases):
+                    if _has_far_too_many_paths(program, data, type(path_run), releases=releases):
                         raise _FarTooMany
                     program.session.follow(tree)
                 if len(leaves) > max_paths or work > most_work:
@@ -372,6 +378,11 @@ def _explored(
     finally:
         tree.close()
     return leaves
+
+
+def _with_curves(end: PathEnd, run: AlignedRun) -> PathEnd:
+    asked = run.end() if isinstance(run, CurvedRun) else None
+    return end if asked is None else replace(end, curved=CurvedEnd(*asked))
 
 
 def _check_no_bare_place(path: AlignedPath, run: AlignedRun, data: Data) -> None:
@@ -391,7 +402,9 @@ def _check_no_bare_place(path: AlignedPath, run: AlignedRun, data: Data) -> None
         raise _ToldBare(bare_move[1], bare_move[0])
 
 
-def _has_far_too_many_paths(program: Program, data: Data, releases: bool) -> bool:
+def _has_far_too_many_paths(
+    program: Program, data: Data, kind: type[AlignedRun], *, releases: bool
+) -> bool:
     """Whether a few runs with branches by chance all end at leaves that are met next to never.
 
     Of a program with ``MAX_PATHS`` paths that has a chance of 2**-28 for each run.
@@ -401,7 +414,7 @@ def _has_far_too_many_paths(program: Program, data: Data, releases: bool) -> boo
         program.session.follow(tree)
 
         def begin(tree: ProbeTree = tree) -> Any:
-            tree.noise = AlignedRun(tree, releases=releases)
+            tree.noise = kind(tree, releases=releases)
             return data.symbolic(tree, tree.noise)
 
         draws = ChoiceGenerator(tree)
@@ -459,6 +472,7 @@ def _is_plain(output: Output) -> bool:
 class _Way:
     """How a program is followed: whether what is looked at is told, and where runs end early."""
 
+    run: type[AlignedRun]
     releases: bool
     pasts: Pasts | None
     counts_passes: bool
@@ -515,7 +529,7 @@ def _check_point(
 
     def begin() -> Any:
         point = partial(_at, rng, data, dataset)
-        tree.noise = AlignedRun(tree, releases=way.releases, point=point)
+        tree.noise = way.run(tree, releases=way.releases, point=point)
         tree.noise.rng = rng
         if tree.loops is not None:
             tree.loops.begin(tree, tree.noise)

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from liptest.data.domains import IntArray
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.curved_masses import CurvedCondition
+from liptest.symbolic.curves import Curve
 from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branches
 
@@ -35,13 +37,27 @@ def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
     return ()
 
 
+def _nowhere(factors: dict[int, Fraction], constant: Fraction) -> Pairs:
+    return ()
+
+
+@dataclass(frozen=True)
+class CurvedEnd:
+    """What a path of the way "curved" asks, and what its code takes for granted of its data."""
+
+    conditions: tuple[CurvedCondition, ...]
+    positive: tuple[Curve, ...]
+    finite: tuple[tuple[Curve, Fraction], ...]
+
+
 @dataclass(frozen=True)
 class SymbolicPaths:
     """All paths of a program, and the differences of their answers.
 
     ``way`` is "released", where what the program looks at counts as told to the outside (T26),
     "branches", where comparisons are conditions, "every branch", where runs that meet are followed
-    one by one, or "passes", where a loop that starts over counts as the pass that leaves it, and
+    one by one, "curved", where data may be used otherwise than added to noise (tables, B17), or
+    "passes", where a loop that starts over counts as the pass that leaves it, and
     ``exits`` say what these passes ask (docs/theory, loops, L9). ``reads_length``: the number of
     records was read, which is public.
     """
@@ -79,6 +95,8 @@ class SymbolicPaths:
     #: Whether passes leave its loops by their noise alone: whatever the data are, with the same
     #: probability (docs/theory, loops, L10).
     leaves_by_noise: bool = False
+    #: Neighbours on both sides of where factors times answers, by number, plus a number are 0.
+    pairs_at: Callable[[dict[int, Fraction], Fraction], Pairs] = _nowhere
 
 
 @dataclass(frozen=True)
@@ -118,6 +136,8 @@ class PathEnd:
     moved: tuple[Any, Sums] | None
     #: What was asked where loops that start over were left.
     exits: tuple[AlignedPath, ...] = ()
+    #: Of the way "curved"; None where more than curves was asked.
+    curved: CurvedEnd | None = None
 
     @property
     def branches(self) -> tuple[int, ...]:

@@ -35,6 +35,7 @@ from liptest.evidence.domain_form import DomainForm, current_kind
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
 from liptest.privacy.sentences import (
+    aligned_sentence,
     excepted_sentence,
     partial_sentence,
     refuted_sentence,
@@ -47,7 +48,6 @@ from liptest.privacy.verdicts import (
     BY_RECORDS,
     NOT_COVERED,
     PrivacyVerdict,
-    aligned_sentence,
     proof_sentence,
     records_sentence,
     sampling_sentence,

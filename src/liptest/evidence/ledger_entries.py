@@ -22,8 +22,9 @@ from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import AnyClaim, Claim, ExactLog
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim
 from liptest.privacy.release_costs import ReleaseTerms
+from liptest.privacy.sentences import counted
 from liptest.privacy.settings import BLACK_BOX
-from liptest.privacy.verdicts import BY_REFUTATION, PROVING, counted
+from liptest.privacy.verdicts import BY_REFUTATION, PROVING
 from liptest.verdicts import Count, Decision, Json, Record, Text
 
 _DIGITS = 6

@@ -17,16 +17,17 @@ from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
 from liptest.privacy.claims import Claim, text_above
+from liptest.privacy.curved_prices import price_by_curves
 from liptest.privacy.moved_laws import prove_by_moving
 from liptest.privacy.notions import CurveClaim
 from liptest.privacy.prices import Alignment, align, rounded_above
 from liptest.privacy.request import Task, nothing, promise, verdict_of
+from liptest.privacy.sentences import aligned_sentence
 from liptest.privacy.shift_notions import align_notion
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     PrivacyPlan,
     PrivacyVerdict,
-    aligned_sentence,
     proof_sentence,
 )
 from liptest.runs.driver import Judgement, RunOutcome
@@ -58,6 +59,8 @@ def _align_point(task: Task, claim: Claim) -> Alignment:
         alignment = _with_added_law(task, claim, alignment)
     if alignment.epsilon > wanted:
         alignment = prove_by_moving(task, claim, alignment)
+    if alignment.epsilon > wanted and not alignment.has_far_too_many:
+        alignment = price_by_curves(task.mechanism, task.distribution.domain, wanted, alignment)
     if alignment.epsilon > wanted and alignment.enough is None and not alignment.has_loops:
         alignment = _with_noise_of_samplers(task, claim, alignment)
     return alignment
@@ -138,6 +141,8 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         proof["moves"] = found.moves
     if found.values:
         proof["values"] = found.values
+    if price.is_by_curves:
+        proof |= {"curves": True, "least": found.least}
     if price.is_by_ends:
         # What a sum lies between depends on how many records there are.
         proof |= {"ends": True, "holds": size_words(domain, reads_length=True)}

@@ -63,6 +63,8 @@ class Alignment:
     is_kept: bool = False
     #: Whether its loops counted as one pass: as they are written they have no last path.
     has_loops: bool = False
+    #: A loss that is taken, where the largest was looked for over all values of the sums.
+    least: float = 0.0
     #: Says what it comes to, where that is more than was claimed, and the other way may prove less.
     put_off: Callable[[], Alignment] | None = None
 

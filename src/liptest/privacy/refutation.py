@@ -35,7 +35,8 @@ from liptest.privacy.plain_pairs import (
 from liptest.privacy.prices import Alignment
 from liptest.privacy.proof import ExactEpsilon, largest_over
 from liptest.privacy.request import Task, nothing, refuted, verdict_of, with_paper_cost
-from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict, counted
+from liptest.privacy.sentences import counted
+from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Finding, Judgement, RunOutcome
 from liptest.symbolic.work import TooDearError, limited_work
 

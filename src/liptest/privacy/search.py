@@ -34,7 +34,8 @@ from liptest.privacy.search_explorer import (
     find_path,
     structured_datasets,
 )
-from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict, counted
+from liptest.privacy.sentences import counted
+from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision

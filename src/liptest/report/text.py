@@ -29,10 +29,10 @@ from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.claims import Claim
 from liptest.privacy.notion_words import refuting_notion_words
 from liptest.privacy.plans import PrivacyPlanRow
+from liptest.privacy.sentences import counted
 from liptest.privacy.verdicts import (
     PrivacyVerdict,
     coordinate_noun,
-    counted,
     headline,
     open_loss_words,
     remedy_lines,

@@ -42,6 +42,8 @@ class Price:
     why: str = ""
     #: Whether probabilities at the ends of sums say it, and no shift (``log_concave``).
     is_by_ends: bool = False
+    #: Whether the largest loss was bounded itself, over all values of the sums (``curved_losses``).
+    is_by_curves: bool = False
     #: Whether not all paths were priced, as one was dearer than wanted.
     has_more: bool = False
 

@@ -310,9 +310,6 @@ class NoisyData(NoisyNumber):
         finite = ufunc in TOTAL and all(map(_is_finite, released))
         return ReleasedValue(self.run, kind, ufunc, tuple(released), is_finite=finite)
 
-    def check_divisor(self, plain: Any) -> None:
-        return None
-
     @property
     def is_finite(self) -> bool:
         """Whether it is neither infinite nor NaN."""
@@ -461,13 +458,14 @@ class AlignedValue(NoisyData):
         form = of_function(self.run, function, forms)
         if form is None:
             return NotImplemented
-        return self._of(form, type(function(*(self._model(part) for part in inputs))))
+        return self._of(form, type(function(*map(model_of, inputs))))
 
-    @staticmethod
-    def _model(value: Any) -> Any:
-        return value.kind(1) if is_symbolic(value) else value
+    def current(self) -> Any:
+        return self.run.as_curve(self) if self.run.is_curved else self
 
     def __abs__(self) -> Any:
+        if self.run.is_curved:
+            return abs(self.current())
         if not self.is_answer:
             return super().__abs__()
         return self._of(absolute_form(self.run, self.form), type(abs(self.kind(1))))
@@ -496,7 +494,7 @@ class AlignedValue(NoisyData):
                 return answer
             truth = truth_form(self.run, comparison, form)
             if truth is not None:
-                return self._of(truth, type(comparison(self.kind(1), self._model(other))))
+                return self._of(truth, type(comparison(self.kind(1), model_of(other))))
             self.run.boundary = form
             self.refuse_data("a comparison")
         return self.run.holds(comparison, form)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedValue
+from liptest.values.aligned import AlignedRun, AlignedValue, NoisyData, ReleasedValue
 from liptest.values.protocol import is_symbolic
 
 _PLAIN = (int, float, np.int64, np.float64)
@@ -21,6 +21,10 @@ _PLAIN = (int, float, np.int64, np.float64)
 
 def best_of_two(written: Any, left: Any, right: Any) -> Any:
     """``max(left, right)`` or min; None where that is not a function of what is released."""
+    for operand in (left, right):
+        if issubclass(type(operand), NoisyData) and operand.run.is_curved:
+            name = "maximum" if written is builtins.max else "minimum"
+            return operand.run.larger(name, left, right)
     runs = [
         operand.run for operand in (left, right) if type(operand) in (AlignedValue, ReleasedValue)
     ]

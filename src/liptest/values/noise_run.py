@@ -89,6 +89,8 @@ class NoiseRun:
 
     #: Whether data are symbolic, too.
     has_answers = False
+    #: Whether functions of them are (``values.curved``).
+    is_curved = False
 
     def __init__(self, tree: Branching) -> None:
         self.tree = tree
@@ -141,6 +143,14 @@ class NoiseRun:
     def own_value(self, form: Form, kind: Any) -> Any:
         """What stands for a sum in a run of another sort; None: what stands for noise."""
         return None
+
+    def as_curve(self, value: Any) -> Any:
+        """A sum where functions of data are followed."""
+        raise NotImplementedError
+
+    def larger(self, name: str, left: Any, right: Any) -> Any:
+        """The "maximum" or "minimum" of two numbers there."""
+        raise NotImplementedError
 
     def drawn_again(self, *draw: Any) -> Any:
         """What such a draw gave on another path; None: it is new."""

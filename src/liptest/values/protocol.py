@@ -362,7 +362,8 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
         joint = left.joined(operation, right)
         if joint is not NotImplemented:
             return joint
-        left, right = meet(left, right, f"{operation.__name__} with another random number")
+        use = f"{operation.__name__} with another random number"
+        left, right = map(current, meet(left, right, use))
         if operation in _DIVISIONS and not is_symbolic(right):
             divisor.check_divisor(right)
         if is_symbolic(left) and is_symbolic(right):
@@ -396,7 +397,7 @@ def compare(comparison: Operation, left: Any, right: Any) -> Any:
     kind = left.kind
     if is_symbolic(right):
         as_numpy = issubclass(kind, np.generic) or issubclass(right.kind, np.generic)
-        left, right = meet(left, right, "a comparison with another random number")
+        left, right = map(current, meet(left, right, "a comparison with another random number"))
         if not is_symbolic(left):
             left, right, comparison = right, left, REFLECTED[comparison]
         truth = left.compare(comparison, right) if is_symbolic(left) else comparison(left, right)
