@@ -13,7 +13,9 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 
 from liptest.cli import main
 from liptest.cli.app import COMMANDS
@@ -182,7 +184,78 @@ def transcript() -> str:
         for file, text in FILES.items():
             Path(file).write_text(text)
         parts = [_situation(typed, Path(name)) for typed in TYPED]
-    return "\n".join(parts)
+    return Once().of("\n".join(parts))
+
+
+@dataclass
+class Once:
+    """A text in which what stood above, word for word, is named and not repeated.
+
+    These are options in the boxes of help, and paragraphs with a heading, such as "Meaning: ..".
+    """
+
+    seen: set[str] = field(default_factory=set)
+
+    def of(self, text: str) -> str:
+        """The text, shortened."""
+        lines: list[str] = []
+        for block in _blocks(text.splitlines()):
+            lines += self._of_box(block) if block[0].startswith("╭") else self._of_words(block)
+        return "\n".join(lines) + "\n"
+
+    def _is_above(self, kind: str, entry: list[str]) -> bool:
+        words = kind + " ".join(" ".join(line.strip("│") for line in entry).split())
+        is_above = words in self.seen
+        self.seen.add(words)
+        return is_above
+
+    def _of_box(self, box: list[str]) -> list[str]:
+        title, names, kept = box[0].strip("╭─╮ "), [], []
+        for entry in _entries(box[1:-1]):
+            if title != "Commands" and self._is_above(title, entry):
+                names.append(entry[0].strip("│ *").split()[0])
+            else:
+                kept += entry
+        above = [f"│ As above: {', '.join(names)}."] if names else []
+        told = wrap(above[0], 78, subsequent_indent="│ ") if above else []
+        return [box[0], *kept, *(f"{line:79}│" for line in told), box[-1]]
+
+    def _of_words(self, words: list[str]) -> list[str]:
+        heading = re.match(r"[A-Z][A-Za-z ]+: ", words[0])
+        if heading is None or words[0].startswith("Example: ") or len(" ".join(words)) < 80:
+            return words
+        return [f"{heading[0]}as above."] if self._is_above("", words) else words
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    """Boxes, paragraphs that begin with a heading, and all other lines one by one."""
+    block: list[str] = []
+    for line in lines:
+        within = block and (
+            not block[-1].startswith("╰")
+            if block[0].startswith("╭")
+            else re.match(r"[A-Z][A-Za-z ]+: ", block[0])
+            and line
+            and not re.match(r"[A-Z][A-Za-z ]+: |\[exit", line)
+        )
+        if block and not within:
+            yield block
+            block = []
+        block.append(line)
+    if block:
+        yield block
+
+
+def _entries(lines: list[str]) -> Iterator[list[str]]:
+    """The entries of a box: each begins beside its left edge."""
+    entry: list[str] = []
+    for line in lines:
+        if entry and re.match(r"│ (\*  |   )?(--|[A-Za-z])", line):
+            yield entry
+            entry = []
+        entry.append(line)
+    if entry:
+        yield entry
 
 
 def _situation(typed: str, folder: Path) -> str:

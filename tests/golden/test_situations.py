@@ -30,7 +30,7 @@ def test_there_are_about_sixty():
 
 def test_sentences_are_short():
     found = list(situations.sentences(situations.FILE.read_text(encoding="utf-8")))
-    assert len(found) > 400
+    assert len(found) > 300
     long = [one for one in found if len(one.split()) > situations.LONGEST_SENTENCE]
     assert long == []
 
@@ -41,6 +41,24 @@ def test_sentences_are_short():
 )
 def test_sentences_are_counted(text, longest):
     assert max(len(one.split()) for one in situations.sentences(text)) == longest
+
+
+def test_nothing_is_written_twice():
+    box = "╭─ {} ─╮\n│ --seed INT  Seed of all draws.    │\n│ {}  Other. │\n╰───╯"
+    words = "Meaning: " + "word " * 20 + "\nand more.\n[exit code 0]"
+    text = "\n".join([box.format("Running", "--a"), words, box.format("Running", "--b"), words])
+    once = situations.Once().of(text)
+    assert once.count("Seed of all draws") == once.count("and more.") == 1
+    assert "As above: --seed." in once
+    assert "--a" in once
+    assert "--b" in once
+    assert "Meaning: as above.\n[exit code 0]" in once
+
+
+def test_another_box_or_another_word_is_not_a_repetition():
+    box = "╭─ {} ─╮\n│ --seed INT  {} │\n╰───╯"
+    text = "\n".join(box.format(*said) for said in [("A", "x"), ("B", "x"), ("A", "y")])
+    assert situations.Once().of(text) == text + "\n"
 
 
 # Words that one thing had in the code, or other words for what has one (docs/design.md).

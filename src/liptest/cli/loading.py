@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.blackbox.samplers import Sampler
-from liptest.cli.usage_examples import functions_of_file
+from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.enumerate.python_function import PythonFunction, mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -66,6 +66,12 @@ def check_names_object(where: str) -> None:
         raise InputError(
             f"{shown(where)} has one colon too many; write {written}", name="mechanism"
         )
+    if where.lower().endswith(TABLES):
+        raise InputError(
+            f"{where}: it is a table, not code; name the function first, mine.py:count, and a "
+            f"public table by --table {where}",
+            name="mechanism",
+        )
     if not colon or not source or not name:
         raise InputError(
             f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
@@ -91,8 +97,19 @@ def _written(where: str) -> str:
         return f"{file}.py:{name}"
     names = functions_of_file(Path(where)) if where.endswith(".py") else []
     if not names:
-        return "file.py:name or package.module:name"
+        return _in_a_file_here(where) or "file.py:name or package.module:name"
     return f"{where}:{names[0]}; it has: {', '.join(names[:12])}"
+
+
+# Files of a folder in which a name is looked up.
+_MOST_FILES = 50
+
+
+def _in_a_file_here(name: str) -> str:
+    """How the one function of this name in the files of this folder is named; else ""."""
+    files = sorted(Path().glob("*.py"))[:_MOST_FILES]
+    found = [str(file) for file in files if name in functions_of_file(file)]
+    return f"{found[0]}:{name}" if len(found) == 1 else ""
 
 
 def label_of(where: str) -> str:

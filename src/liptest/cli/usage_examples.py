@@ -37,6 +37,10 @@ _DOMAINS = {
 # The part of a command that its example is about when none was typed.
 _PARTS = {"ledger": "show", "service": "submit"}
 _LIBRARIES = ("opendp", "diffprivlib")
+#: Ends of the names of files that hold data.
+TABLES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".json", ".npy")
+# A data frame, which init does not write down.
+_FRAMES = {"--table", "--columns", "--fields"}
 _CLAIMS = {
     "--rho": "--rho 0.5",
     "--renyi": "--renyi 2:1.0,8:3",
@@ -69,6 +73,8 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     if command == "samples" and named is not None and (shape := _parameters(named)):
         scalar = " --scalar" if len(shape) == 2 else ""
         return f"liptest samples {mechanism}{scalar} --epsilon 1 --records 10 --probabilities 0.5"
+    if command == "init" and "--column" not in options and _FRAMES & options.keys():
+        return f"liptest check {mechanism} --epsilon 1 {_DATA['--columns']}"
     if command == "init":
         return f"liptest init {mechanism} --epsilon 1{'' if is_known else f' {_RECORDS}'}"
     if command == "serve" and "--demo" in options and find_bubblewrap() is None:

@@ -15,7 +15,7 @@ from cyclopts import (
 )
 
 from liptest.cli.lines import as_line
-from liptest.cli.usage_examples import functions_of_file
+from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.errors import meant_number
 
 #: Options as other programs call them.
@@ -27,7 +27,6 @@ _OTHER_NAMES = {
     **dict.fromkeys(("-o", "--out"), "--output"),
     **dict.fromkeys(("-v", "-V"), "--version"),
 }
-_TABLES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".json", ".npy")
 
 
 def said_of_usage(error: CycloptsError, typed: Sequence[str]) -> str:
@@ -54,7 +53,7 @@ def _of_too_much(left: list[str], typed: Sequence[str]) -> str:
     pairs = [word.partition("=") for word in left]
     if all(name.isidentifier() and value for name, _, value in pairs):
         return words + "write " + " ".join(f"--{name} {value}" for name, _, value in pairs)
-    if left[0].lower().endswith(_TABLES):
+    if left[0].lower().endswith(TABLES):
         return words + f"a public table is named by --table {left[0]}"
     file = next((word for word in typed if word.endswith(".py")), None)
     if file is not None and left[0] in functions_of_file(Path(file)):
@@ -67,6 +66,8 @@ def _of_no_command(error: UnknownCommandError, typed: Sequence[str]) -> str:
     if word.startswith("-"):
         meant = _OTHER_NAMES.get(word)
         return f"Unknown option: {word}" + (f". Did you mean {meant}?" if meant else "")
+    if f"--{word}" in ("--version", "--help"):
+        return f"Unknown command {word!r}; write liptest --{word}"
     if word == typed[0] and (":" in word or word.endswith(".py")):
         return f"{word!r} is not a command; write liptest check {word}"
     return as_line(error).replace(", ...", ", ..")

@@ -371,10 +371,16 @@ def _verified(
     return code
 
 
+# Lines of what is wrong; one other number in a certificate changes many.
+_MOST_PROBLEMS = 6
+
+
 def _told(screen: Screen, title: str, found: Examination) -> int:
     code = 1 if found.problems else 0 if found.certain else 3
     lines = [title, _WORDS[code]]
-    lines += [f"Wrong: {told}" for told in found.problems]
+    lines += [f"Wrong: {told}" for told in found.problems[:_MOST_PROBLEMS]]
+    if (more := len(found.problems) - _MOST_PROBLEMS) > 0:
+        lines.append(f"Wrong: {more} more of what follows from these, or is like them")
     lines += [f"Checked: {told}" for told in found.checked if not found.problems]
     lines += [f"Not checked: {told}" for told in found.unchecked]
     screen.paragraph("\n".join(map(printable, lines)))

@@ -22,7 +22,7 @@ import flint
 import numpy as np
 
 from liptest import errors
-from liptest.values.lines import is_of_python
+from liptest.values.lines import is_of_packages, is_of_python
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -160,9 +160,13 @@ def _was_read_only(error: BaseException) -> bool:
 
 
 def place_raised(error: BaseException) -> tuple[str, int]:
-    """File and line of the program at which an exception was raised; "" and 0 for none."""
+    """File and line of the program at which an exception was raised; "" and 0 for none.
+
+    A line of an installed package, as pandas is one, is named only where no other one is there.
+    """
     own = [(code.co_filename, line) for code, line in _frames_of(error) if is_program(code)]
-    return own[-1] if own else ("", 0)
+    written = [place for place in own if not is_of_packages(place[0])]
+    return [("", 0), *own, *written][-1]
 
 
 def _frames_of(error: BaseException) -> list[tuple[CodeType, int]]:

@@ -188,6 +188,16 @@ STUMBLES = {
     "cell, and there are 2 names",
     "check a.py:older --epsilon 2 --table dirty.csv --columns age:0..9": "column 'age' holds",
     "check --config unfilled.toml": "check.0.epsilon is missing; write epsilon = 1.0",
+    "check people.csv --epsilon 2 --records 3": "it is a table, not code; name the function first, "
+    "mine.py:count, and a public table by --table people.csv",
+    "check many --epsilon 2 --records 3": "'many' does not name an object; write a.py:many\n",
+    "check flips --epsilon 2 --records 3": "write file.py:name or package.module:name",
+    "version": "Unknown command 'version'; write liptest --version",
+    "init a.py:older --table people.csv": "Example: liptest check a.py:older --epsilon 1 --table "
+    "people.csv --columns 'age:0..120,region'",
+    "init a.py:older --columns age:0..9": "Example: liptest check a.py:older --epsilon 1 --table ",
+    "check a.py:missing --epsilon 1 --table people.csv --columns age:0..9": "at a.py:32: return "
+    'int(people["Age"].sum())',
     "check people.csv:flips --epsilon 2 --records 3": "it is not a Python file; name the .py file",
     "check a.py:counter --epsilon 2 --records 3": "mechanism=Counter(..) is not a mechanism",
     "check a.py:raises --epsilon 2 --records 3": "with liptest law a.py:raises --dataset 0,1,1\n",

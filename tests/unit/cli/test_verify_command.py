@@ -241,3 +241,14 @@ def test_the_mechanism_may_stand_behind_the_certificate(folder, capsys):
     assert (code, "HOLDS" in out) == (0, True)
     code, _, err = verify(capsys, "no.json", "vendor.py:shown", "--mechanism", "vendor.py:shown")
     assert (code, "named twice" in err) == (2, True)
+
+
+@pytest.mark.slow
+def test_of_many_differences_the_first_are_told(folder, capsys):
+    (folder / "vendor2.py").write_text(VENDOR.replace("< 0.25", "< 0.5"))
+    code, out, _ = verify(capsys, "no.json", "vendor2.py:shown")
+    lines = [line for line in out.splitlines() if line.startswith("Wrong: ")]
+    assert code == 1
+    assert lines[0].startswith("Wrong: the code is not the code that was tested")
+    assert len(lines) == 7
+    assert lines[-1].endswith(" more of what follows from these, or is like them")
