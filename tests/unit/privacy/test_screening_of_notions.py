@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liptest.mechanisms.laws import LawTable
+from liptest.privacy.quantiles import normal_quantiles
 from liptest.privacy.screening import (
     _chord,
     dominated_rho,
     harmless_loss,
-    normal_quantiles,
     screen_mu,
     screen_orders,
     screen_rho,
