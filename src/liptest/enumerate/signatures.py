@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
+from liptest.enumerate.unhashable_classes import check_class_has_hash
 from liptest.errors import InputError, shown
 
 _CACHE = type(lru_cache(abs))
@@ -41,6 +42,7 @@ def as_called(function: Any) -> Any:
     What stands behind a name that is bound can be passed by its own name only. That is done where
     the dataset, or nothing, comes first, and one generator and nothing else is left to be passed.
     """
+    check_class_has_hash(function)
     if type(function) is not partial or type(function.func) is _CACHE:
         return function
     try:
