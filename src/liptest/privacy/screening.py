@@ -88,7 +88,7 @@ def screen_orders(
         for k, order in enumerate(orders):
             both = [_divergence(p, q, order) for p, q in (sides, sides[::-1])]
             measured[rows, k] = np.maximum(*both)
-            slack = _slack(errors, order, bounds[rows], sides)
+            slack = _slack(errors, order, bounds[rows])
             # Two zeros that may be underflow, of any ratio, leave a divergence without a bound.
             known = np.isfinite(bounds[rows])
             above[rows, k] = np.where(
@@ -129,7 +129,7 @@ def _rho_of(
     worst, before, a = np.zeros(len(left)), np.zeros(len(left)), 1.0
     for b in orders:
         both = np.maximum(*(_divergence(p, q, b) for p, q in (sides, sides[::-1])))
-        high = np.minimum(both + _slack(errors, b, bounds, sides), bounds)
+        high = np.minimum(both + _slack(errors, b, bounds), bounds)
         measured = np.maximum(measured, both / b)
         if a == 1.0:
             worst = np.maximum(worst, high)
@@ -171,12 +171,12 @@ def _divergence(p: Floats, q: Floats, order: float) -> Floats:
     return np.asarray(np.maximum((top + np.log(total)) / (order - 1), 0.0))
 
 
-def _slack(errors: Floats, order: float, bounds: Floats, sides: tuple[Floats, Floats]) -> Floats:
+def _slack(errors: Floats, order: float, bounds: Floats) -> Floats:
     """What rounding and the errors of the logs may add to a divergence."""
+    # An exponent is rounded as it and the loss are, not as the logs: how far down these lie adds
+    # nothing, for what they make of an exponent far down does not count in the sum.
     size = np.where(np.isfinite(bounds), bounds, 0.0) * order
-    lowest = max(-float(np.where(side == ZERO_LOG, 0.0, side).min(initial=0.0)) for side in sides)
-    rounding = _ROUNDING * (1 + size + lowest)
-    return np.asarray((2 * order * errors + rounding) / (order - 1))
+    return np.asarray((2 * order * errors + _ROUNDING * (1 + size)) / (order - 1))
 
 
 def _slices(rows: Indices, laws: LawTable) -> list[Indices]:
