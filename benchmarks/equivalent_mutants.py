@@ -66,6 +66,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_SCREEN}: normal_quantiles: tail < _BREAK -> tail <= _BREAK",
         f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
         f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
+        f"{_TRADE}: _positive: gap <= 0 -> gap < 0",
         f"{_TRADE}: _of_part: p > 0 -> p >= 0",
         f"{_TRADE}: _hull_bound: y.lower() > 0 -> y.lower() >= 0",
         f"{_EXHAUST}: WorstPairs._cut: self.best > self._certain -> self.best >= self._certain",
@@ -114,6 +115,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "(a * p.upper().log() - (a - 1) * q.lower().log()).exp().lower()",
         f"{_TRADE}: _of_part: (p + p_last.lower()).lower() -> (p + p_last.lower()).upper()",
         f"{_TRADE}: _hull_bound: mu.upper() -> mu.lower()",
+        # Rounding to the nearest float, and one up, is above both ends.
+        f"{_REMEDY}: _certified_stick: ball.upper() -> ball.lower()",
         f"{_REMEDY}: _stick: largest * (1 + len(laws.outputs) * 2.0 ** (-50)) -> "
         "largest / (1 + len(laws.outputs) * 2.0 ** (-50))",
         f"{_SCREEN}: _rho_of: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "
@@ -202,6 +205,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     "which numbers hash laws": (
         f"{_LAWS}: _keys: np.uint64(29) -> np.uint64(30)",
+        f"{_LAWS}: _keys: bits >> np.uint64(29) -> bits << np.uint64(29)",
         f"{_LAWS}: _drawn_factors: np.random.SeedSequence(k).generate_state(1, np.uint64) -> "
         "np.random.SeedSequence(k).generate_state(2, np.uint64)",
     ),
@@ -243,6 +247,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "before >= now + open_now + _SAME_LAW",
     ),
     "a budget: at just this many edges both ways are right": (
+        f"{_EXHAUST}: check_affordable: size.pairs > _MOST_PAIRS -> size.pairs >= _MOST_PAIRS",
         "privacy/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < EDGE_BUDGET",
     ),
     "one more column that no window holds": (
@@ -326,8 +331,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "an order that nobody asks for: the divergence is 0 at all, or infinite": (
         f"{_RENYI}: enclose_rho: Fraction(1) -> Fraction(2)",
     ),
-    "windows that hold places without a law bound less, and more is looked at": (
-        f"{_EXHAUST}: WorstPairs._segment: -np.inf -> np.inf",
+    "pairs that do not pass the line, which are looked at or not": (
         f"{_EXHAUST}: WorstPairs.blocks: min(self._watched, self._cut) -> "
         "max(self._watched, self._cut)",
     ),
