@@ -83,6 +83,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "the other branch, or the next check, gives the same": (
         f"{_TRADE}: _of_part: p > 0 and outside > 0 -> p > 0 or outside > 0",
         f"{_TRADE}: _of_part: 1 - outside -> 2 - outside",
+        # The quantile of a ball about 0 is not finite, which is asked next.
+        f"{_TRADE}: _hull_bound: y_rest.lower() -> y_rest.upper()",
         f"{_EXHAUST}: _shift_block: places + len(left) -> places - len(left)",
         f"{_EXHAUST}: _shift_block: bits & -bits -> bits | -bits",
         f"{_EXHAUST}: _Windows.__init__: pick(last[:, :-width], last[:, width:]) -> "

@@ -72,7 +72,7 @@ def test_below_what_is_certain_all_pairs_above_the_line_are_found(seed: int) -> 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_places_without_a_law_raise_no_bound(seed: int) -> None:
+def test_places_without_a_law_raise_no_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many edges few are looked at one by one."""
     sets, laws, _losses = _case(seed)
     worst = WorstPairs(sets, laws, watched=math.inf, certain=-math.inf)
@@ -84,7 +84,7 @@ def test_places_without_a_law_raise_no_bound(seed: int) -> None:
         leaves.extend(bounds.tolist())
         return leaf(rows, bounds, difference)
 
-    worst._leaf = counted  # type: ignore[method-assign]
+    monkeypatch.setattr(worst, "_leaf", counted)
     _blocks(worst)
     assert leaves
     assert all(math.isfinite(bound) for bound in leaves)
