@@ -67,6 +67,7 @@ COVERED = {
     "privacy/remedies.py": [f"{PRIVACY}/test_remedies.py"],
     "privacy/exhaustive.py": [
         f"{PRIVACY}/test_exhaustive.py",
+        f"{PRIVACY}/test_worst_pairs.py",
         f"{PRIVACY}/test_remedies.py",
         f"{UNIT}/statistics/test_count_and_sums.py",
         "tests/property/test_privacy_exhaustive.py",
@@ -93,7 +94,11 @@ COVERED = {
     ],
     "privacy/renyi.py": NOTIONS,
     "privacy/tradeoff.py": NOTIONS,
-    "privacy/screening.py": [f"{PRIVACY}/test_screening_of_notions.py", *NOTIONS],
+    "privacy/screening.py": [
+        *(f"{PRIVACY}/test_{name}.py" for name in ("screening_of_notions", "quantiles")),
+        *NOTIONS,
+    ],
+    "privacy/quantiles.py": [f"{PRIVACY}/test_quantiles.py"],
     "mechanisms/shift.py": MECHANISMS,
     "mechanisms/additive.py": MECHANISMS,
     "evidence/check_witness.py": [

@@ -87,6 +87,7 @@ from liptest.enumerate.surroundings import (
     imported_now,
     reader_of,
 )
+from liptest.enumerate.unhashable_classes import unhashable_classes_refused
 from liptest.errors import LiptestError, MechanismError
 from liptest.values.closeness import is_close_number
 from liptest.values.lines import line_in_words
@@ -141,7 +142,13 @@ def intercepted_randomness(
     if inside is not None:
         inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
     kept = [INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []
-    with outside_precision(), LOCK, _float_warnings_ignored(), _finalizers_end_quietly():
+    with (
+        unhashable_classes_refused(name),
+        outside_precision(),
+        LOCK,
+        _float_warnings_ignored(),
+        _finalizers_end_quietly(),
+    ):
         undo: list[Undo] = []
         session = Session(name, trusted)
         session.program = function

@@ -151,11 +151,11 @@ class PythonFunction(Mechanism):
     _draws_noise: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "function", as_called(self.function))
         if isinstance(self.function, PythonFunction):
             raise InputError(
                 f"function={self.function.name} is a mechanism already", name="function"
             )
-        object.__setattr__(self, "function", as_called(self.function))
         object.__setattr__(self, "_takes_generator", takes_generator(self.function))
         if self.statistic is not None:
             check_is_statistic(self.statistic)

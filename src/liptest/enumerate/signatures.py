@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 from typing import Any
 
+from liptest.enumerate.unhashable_classes import check_class_has_hash
 from liptest.errors import InputError, shown
 
 _CACHE = type(lru_cache(abs))
@@ -42,6 +43,7 @@ def as_called(function: Any) -> Any:
     What stands behind a name that is bound can be passed by its own name only. That is done where
     the dataset, or nothing, comes first, and one generator and nothing else is left to be passed.
     """
+    check_class_has_hash(function)
     if type(function) is not partial or type(function.func) is _CACHE:
         return function
     try:

@@ -42,13 +42,13 @@ from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
 from liptest.privacy.plain_pairs import plain_pairs, record_pairs
 from liptest.privacy.proof import ExactMeasure, visited_or_enclosed
+from liptest.privacy.quantiles import normal_quantiles
 from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
 from liptest.privacy.request import check_answered
 from liptest.privacy.screening import (
     Measured,
     dominated_rho,
     largest_losses,
-    normal_quantiles,
     screen_mu,
     screen_rho,
 )

@@ -21,7 +21,7 @@ from liptest.mechanisms.laws import Output, OutputLaw, as_fraction, exact_ball
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Comparison, exact_law
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, claimed_number
-from liptest.privacy.screening import normal_quantiles
+from liptest.privacy.quantiles import quantile_gaps
 from liptest.privacy.tradeoff import gaussian_quantile
 from liptest.privacy.witnesses import (
     PrivacyWitness,
@@ -168,12 +168,7 @@ def _best_cut(left: OutputLaw, right: OutputLaw, outputs: list[Output]) -> list[
     p, q = _logs(left, outputs), _logs(right, outputs)
     with np.errstate(invalid="ignore"):
         rank = np.argsort(np.nan_to_num(q - p, nan=0.0, posinf=np.inf), kind="stable")
-    masses = [np.exp(side[rank]) for side in (p, q)]
-    inside = [np.cumsum(side)[:-1] for side in masses]
-    outside = [np.cumsum(side[::-1])[::-1][1:] for side in masses]
-    quantiles = [normal_quantiles(a, b) for a, b in zip(inside, outside, strict=True)]
-    with np.errstate(invalid="ignore"):
-        gaps = np.nan_to_num(quantiles[0] - quantiles[1], nan=-np.inf)
+    gaps = quantile_gaps(p[None, rank], q[None, rank])[0]
     if not len(gaps):
         return outputs
     return [outputs[k] for k in rank[: int(np.argmax(gaps)) + 1]]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liptest.balls import precision
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, ComparableLaws, LawTable
 from liptest.privacy.comparison import loss_slack
+from liptest.privacy.quantiles import quantile_gaps
 from liptest.privacy.tradeoff import normal_mass_of
 
 Floats = NDArray[np.float64]
@@ -87,8 +88,12 @@ def screen_orders(
         for k, order in enumerate(orders):
             both = [_divergence(p, q, order) for p, q in (sides, sides[::-1])]
             measured[rows, k] = np.maximum(*both)
-            slack = _slack(errors, order, bounds[rows], sides)
-            above[rows, k] = np.minimum(measured[rows, k] + slack, bounds[rows])
+            slack = _slack(errors, order, bounds[rows])
+            # Two zeros that may be underflow, of any ratio, leave a divergence without a bound.
+            known = np.isfinite(bounds[rows])
+            above[rows, k] = np.where(
+                known, np.minimum(measured[rows, k] + slack, bounds[rows]), np.inf
+            )
     return Measured(measured, above)
 
 
@@ -100,49 +105,11 @@ def screen_mu(laws: LawTable, left: Indices, right: Indices) -> Measured:
     for rows in _slices(np.flatnonzero(np.isfinite(losses)), laws):
         p, q = laws.logs[left[rows]], laws.logs[right[rows]]
         order = np.argsort(q - p, axis=1, kind="stable")
-        p, q = (np.exp(np.take_along_axis(side, order, axis=1)) for side in (p, q))
-        inside = [np.cumsum(side, axis=1)[:, :-1] for side in (p, q)]
-        outside = [np.cumsum(side[:, ::-1], axis=1)[:, ::-1][:, 1:] for side in (p, q)]
-        quantiles = [normal_quantiles(a, b) for a, b in zip(inside, outside, strict=True)]
-        with np.errstate(invalid="ignore"):
-            gaps = np.nan_to_num(quantiles[0] - quantiles[1], nan=0.0, posinf=np.inf)
+        gaps = quantile_gaps(*(np.take_along_axis(side, order, axis=1) for side in (p, q)))
         measured[rows] = gaps.max(axis=1, initial=0.0)
         slack = _QUANTILE * (1 + measured[rows]) + 8 * laws.screen_error(left[rows], right[rows])
         above[rows] = np.where(np.isinf(bounds[rows]), np.inf, measured[rows] + slack)
     return Measured(measured, above)
-
-
-def normal_quantiles(below: Floats, above: Floats) -> Floats:
-    """Phi^-1 of probabilities given with their complements, to 1e-8 (P. Acklam's fractions)."""
-    tail = np.minimum(below, above)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        far = np.sqrt(-2 * np.log(tail))
-        outer = np.polyval(_C, far) / np.polyval([*_D, 1.0], far)
-        near = tail - 0.5
-        square = near * near
-        inner = near * np.polyval(_A, square) / np.polyval([*_B, 1.0], square)
-        quantiles = np.where(tail < _BREAK, outer, inner)
-    quantiles = np.where(tail <= 0, -np.inf, quantiles)
-    return np.where(below <= above, quantiles, -quantiles)
-
-
-_A = (
-    *(-3.969683028665376e01, 2.209460984245205e02, -2.759285104469687e02),
-    *(1.383577518672690e02, -3.066479806614716e01, 2.506628277459239e00),
-)
-_B = (
-    *(-5.447609879822406e01, 1.615858368580409e02, -1.556989798598866e02),
-    *(6.680131188771972e01, -1.328068155288572e01),
-)
-_C = (
-    *(-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e00),
-    *(-2.549732539343734e00, 4.374664141464968e00, 2.938163982698783e00),
-)
-_D = (
-    *(7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e00),
-    3.754408661907416e00,
-)
-_BREAK = 0.02425
 
 
 def _rho_of(
@@ -162,7 +129,7 @@ def _rho_of(
     worst, before, a = np.zeros(len(left)), np.zeros(len(left)), 1.0
     for b in orders:
         both = np.maximum(*(_divergence(p, q, b) for p, q in (sides, sides[::-1])))
-        high = np.minimum(both + _slack(errors, b, bounds, sides), bounds)
+        high = np.minimum(both + _slack(errors, b, bounds), bounds)
         measured = np.maximum(measured, both / b)
         if a == 1.0:
             worst = np.maximum(worst, high)
@@ -204,12 +171,12 @@ def _divergence(p: Floats, q: Floats, order: float) -> Floats:
     return np.asarray(np.maximum((top + np.log(total)) / (order - 1), 0.0))
 
 
-def _slack(errors: Floats, order: float, bounds: Floats, sides: tuple[Floats, Floats]) -> Floats:
+def _slack(errors: Floats, order: float, bounds: Floats) -> Floats:
     """What rounding and the errors of the logs may add to a divergence."""
+    # An exponent is rounded as it and the loss are, not as the logs: how far down these lie adds
+    # nothing, for what they make of an exponent far down does not count in the sum.
     size = np.where(np.isfinite(bounds), bounds, 0.0) * order
-    lowest = max(-float(np.where(side == ZERO_LOG, 0.0, side).min(initial=0.0)) for side in sides)
-    rounding = _ROUNDING * (1 + size + lowest)
-    return np.asarray((2 * order * errors + rounding) / (order - 1))
+    return np.asarray((2 * order * errors + _ROUNDING * (1 + size)) / (order - 1))
 
 
 def _slices(rows: Indices, laws: LawTable) -> list[Indices]:

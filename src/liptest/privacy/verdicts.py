@@ -505,7 +505,7 @@ def records_sentence(pairs: int, *, is_later: bool = False) -> str:
 def open_law_sentence(mass: float) -> str:
     """What to do where up to ``mass`` of the probability of a law was not explored."""
     if mass > _TAIL:
-        return "nothing is promised; raise max_leaves= or max_choices=."
+        return "nothing is promised; raise max_leaves=, max_choices= or max_seconds=."
     return (
         "nothing is promised. Noise without a bound has a tail that no budget explores, so a claim "
         "with delta=0 stays open: bound the noise or clip the output, claim a delta, or hand the "

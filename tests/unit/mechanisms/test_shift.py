@@ -16,6 +16,8 @@ from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable, VectorShift
+from liptest.privacy.claims import Claim
+from liptest.privacy.judge import witness_of
 from liptest.statistics.sums import Count, Histogram, WeightedSum
 
 ZERO, ONE, THREE = (np.array(bits, dtype=np.int8) for bits in ([0, 0, 0], [0, 1, 0], [1, 1, 1]))
@@ -140,3 +142,21 @@ def test_neighbours_are_compared_many_at_a_time() -> None:
     vector = VectorShift(Histogram(3), DiscreteLaplace(2))
     for mechanism in (shift(), vector):
         assert mechanism.points_per_slice(Hypercube(3)) >= 1024
+
+
+def test_no_more_than_all_of_a_law_is_unexplored() -> None:
+    # The box holds a small part of three numbers with so wide noise.
+    law = VectorShift(Histogram(3), DiscreteLaplace(10**6)).law(np.array([0, 1, 2]))
+    assert law.unexplored == 1
+
+
+def test_a_witness_has_the_probabilities_of_each_side() -> None:
+    dataset, neighbour = np.array([0, 0, 0], np.int8), np.array([1, 0, 0], np.int8)
+    for first, second in ((dataset, neighbour), (neighbour, dataset)):
+        found = witness_of(shift(DiscreteLaplace(1)), first, second, Claim(0.5, 0.0, 0.0))
+        sides = [shift(DiscreteLaplace(1)).law(side) for side in (first, second)]
+        likely = [sum(law.get(output, 0.0) for output in found.event) for law in sides]
+        assert found.probability == pytest.approx(likely[0], rel=1e-9)
+        assert found.neighbour_probability == pytest.approx(likely[1], rel=1e-9)
+        texts = [float(arb(text).mid()) for text in found.exact]
+        assert texts == pytest.approx(likely, rel=1e-9)

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +70,24 @@ def test_losses_in_closed_form_are_shared_among_the_distance(distance: int) -> N
     assert wide.answer is Answer.DOUBT
     assert wide.lower <= 0.5 * distance
     assert wide.upper >= 1.5 * distance
+
+
+def test_closed_forms_are_refined_as_long_as_they_are_in_doubt() -> None:
+    asked: list[int] = []
+
+    def loss() -> arb:
+        # At 128 bits it may lie on either side, at 512 it does not.
+        asked.append(ctx.prec)
+        return arb(1.001, 0.01 if ctx.prec < 512 else 1e-9)
+
+    found = compare_closed_form(loss, lambda epsilon: arb(0), Claim(1.0, 0.0, 0.0))
+    assert (found.answer, asked) == (Answer.VIOLATED, [128, 512])
+
+
+def test_the_excess_of_a_wide_divergence_is_its_lower_end() -> None:
+    found = compare_closed_form(lambda: arb(9), lambda e: arb(0.25, 0.05), Claim(1.0, 0.1, 0.0))
+    assert found.answer is Answer.VIOLATED
+    assert found.excess == pytest.approx(0.2, rel=1e-6)
 
 
 def test_the_excess_in_closed_form_is_that_of_the_divergence() -> None:

@@ -20,7 +20,8 @@ from liptest.mechanisms.laws import ZERO_LOG, LawTable
 from liptest.privacy.comparison import Answer
 from liptest.privacy.noise_likelihoods import orders_of_shifts
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, stated_claim
-from liptest.privacy.screening import normal_quantiles, screen_mu, screen_orders, screen_rho
+from liptest.privacy.quantiles import normal_quantiles
+from liptest.privacy.screening import screen_mu, screen_orders, screen_rho
 from liptest.runs.fingerprints import fingerprint
 
 CUBE = lt.Hypercube(2)

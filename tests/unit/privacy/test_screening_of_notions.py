@@ -12,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liptest.mechanisms.laws import LawTable
+from liptest.privacy.quantiles import normal_quantiles
 from liptest.privacy.screening import (
+    _ROUNDING,
     _chord,
+    _rho_of,
+    _slack,
     dominated_rho,
     harmless_loss,
-    normal_quantiles,
     screen_mu,
     screen_orders,
     screen_rho,
@@ -168,3 +171,60 @@ def test_no_order_below_one_is_measured() -> None:
             true = max(true, float((a * np.log(a / b)).sum()), float(quotients.max()))
         for limit in (1e-3, 1e3):
             assert screen_rho(_table(rows), *ENDS, limit).measured[0] <= true * (1 + 1e-5)
+
+
+# Pairs whose quotient is largest at an order near 1.4, near 2, and far on.
+NEAR_ONE = [[0.0078, 0.9922], [0.6114, 0.3886]]
+NEAR_TWO = [[0.0246, 0.9754], [0.2583, 0.7417]]
+FAR_ON = [[1e-3, 0.999], [1e-5, 0.99999]]
+
+
+def _quotient(rows: list[list[float]], order: float) -> float:
+    p, q = map(np.array, rows)
+    sides = (p, q), (q, p)
+    if order == 1:
+        return max(float((a * np.log(a / b)).sum()) for a, b in sides)
+    logs = (math.log(float((a**order * b ** (1 - order)).sum())) for a, b in sides)
+    return max(logs) / (order - 1) / order
+
+
+@pytest.mark.parametrize("rows", [NEAR_ONE, NEAR_TWO, FAR_ON])
+def test_where_the_largest_loss_clears_all_a_few_orders_are_measured(
+    rows: list[list[float]],
+) -> None:
+    table, loss = _table(rows), np.array([5.0])
+    few = max(_quotient(rows, order) for order in (1, 1 + 2.0**-10, 2.0, 8.0))
+    cleared = _rho_of(table, *ENDS, loss, 100.0, dominated_rho(loss))
+    assert cleared.measured[0] == pytest.approx(few, rel=1e-9)
+    # Bounded at order 2^-10 above 1 and by a chord from there to 2.
+    true = max(_quotient(rows, float(order)) for order in np.linspace(1.0, 30.0, 2901))
+    assert true <= cleared.above[0] <= 3 * true
+    # Where one of the pairs has no bound, too; and closely where the claim is between.
+    open_pair = _rho_of(table, *ENDS, np.array([np.inf]), 0.1, np.array([np.inf]))
+    assert open_pair.measured[0] == pytest.approx(few, rel=1e-9)
+    assert open_pair.above[0] == np.inf
+    close = _rho_of(table, *ENDS, loss, true, dominated_rho(loss))
+    assert few * (1 - 1e-9) <= close.measured[0] <= true * (1 + 1e-4)
+    assert close.measured[0] >= true * 0.99
+
+
+def test_slack_is_that_of_the_errors_and_of_exponents_that_are_rounded() -> None:
+    errors, bounds = np.array([0.0, 0.0, 1e-3]), np.array([0.0, 1000.0, 2.0])
+    found = _slack(errors, 3.0, bounds)
+    expected = [_ROUNDING / 2, _ROUNDING * 3001 / 2, (6e-3 + _ROUNDING * 7) / 2]
+    assert found == pytest.approx(expected, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("depth", [1.0, 1e3, 1e9])
+@pytest.mark.parametrize("order", [1.001, 2.0, 50.0])
+def test_logs_far_down_add_nothing_to_the_rounding(depth: float, order: float) -> None:
+    # Two laws with equal tails far down, against the same two laws without the tails.
+    logs = np.log([[0.5, 0.5], [0.4, 0.6]])
+    deep = np.concatenate([logs, np.array([[-depth * 700], [-depth * 700 - 1]])], axis=1)
+    tables = [
+        LawTable(tuple(range(len(rows[0]))), rows, None, np.zeros(2)) for rows in (logs, deep)
+    ]
+    plain, tailed = (screen_orders(table, *ENDS, [order]) for table in tables)
+    a, b = plain.measured[0, 0], tailed.measured[0, 0]
+    assert abs(a - b) <= _slack(np.zeros(1), order, np.array([1.0]))[0]
+    assert tailed.above[0, 0] >= a

@@ -120,6 +120,33 @@ def test_a_zero_on_both_sides_is_left_open_unless_it_is_declared():
         assert (upper == math.inf) is (expected is Decision.INCONCLUSIVE)
 
 
+@pytest.mark.parametrize(
+    "claim", [{"rho": 0.5}, {"mu": 1.0}, {"renyi": (2.0, 1.0)}, {"renyi": [(2.0, 1.0), (9.0, 1.0)]}]
+)
+@pytest.mark.parametrize("method", ["exhaustive", "neighbourhoods"])
+def test_no_notion_is_proved_where_both_zeros_may_be_underflow(claim, method):
+    # Really e^-800 and e^-5000, whose Renyi divergence of order 2 is at least 3,400.
+    logs = np.array(
+        [[-800.0, math.log(0.5), math.log(0.5)], [-5000.0, math.log(0.4), math.log(0.6)]]
+    )
+
+    def log_pmf(datasets):
+        with np.errstate(divide="ignore"):
+            return np.log(np.exp(logs[datasets[:, 0]]))
+
+    law = lt.ProductDistribution.uniform(lt.Hypercube(1))
+    options = {"method": method, "seed": 1, **claim}
+    if method != "exhaustive":
+        options |= {"exception_mass": 0.1, "failure_probability": 0.1}
+    for exact, expected in (({}, Decision.INCONCLUSIVE), ({"exact_zeros": True}, Decision.YES)):
+        mechanism = lt.ClosedForm("abc", log_pmf, **exact)
+        assert lt.check_privacy(mechanism, law, **options).decision is expected
+    in_logs = lt.ClosedForm("abc", lambda datasets: logs[datasets[:, 0]])
+    verdict = lt.check_privacy(in_logs, law, **options)
+    assert verdict.decision is Decision.NO
+    assert verdict.witness.verify(in_logs)
+
+
 def test_a_zero_against_a_half_is_refuted_also_when_it_is_not_declared():
     def log_pmf(datasets):
         with np.errstate(divide="ignore"):
