@@ -155,7 +155,7 @@ class _Rewriter:
         if type(function) is not FunctionType:
             return rewritten_object(function, self.rewritten)
         folds = self._folds
-        # The program itself is given data, and is none of the samplers that it calls.
+        # The program itself, which is given data, is not taken for a sampler.
         if folds.summarised and self._first is not None:
             summary = folds.summarised(function, self._compiled)
             if summary is not None:

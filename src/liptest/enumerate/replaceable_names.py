@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.unhashable_classes import has_hash
 from liptest.values.faults import CheckingBits
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
@@ -93,7 +94,8 @@ _NEVER_DRAWING = _ATOMS | {FunctionType, type, ModuleType, dict, list, tuple, se
 
 def is_drawing(value: Any) -> bool:
     """Whether it is a random generator, the bits of one, or a method of one."""
-    if type(value) in _NEVER_DRAWING:
+    kind = type(value)
+    if has_hash(kind) and kind in _NEVER_DRAWING:
         return False
     if isinstance(value, _DRAWING):
         return not isinstance(value, type)

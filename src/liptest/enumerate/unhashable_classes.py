@@ -18,10 +18,15 @@ _WORDS = re.compile(r"unhashable type: '([^']+)'")
 _ADVICE = "write `__hash__ = type.__hash__` into that metaclass"
 
 
+def has_hash(kind: type) -> bool:
+    """Whether a class can be looked up."""
+    return type(kind).__hash__ is not None
+
+
 def check_class_has_hash(function: Any) -> None:
     """InputError for a callable whose class has none."""
     kind = type(function)
-    if type(kind).__hash__ is None:
+    if not has_hash(kind):
         raise InputError(
             f"function: the metaclass {type(kind).__name__} of its class {kind.__name__} has no "
             f"__hash__, so the class cannot be looked up; {_ADVICE}",

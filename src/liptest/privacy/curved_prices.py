@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from liptest.data.domains import Domain
-from liptest.enumerate.symbolic_paths import Pairs, PathEnd, SymbolicPaths
+from liptest.enumerate.symbolic_paths import NoPaths, Pairs, PathEnd, SymbolicPaths
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.prices import Alignment
@@ -41,8 +41,10 @@ def price_by_curves(
         followed = mechanism.aligned_paths(domain, way=CURVED)
     except LiptestError:
         return known
-    if not isinstance(followed, SymbolicPaths) or not followed.ends:
-        return _with_reason(known, "" if followed is None else followed.reason)
+    if isinstance(followed, NoPaths):
+        return _with_reason(known, followed.reason)
+    if followed is None or not followed.ends:
+        return known
     laws = _laws_of(followed)
     if isinstance(laws, str):
         return known if known.has_price else replace(known, reason=laws)

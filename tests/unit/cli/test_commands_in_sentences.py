@@ -33,6 +33,9 @@ TYPED = {
     "init": ["init mine.py:flips --epsilon 1 --records 3 --output new.toml"],
     "init file.py:name": ["init mine.py:flips --force"],
     "check {}": ["check mine.py:flips --epsilon 1 --records 3"],
+    "check {} --epsilon 1 {}": [
+        "check mine.py:rows --epsilon 1 --table people.csv --columns 'age:0..120,region'"
+    ],
     "init {}": ["init mine.py:flips --force --output other.toml"],
     "check{}": ["check --config liptest.toml"],
     "init {} {}": ["init mine.py:flips --epsilon 1 --records 5000 --output more.toml"],
@@ -109,9 +112,13 @@ def flips(data, rng):
 def right(data, rng):
     return int(data[0]) ^ int(rng.random() < 0.25)
 
+def rows(frame, rng):
+    return frame["age"].clip(18, 90).sum() + rng.laplace(0, 90)
+
 def draw(data, n, rng):
     return data[0] ^ (rng.random(n) < 0.25)
 """,
+    "people.csv": "age,region\n20,north\n71,south\n44,north\n",
     "private.csv": "click\n0\n1\n1\n",
     "liptest.toml": "[domain]\nrecords = 3\n\n"
     '[[check]]\nmechanism = "mine.py:flips"\nepsilon = 2\n',

@@ -8,6 +8,7 @@ import inspect
 import sys
 import warnings
 from sys import modules
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,20 @@ def test_a_question_to_the_process_is_refused(place: int) -> None:
     function, words = ASKED[place]
     with pytest.raises(NonDeterministicError, match=rf"{words} \(test_process_questions\.py:\d+"):
         law(function)
+
+
+class WithoutHash(type):
+    def __eq__(cls, other: object) -> bool:
+        return cls is other
+
+
+def test_what_other_modules_hold_is_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code that asks for modules may reach what they hold, whatever its class is."""
+    module = ModuleType("holds_such_a_class")
+    vars(module)["held"] = WithoutHash("Held", (), {})()
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    with pytest.raises(NonDeterministicError, match=r"sys\.modules"):
+        law(lambda data: "liptest" in sys.modules)
 
 
 KINDS: list[Any] = [
