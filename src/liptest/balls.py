@@ -15,14 +15,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 
-from flint import ctx
+from flint import arb, ctx, fmpq
 
 #: For sums of probabilities and what is printed of them: many more bits than a loss is known to.
 CERTIFIED_BITS = 256
 #: As many as a float has, and what flint starts with.
 FLOAT_BITS = 53
 _LOCK = threading.RLock()
+
+
+def ball(number: Fraction | int) -> arb:
+    """A number as a ball, at the current precision."""
+    return arb(fmpq(number.numerator, number.denominator))
 
 
 class _Entered(threading.local):

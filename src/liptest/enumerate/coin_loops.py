@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from liptest.enumerate.source import OWN_NAMES, names_loaded
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.values.comparison_signs import MIRRORED
 
-_MIRRORED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _OPPOSITE = {"Lt": "GtE", "LtE": "Gt", "Gt": "LtE", "GtE": "Lt"}
 
 
@@ -84,10 +84,10 @@ def _coin(test: ast.expr, *, negated: bool) -> tuple[str, str, ast.expr] | None:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     left, kind, right = test.left, type(test.ops[0]), test.comparators[0]
-    if kind not in _MIRRORED:
+    if kind not in MIRRORED:
         return None
     if _drawn(left) is None:
-        left, kind, right = right, _MIRRORED[kind], left
+        left, kind, right = right, MIRRORED[kind], left
     rng = _drawn(left)
     if rng is None or any(isinstance(node, ast.NamedExpr) for node in ast.walk(right)):
         return None

@@ -82,7 +82,8 @@ class NoiseDraws:
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         if self._has_scale_of_data(scale, size):
-            return self._scaled_by_data(lambda: self.exponential(1.0), 0.0, scale)
+            draw = partial(self.exponential, 1.0)
+            return self._as_one_draw(lambda: scaled_noise(draw, 0.0, scale))
         return self._noise("exponential", (scale,), size, partial(_scaled, "exponential"))
 
     def standard_exponential(
@@ -101,31 +102,28 @@ class NoiseDraws:
 
     def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
         if self._has_scale_of_data(scale, size):
-            return self._scaled_by_data(lambda: self._located(family, 0.0, 1.0, None), loc, scale)
+            draw = partial(self._located, family, 0.0, 1.0, None)
+            return self._as_one_draw(lambda: scaled_noise(draw, loc, scale))
         if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
             return self._around(family, loc, scale, size)
         return self._noise(family, (loc, scale), size, partial(_moved, family))
 
     def _around(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
         """Noise around a number, or numbers, of symbolic data: NumPy adds it to them."""
-        tree = self._tree
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
-        log, tree.draw_log = tree.draw_log, None
-        try:
-            drawn = self._located(family, 0.0, scale, shape if shape != () else None) + loc
-        finally:
-            tree.draw_log = log
-        return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))
+        entries = shape if shape != () else None
+        return self._as_one_draw(lambda: self._located(family, 0.0, scale, entries) + loc)
 
     def _has_scale_of_data(self, scale: Any, size: Any) -> bool:
         is_one = size is None or (type(size) is tuple and not size)
         return is_one and is_symbolic(scale) and NoiseRun.of(self._tree).is_curved
 
-    def _scaled_by_data(self, draw: Callable[[], Any], loc: Any, scale: Any) -> Any:
+    def _as_one_draw(self, make: Callable[[], Any]) -> Any:
+        """What is made of draws, noted as the one draw that the program asked for."""
         tree = self._tree
         log, tree.draw_log = tree.draw_log, None
         try:
-            drawn = scaled_noise(draw, loc, scale)
+            drawn = make()
         finally:
             tree.draw_log = log
         return drawn if log is None else log.hand_out(drawn, _law_of_noise(drawn))

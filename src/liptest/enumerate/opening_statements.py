@@ -10,26 +10,22 @@ from __future__ import annotations
 
 import ast
 import numbers
-import operator
-from collections.abc import Callable
 from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
-from liptest.enumerate.pure_code import NotPure, constant_of, original_of
+from liptest.enumerate.pure_code import NUMBERS, NotPure, constant_of, original_of
 from liptest.enumerate.signatures import bound_in_order
 from liptest.enumerate.source import FunctionSource, read_source
+from liptest.values.comparison_signs import COMPARISONS
 
 Names = dict[str, Any]
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le},
-    **{ast.Gt: operator.gt, ast.GtE: operator.ge},
-}
-_NUMBERS = (int, float, bool, np.int64, np.float64, np.bool_)
-_ATOMS = (*_NUMBERS, str, NoneType)
+_ATOMS = (*NUMBERS, str, NoneType)
 _ABSTRACT = (numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral)
+# Kept: while a program is analysed the name stands for something else.
+_DEFAULT_RNG = np.random.default_rng
 # Functions that call each other so deep.
 _DEEPEST = 8
 
@@ -58,18 +54,18 @@ def may_hand_on(source: FunctionSource, statement: ast.stmt) -> bool:
     """Whether a statement could be one of these, whatever the arguments are."""
     if isinstance(statement, ast.If):
         # Of its two branches one is taken.
-        return _is_test(source, statement.test) and any(
+        return _calls_by_name(source, statement.test) and any(
             all(may_hand_on(source, inner) for inner in branch)
             for branch in (statement.body, statement.orelse)
         )
     if isinstance(statement, ast.Assert):
-        return _is_test(source, statement.test)
+        return _calls_by_name(source, statement.test)
     if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
-        return _is_test(source, statement.value)
+        return _calls_by_name(source, statement.value)
     return isinstance(statement, (ast.Pass, ast.Expr))
 
 
-def _is_test(source: FunctionSource, node: ast.expr) -> bool:
+def _calls_by_name(source: FunctionSource, node: ast.expr) -> bool:
     """Whether an expression calls by name, or not at all."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
@@ -169,7 +165,7 @@ class _Followed:
     def _holds(self, left: Any, sign: ast.cmpop, right: Any) -> bool:
         if isinstance(sign, (ast.Is, ast.IsNot)):
             return (left is right) is isinstance(sign, ast.Is)
-        apply = _COMPARED.get(type(sign))
+        apply = COMPARISONS.get(type(sign))
         if apply is None or type(left) not in _ATOMS or type(right) not in _ATOMS:
             raise NotPure("a comparison of more than numbers")
         try:
@@ -209,6 +205,3 @@ class _Followed:
         except _Returned as returned:
             return returned.value
         return None
-
-
-_DEFAULT_RNG = np.random.default_rng

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from liptest.enumerate.source import OWN_NAMES, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.values.comparison_signs import MIRRORED
 
-_MIRRORED = {ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.LtE: ast.GtE}
 _LEAVING = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -88,10 +88,10 @@ def _kept_by(node: ast.If) -> RunningBest | None:
         return None
     left, kind, right = test.left, type(test.ops[0]), test.comparators[0]
     pairs = _assigned(node.body)
-    if kind not in _MIRRORED or pairs is None:
+    if kind not in MIRRORED or pairs is None:
         return None
     if isinstance(left, ast.Name) and left.id in pairs:
-        left, kind, right = right, _MIRRORED[kind], left
+        left, kind, right = right, MIRRORED[kind], left
     if not isinstance(right, ast.Name) or (with_none and with_none != right.id):
         return None
     value = pairs.pop(right.id, None)

@@ -15,9 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.floats.samplers import ERROR, Draw, is_far, middle_of, window
 
 Interval = tuple[Fraction, Fraction]
@@ -124,9 +123,7 @@ def _exponentials(reals: Interval, *, is_log1p: bool) -> Interval:
     slack = 2 * ERROR * max(map(abs, reals)) + Fraction(1, 1 << 1100)
     ends = [max(min(end, Fraction(1000)), Fraction(-1000)) for end in reals]
     with precision(_BITS):
-        low, high = (
-            arb(fmpq(end.numerator, end.denominator)) for end in (ends[0] - slack, ends[1] + slack)
-        )
+        low, high = ball(ends[0] - slack), ball(ends[1] + slack)
         balls = (low.expm1(), high.expm1()) if is_log1p else (low.exp(), high.exp())
         return middle_of(balls[0].lower()), middle_of(balls[1].upper())
 

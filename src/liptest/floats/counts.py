@@ -16,9 +16,9 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.grid import GRID
 from liptest.floats.impossible import MOST_POINTS, Entry, grid_source
@@ -250,7 +250,7 @@ def loss_between(left: CountedLaw, right: CountedLaw) -> tuple[arb, Number | Non
         if ratio > worst:
             worst, where = ratio, output
     with precision(_BITS):
-        return arb(fmpq(worst.numerator, worst.denominator)).log(), where
+        return ball(worst).log(), where
 
 
 def delta_between(left: CountedLaw, right: CountedLaw, factor: Fraction) -> Fraction:

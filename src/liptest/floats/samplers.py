@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.floats.grid import GENERATOR, GRID, RANDOM_STATE
 
 #: A uniform number, which is a grid point itself.
@@ -110,7 +110,7 @@ def window(draw: Draw, low: Fraction, high: Fraction) -> range:
 def _ball(sampler: GridSampler, ratio: Fraction) -> arb:
     """Grid point of a noise, in units of the scale; beyond +-2000 all are beyond the ends."""
     ratio = min(max(ratio, Fraction(-2000)), Fraction(2000))
-    return sampler.grid(arb(fmpq(ratio.numerator, ratio.denominator)))
+    return sampler.grid(ball(ratio))
 
 
 def middle_of(ball: arb) -> Fraction:

@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb
 from numpy.typing import NDArray
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.errors import InputError, LawError, UnsupportedForm, shown
 from liptest.mechanisms.likelihood_cells import PairCells
 
@@ -78,7 +78,7 @@ def default_error(log_probabilities: FloatArray) -> FloatArray:
 
 def exact_ball(value: Fraction | arb) -> arb:
     """A rational as a ball at the current precision; a ball as it is."""
-    return value if isinstance(value, arb) else arb(fmpq(value.numerator, value.denominator))
+    return value if isinstance(value, arb) else ball(value)
 
 
 class OutputLaw(Mapping[Output, float]):

@@ -168,13 +168,18 @@ def _require_answers(task: Task) -> None:
         datasets += next(plain_pairs(domain), ())  # those drawn may have no rows
     elif not isinstance(domain, Answers):
         # Drawing many records takes long, and the first corner is mostly enough.
-        drawn = (drawn for few in (_DRAWN,) for drawn in task.distribution.sample(rng, few))
+        drawn = _drawn(task, rng)
     said: str | None = None
     for dataset in chain(datasets, drawn):
         said = task.mechanism.only_raises(dataset)
         if said is None:
             return
     raise never_answered(task.mechanism.name, said, task.distribution.domain)
+
+
+def _drawn(task: Task, rng: np.random.Generator) -> Iterator[IntArray]:
+    """A few datasets of the distribution, drawn when the first of them is asked for."""
+    yield from task.distribution.sample(rng, _DRAWN)
 
 
 def left_undecided(task: Task, early: Early) -> PrivacyVerdict:

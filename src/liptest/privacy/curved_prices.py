@@ -19,7 +19,7 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.prices import Alignment
 from liptest.symbolic.alignment import Price
-from liptest.symbolic.answers import Answer, ManyDifferences
+from liptest.symbolic.answers import Answer, largest_step, parts_of, span_with_rounding
 from liptest.symbolic.curved_losses import CurvedLaws, LargestLoss, largest_loss
 from liptest.symbolic.curved_masses import CurvedPath
 from liptest.symbolic.curves import answers_in
@@ -92,13 +92,15 @@ def _laws_of(followed: SymbolicPaths) -> CurvedLaws | str:
         answers |= _answers_of(end)
     if not 0 < len(answers) <= _MOST_SUMS:
         return f"of its data {len(answers)} sums are used in other ways than added to noise"
-    spans = _ends_of(followed, answers.values())
-    if spans is None:
+    parts = parts_of(followed.differences)
+    ends_of_sums = {n: span_with_rounding(answer, parts) for n, answer in answers.items()}
+    spans = {n: span for n, span in ends_of_sums.items() if span is not None}
+    if len(spans) < len(answers):
         return "a sum of its data may be any number: bound the records, or clip them first"
     return CurvedLaws(
         _by_outputs(ends, paths),
         spans,
-        _steps(followed, answers),
+        {number: largest_step({number: 1}, parts) for number in answers},
         tuple(dict.fromkeys(one for end in ends if end.curved for one in end.curved.positive)),
         tuple(dict.fromkeys(one for end in ends if end.curved for one in end.curved.finite)),
     )
@@ -162,39 +164,3 @@ def _by_outputs(ends: Iterable[PathEnd], paths: Iterable[CurvedPath]) -> Any:
         else:
             alike.append(path)
     return tuple(tuple(own) for group in groups.values() for _, own in group)
-
-
-def _ends_of(
-    followed: SymbolicPaths, answers: Iterable[Answer]
-) -> dict[int, tuple[Fraction, Fraction]] | None:
-    """What each sum lies between, the rounding of floats included; None for any number."""
-    spans = {}
-    for answer in answers:
-        reach = answer.ends or answer.real_ends
-        if reach is None:
-            return None
-        off = sum(
-            (Fraction(dict(part.box).get(answer.number, 0)) for _, part in _parts(followed)),
-            Fraction(0),
-        )
-        spans[answer.number] = reach[0] - off, reach[1] + off
-    return spans
-
-
-def _steps(followed: SymbolicPaths, answers: Iterable[int]) -> dict[int, Fraction]:
-    """By how much neighbours change each sum at most, the rounding of floats included."""
-    steps = {}
-    for number in answers:
-        steps[number] = sum(
-            (
-                times * Fraction(max(part.largest({number: 1}), part.largest({number: -1})))
-                for times, part in _parts(followed)
-            ),
-            Fraction(0),
-        )
-    return steps
-
-
-def _parts(followed: SymbolicPaths) -> Any:
-    differences = followed.differences
-    return differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)

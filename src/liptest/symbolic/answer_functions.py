@@ -16,9 +16,7 @@ from fractions import Fraction
 from itertools import pairwise, permutations
 from typing import Any, ClassVar, Literal
 
-from flint import arb, fmpq
-
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, ball, precision
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move, subtract_moves
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.shifts import upper_end
@@ -98,7 +96,7 @@ class AnswerSum:
         """What its parts are together at most; None for any number."""
         size = abs(Fraction(self.constant))
         for answer, factor in self.terms:
-            ends = answer.ends or answer.real_ends
+            ends = answer.span
             if ends is None:
                 return None
             size += max(map(abs, ends)) * abs(Fraction(factor))
@@ -121,7 +119,7 @@ class AnswerSum:
         if size is None:
             return None
         for answer, factor in self.terms:
-            ends = answer.ends or answer.real_ends
+            ends = answer.span
             if ends is None:
                 return None
             pair = sorted(end * Fraction(factor) for end in ends)
@@ -302,7 +300,7 @@ class Spread(AnswerFunction):
         most = largest * largest * (self.records - 1) / (self.records * self.divisor)
         if self.is_root:
             with precision(CERTIFIED_BITS):
-                most = upper_end(_ball(most).sqrt())
+                most = upper_end(ball(most).sqrt())
         most += 2 * self.margin
         return -most, most
 
@@ -418,7 +416,7 @@ class Bent(AnswerFunction):
     def reach(self, moves: Sequence[Fraction]) -> Ends:
         size = abs(moves[0])
         with precision(CERTIFIED_BITS):
-            low, high = (_ball(point) for point in (self.least, self.least + size))
+            low, high = (ball(point) for point in (self.least, self.least + size))
             step = high.sqrt() - low.sqrt() if self.how == "sqrt" else high.log1p() - low.log1p()
             most = upper_end(step) if size else _ZERO
         return (_ZERO, most) if moves[0] > 0 else (-most, _ZERO)
@@ -426,10 +424,6 @@ class Bent(AnswerFunction):
     @property
     def is_whole(self) -> bool:
         return False
-
-
-def _ball(number: Fraction) -> arb:
-    return arb(fmpq(number.numerator, number.denominator))
 
 
 def may_be_rounded(one: AnswerSum) -> bool:

@@ -42,6 +42,11 @@ class Answer:
     real_ends: tuple[Fraction, Fraction] | None = None
 
     @property
+    def span(self) -> tuple[Fraction, Fraction] | None:
+        """What it lies between, whether functions of it are followed or not."""
+        return self.ends or self.real_ends
+
+    @property
     def is_discrete(self) -> bool:
         """As noise says it: whether its values are whole numbers."""
         return self.is_whole
@@ -299,6 +304,36 @@ class ManyDifferences:
     def times(self) -> int:
         """How many differences are added up."""
         return sum(times for times, _ in self.parts)
+
+
+def parts_of(differences: Differences | ManyDifferences) -> Sequence[tuple[int, Differences]]:
+    """What neighbours change: so many times a difference of each part, added up."""
+    return differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)
+
+
+def span_with_rounding(
+    answer: Answer, parts: Sequence[tuple[int, Differences]]
+) -> tuple[Fraction, Fraction] | None:
+    """What an answer lies between, as floats may have it; None for any number."""
+    span = answer.span
+    if span is None:
+        return None
+    off = sum((Fraction(dict(part.box).get(answer.number, 0)) for _, part in parts), Fraction(0))
+    return span[0] - off, span[1] + off
+
+
+def largest_step(
+    factors: Mapping[int, Rational], parts: Sequence[tuple[int, Differences]]
+) -> Fraction:
+    """By how much neighbours change a sum of factors times answers at most, either way."""
+    turned = {number: -factor for number, factor in factors.items()}
+    return sum(
+        (
+            times * Fraction(max(part.largest(factors), part.largest(turned)))
+            for times, part in parts
+        ),
+        Fraction(0),
+    )
 
 
 _ZERO = Fraction(0)

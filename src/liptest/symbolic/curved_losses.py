@@ -17,9 +17,9 @@ from itertools import product
 
 from flint import arb
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.symbolic.curved_masses import CurvedPath, SumBox, is_nothing, log_total, mass_of
-from liptest.symbolic.curves import Curve, Enclosure, ball, enclose
+from liptest.symbolic.curves import Curve, Enclosure, enclose
 from liptest.symbolic.shifts import upper_end
 
 _BITS = 128
@@ -104,7 +104,7 @@ class _Region:
 
     def pair(self, box: Box) -> tuple[SumBox, SumBox]:
         """Both values of each sum on a box."""
-        spread = {k: _spread(ends) for k, ends in enumerate(box) if ends[0] != ends[1]}
+        spread = _spread(box)
         middle = tuple((_middle(ends), _middle(ends)) for ends in box) if spread else box
         pairs = zip(self._sides(box), self._sides(middle), strict=True)
         left, right = (SumBox(*both, spread) for both in pairs)
@@ -147,9 +147,10 @@ def _middle(ends: Ends) -> Fraction:
     return (ends[0] + ends[1]) / 2
 
 
-def _spread(ends: Ends) -> arb:
-    reach = ball((ends[1] - ends[0]) / 2)
-    return (-reach).union(reach)
+def _spread(box: Box) -> dict[int, arb]:
+    """By coordinate how far a box reaches from its middle; nothing of what is one number."""
+    reaches = {k: ball((high - low) / 2) for k, (low, high) in enumerate(box) if low != high}
+    return {k: (-reach).union(reach) for k, reach in reaches.items()}
 
 
 def _regions(laws: CurvedLaws) -> Iterator[tuple[_Region, Box]]:
@@ -322,8 +323,7 @@ def _cover(laws: CurvedLaws, is_small: Callable[[SumBox], bool | None]) -> bool:
 def _place(numbers: Sequence[int], box: Box) -> SumBox:
     at = {number: _coordinate(k, box[k]) for k, number in enumerate(numbers)}
     middle = {number: Enclosure(ball(_middle(box[k]))) for k, number in enumerate(numbers)}
-    spread = {k: _spread(ends) for k, ends in enumerate(box) if ends[0] != ends[1]}
-    return SumBox(at, middle, spread)
+    return SumBox(at, middle, _spread(box))
 
 
 def _middle_of(place: SumBox) -> SumBox:

@@ -16,6 +16,7 @@ from functools import reduce
 
 from flint import arb
 
+from liptest.balls import ball
 from liptest.symbolic.curves import (
     NOWHERE,
     Applied,
@@ -23,7 +24,6 @@ from liptest.symbolic.curves import (
     Enclosure,
     PlainNumber,
     add,
-    ball,
     divide,
     enclose,
     largest,
@@ -32,6 +32,7 @@ from liptest.symbolic.curves import (
     subtract,
 )
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.rounded_laws import mass_beyond
 
 #: ``rng.random()`` is a multiple of it.
 _GRID = Fraction(1, 1 << 53)
@@ -412,8 +413,12 @@ def _logistic_slope(x: arb) -> arb:
     return 1 / (1 + x.exp())
 
 
+def _normal_mass(x: arb) -> arb:
+    return mass_beyond("normal", 1, x, -1)
+
+
 def _normal_below(x: arb) -> arb:
-    return ((-x / arb(2).sqrt()).erfc() / 2).log()
+    return _normal_mass(x).log()
 
 
 def _normal_density(x: arb) -> arb:
@@ -421,7 +426,7 @@ def _normal_density(x: arb) -> arb:
 
 
 def _normal_slope(x: arb) -> arb:
-    return _normal_density(x) / ((-x / arb(2).sqrt()).erfc() / 2)
+    return _normal_density(x) / _normal_mass(x)
 
 
 def _symmetric(
@@ -435,7 +440,7 @@ def _gumbel_below(x: arb) -> arb:
 
 
 def _gumbel_above(x: arb) -> arb:
-    return (-(-(-x).exp()).expm1()).log()
+    return mass_beyond("gumbel", 1, x, 1).log()
 
 
 def _gumbel_above_slope(x: arb) -> arb:

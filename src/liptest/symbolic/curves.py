@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from flint import arb, fmpq
+from flint import arb
 
+from liptest.balls import ball
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Rational
 
@@ -74,12 +75,6 @@ class Enclosure:
 
 _ZERO, _ONE = arb(0), arb(1)
 NOWHERE = Enclosure(arb("nan"), {}, arb("nan"))
-
-
-def ball(number: Rational) -> arb:
-    """A number as a ball."""
-    exact = Fraction(number)
-    return arb(fmpq(exact.numerator, exact.denominator))
 
 
 def answers_in(curve: Curve) -> dict[int, Answer]:

@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, ball, precision
 from liptest.errors import InputError
 from liptest.symbolic.alignment import Price, find_bare_move, words_of_shifts
 from liptest.symbolic.answers import (
@@ -331,7 +331,7 @@ def _root(square: Fraction) -> Fraction:
     if not square:
         return square
     with precision(CERTIFIED_BITS):
-        return upper_end(arb(fmpq(square.numerator, square.denominator)).sqrt())
+        return upper_end(ball(square).sqrt())
 
 
 def normal_delta(shift: Fraction, epsilon: Fraction) -> arb:
@@ -339,7 +339,7 @@ def normal_delta(shift: Fraction, epsilon: Fraction) -> arb:
 
     Balle and Wang 2018: Phi(m/2 - e/m) - exp(e) Phi(-m/2 - e/m). For any real epsilon.
     """
-    e, m = (arb(fmpq(value.numerator, value.denominator)) for value in (epsilon, shift))
+    e, m = ball(epsilon), ball(shift)
     if not shift:
         return (1 - e.exp()).max(arb(0))
     root = arb(2).sqrt()
@@ -357,7 +357,7 @@ def normal_epsilon(shift: Fraction, delta: Fraction, aside: Fraction) -> Fractio
 
         def holds(epsilon: Fraction) -> bool:
             needed = normal_delta(shift, epsilon - aside)
-            return bool(needed <= arb(fmpq(delta.numerator, delta.denominator)))
+            return bool(needed <= ball(delta))
 
         low, high = Fraction(0), aside + 1
         if holds(low):

@@ -12,12 +12,21 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, ball, precision
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic.alignment import Price, find_bare_move
-from liptest.symbolic.answers import AlignedPath, Answer, Differences, ManyDifferences, Move
+from liptest.symbolic.answers import (
+    AlignedPath,
+    Answer,
+    Differences,
+    ManyDifferences,
+    Move,
+    largest_step,
+    parts_of,
+    span_with_rounding,
+)
 from liptest.symbolic.block_prices import price_blocks
 from liptest.symbolic.forms import Constraint, Rational
 from liptest.symbolic.noise import Noise
@@ -44,7 +53,7 @@ def price_by_ends(
     listed = list(islice(paths, _MOST_PATHS + 1))
     if len(listed) > _MOST_PATHS:
         return None
-    parts = differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)
+    parts = parts_of(differences)
     reader, best, at, prices = RowReader(), Fraction(0), 0, _Prices(parts)
     for number, path in enumerate(listed):
         blocks, conditions, equations = blocks_of(path, reader)
@@ -117,18 +126,16 @@ def _threshold_of(
     factors: dict[int, Rational] = {}
     rows: list[tuple[Constraint, Fraction]] = []
     ends: dict[int, Ends] = {}
-    boxes = [dict(part.box) for _, part in parts]
     for condition in asked:
         own: dict[int, Rational] = {}
         for v, factor in condition.terms:
             what = path.noises[v]
             if isinstance(what, Answer):
                 own[what.number] = own.get(what.number, 0) + factor
-                reach = what.ends or what.real_ends
+                reach = span_with_rounding(what, parts)
                 if reach is None:
                     return None
-                off = sum((Fraction(box.get(what.number, 0)) for box in boxes), Fraction(0))
-                ends[what.number] = reach[0] - off, reach[1] + off
+                ends[what.number] = reach
         own = {n: factor for n, factor in own.items() if factor}
         factors = factors or own
         by = max(
@@ -138,12 +145,9 @@ def _threshold_of(
             return None
         rows.append((condition, by))
     sides = [sorted(Fraction(factor) * end for end in ends[n]) for n, factor in factors.items()]
-    turned = {n: -factor for n, factor in factors.items()}
-    step = sum(
-        times * Fraction(max(part.largest(factors), part.largest(turned))) for times, part in parts
-    )
+    step = largest_step(factors, parts)
     low, high = (sum((side[k] for side in sides), Fraction(0)) for k in (0, 1))
-    return _Threshold(path, tuple(rows), factors, (low, high), Fraction(step))
+    return _Threshold(path, tuple(rows), factors, (low, high), step)
 
 
 class _Threshold:
@@ -253,7 +257,7 @@ class _Threshold:
             ]
             if uniform:
                 off += len(ends) * _OFF * (1 + max(sizes) / min(uniform))
-        return arb(fmpq(off.numerator, off.denominator))
+        return ball(off)
 
 
 def _scale(condition: Constraint, some: Constraint) -> Fraction:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.noise import Noise
 
@@ -79,7 +79,7 @@ def total_price(costs: Mapping[int, ShiftCost], shifts: Mapping[int, Rational]) 
 def _minus_log(ratio: Fraction) -> Fraction:
     """An upper bound of -ln of a ratio in (0, 1)."""
     with precision(_BITS):
-        return upper_end(-arb(fmpq(ratio.numerator, ratio.denominator)).log())
+        return upper_end(-ball(ratio).log())
 
 
 def upper_end(ball: arb) -> Fraction:

@@ -207,7 +207,7 @@ class AnswerBook:
         """Whether answers, and those of all neighbours, lie between what they were taken to."""
         for number, answer in enumerate(self._answers):
             if self._is_of_all_data(number):
-                ends = answer.ends or answer.real_ends
+                ends = answer.span
                 assert ends is not None
                 reach = self.reach_of(number) + 2 * self.margins.get(number, Fraction(0))
                 value = values(number)

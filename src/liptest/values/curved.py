@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.balls import precision
+from liptest.balls import ball, precision
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.curved_masses import CurvedCondition
 from liptest.symbolic.curves import (
@@ -29,7 +29,6 @@ from liptest.symbolic.curves import (
     PlainNumber,
     answers_in,
     at_numbers,
-    ball,
     enclose,
 )
 from liptest.symbolic.forms import Form
@@ -357,7 +356,7 @@ def _sign_of(left: Curve, right: Curve) -> int | None:
     with precision(_BITS):
         at = {}
         for number, answer in answers.items():
-            reach = answer.ends or answer.real_ends
+            reach = answer.span
             if reach is None:
                 return None
             at[number] = Enclosure(ball(reach[0]).union(ball(reach[1])), {number: ball(1)})

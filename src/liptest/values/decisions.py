@@ -405,10 +405,7 @@ class DecidingRun(NoiseRun):
         if not issubclass(kind, np.integer):
             return
         noises = ((self.noises[variable], factor) for variable, factor in form.terms)
-        own = (
-            (one.ends or one.real_ends if type(one) is Answer else None, factor)
-            for one, factor in noises
-        )
+        own = ((one.span if type(one) is Answer else None, factor) for one, factor in noises)
         limits, low = np.iinfo(kind), Fraction(form.constant)
         high, wide = low, abs(low)
         for known, factor in chain(own, more):

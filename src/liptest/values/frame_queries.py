@@ -14,18 +14,10 @@ from functools import reduce
 from types import FrameType
 from typing import Any, NoReturn
 
+from liptest.values.comparison_signs import COMPARISONS, MIRRORED
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_series import RecordSeries
 
-_COMPARISONS: dict[type, Any] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_MIRRORED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 # As pandas reads them: they bind as the words do.
 _WORDS = {"&": "and", "|": "or"}
 _LOCAL = "_of_the_program_"
@@ -97,10 +89,10 @@ class _Query:
                 self._refuse(left)
             inside = one.isin(list(other))
             return inside if isinstance(kind, ast.In) else ~inside
-        operation = _COMPARISONS.get(type(kind))
+        operation = COMPARISONS.get(type(kind))
         if type(one) is not RecordSeries and type(other) is RecordSeries:
-            mirrored = _MIRRORED.get(type(kind), type(kind))
-            one, other, operation = other, one, _COMPARISONS.get(mirrored)
+            mirrored = MIRRORED.get(type(kind), type(kind))
+            one, other, operation = other, one, COMPARISONS.get(mirrored)
         plain = isinstance(other, (int, float, str)) and not is_symbolic(other)
         if operation is None or type(one) is not RecordSeries:
             self._refuse(left)
