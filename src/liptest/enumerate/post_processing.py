@@ -238,7 +238,7 @@ def _is_told(value: Any) -> bool:
     kind = type(value)
     if kind is AlignedValue:
         run, form = value.run, value.form
-        return bool(run.has_noise(form)) and not run.is_made_by_hand(form)
+        return bool(run.has_noise(form)) and not run.is_made_by_hand(form.terms)
     if kind is ReleasedValue:
         return True
     if kind is SymbolicArray:

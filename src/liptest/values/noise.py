@@ -266,7 +266,7 @@ class RoundedValue(AnyNoise):
         shift: Fraction = Fraction(0),
         precise: bool = True,
     ) -> None:
-        run.check_only_answered(form)
+        run.check_only_answered(form.terms)
         self.run = run
         self.form = form
         self.kind = kind

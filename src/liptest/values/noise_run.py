@@ -12,7 +12,7 @@ import math
 import operator
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -124,16 +124,16 @@ class NoiseRun:
         self.noises.append(noise)
         return Form.variable(len(self.noises) - 1)
 
-    def is_made_by_hand(self, form: Form) -> bool:
-        """Whether noise of an inverse cdf is in a sum."""
+    def is_made_by_hand(self, terms: Iterable[tuple[int, Any]]) -> bool:
+        """Whether noise of an inverse cdf is in a sum of these terms."""
         return bool(self.made_by_hand) and any(
-            variable in self.made_by_hand for variable, _ in form.terms
+            variable in self.made_by_hand for variable, _ in terms
         )
 
-    def check_only_answered(self, form: Form) -> None:
+    def check_only_answered(self, terms: Iterable[tuple[int, Any]]) -> None:
         """Abort where noise of an inverse cdf is looked at: of the code's own grid that tells more
         than of the real numbers in its place."""
-        if self.is_made_by_hand(form):
+        if self.is_made_by_hand(terms):
             self.tree.unsupported(
                 "noise that is made of rng.random() by a logarithm, then added to data or other "
                 "noise, and then rounded or compared",
@@ -230,7 +230,7 @@ class NoiseRun:
     def holds(self, comparison: Callable[[Any, Any], Any], form: Form) -> bool:
         """Whether a sum compares so with 0: known, or chosen."""
         form = self.current(form)
-        self.check_only_answered(form)
+        self.check_only_answered(form.terms)
         if not form.terms:
             return bool(comparison(form.constant, 0))
         if comparison in (operator.eq, operator.ne):

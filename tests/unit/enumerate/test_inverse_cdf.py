@@ -139,7 +139,6 @@ def compared(data: Any, rng: Any) -> bool:
     return bool(data.sum() + laplace(rng, 1.0) > 45)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", [rounded, compared])
 def test_what_is_rounded_or_compared_keeps_the_law_of_the_grid(program: Any) -> None:
     """There is a largest noise, 36.04 scales: beyond it an answer has probability 0."""
