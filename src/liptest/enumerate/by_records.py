@@ -17,13 +17,19 @@ import numpy as np
 
 from liptest.enumerate.analysis_session import active
 from liptest.enumerate.function_source import source_of
+from liptest.enumerate.number_tails import LARGEST
 from liptest.enumerate.row_generator import drawing_rows
 from liptest.enumerate.row_source import RowSource, rewritten
 from liptest.enumerate.row_tails import bodies_of_rows
+from liptest.values.array import SymbolicArray
 from liptest.values.protocol import is_symbolic
 from liptest.values.rows import RowArray, RowList, RowRun, is_of_rows
 
+#: How laws of one record in a part of a function are enumerated: later code may tell 1 from True,
+#: and a loop without an end is not waited for.
+OF_PARTS: dict[str, Any] = {"typed_outputs": True, "max_leaves": 4096, "max_choices": 64}
 _MISSING: Any = object()
+_WHOLE = (int, np.integer, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +44,15 @@ class RowFunction:
         The same with its loops over records seen; None where there is no source.
     count
         Records of the dataset.
+    is_of_numbers
+        Whether of whole numbers the value alone counts, not the type.
     """
 
     function: Any
     source: RowSource | None
     takes_generator: bool
     count: int
+    is_of_numbers: bool = False
     __name__: str = "one record"
 
     def __call__(self, data: Any, rng: Any) -> Any:
@@ -66,8 +75,9 @@ class RowFunction:
             if source is not None and source.is_part and expected - rows.passes:
                 rows.refuse("a loop over something else than the records")
             if source is not None and source.is_part and not holds_nothing_else(output):
-                rows.refuse("a view, or an array for each record")
-            return place_in(output, rows)
+                rows.refuse("a view, or objects for each record")
+            place = place_in(output, rows)
+            return _as_numbers(place) if self.is_of_numbers else place
 
     def bound(self, rows: RowRun) -> Callable[..., Any]:
         """The function for one run."""
@@ -84,9 +94,10 @@ def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator
     definition = source_of(function)
     if definition is None:
         return
-    for body in bodies_of_rows(function, definition):
+    for body, is_of_numbers in bodies_of_rows(function, definition):
         source = rewritten(function, definition, body, is_part=True)
-        yield RowFunction(function, source, takes_generator, count)
+        if source is not None:
+            yield RowFunction(function, source, takes_generator, count, is_of_numbers)
 
 
 class MappedFunction:
@@ -113,7 +124,10 @@ class FirstRecord:
 
 
 def holds_nothing_else(output: Any) -> bool:
-    """Whether rows are all that can be reached from an output: no view of another array."""
+    """Whether rows are all that can be reached from an output.
+
+    Of an array for each record that may be a view: later code does not ask whose (``row_tails``).
+    """
     if type(output) is RowArray:
         return output.is_alone
     return type(output) is RowList and _is_plain(output.entry)
@@ -125,8 +139,20 @@ def _is_plain(entry: Any) -> bool:
         return all(map(_is_plain, entry))
     if kind is dict:
         return all(map(_is_plain, entry.values())) and all(map(_is_plain, entry))
-    kinds = (int, float, bool, str, type(None))
+    if kind is np.ndarray:
+        return entry.dtype.kind in "biufc"
+    kinds = (int, float, bool, str, type(None), SymbolicArray)
     return kind in kinds or issubclass(kind, np.generic) or is_symbolic(entry)
+
+
+def _as_numbers(entry: Any) -> Any:
+    """With whole numbers as Python's, where all types of them calculate alike."""
+    if type(entry) in (tuple, list):
+        return type(entry)(map(_as_numbers, entry))
+    if is_symbolic(entry) and entry.is_discrete and issubclass(entry.kind, _WHOLE):
+        entry = entry.concretise("the output")
+    is_whole = isinstance(entry, _WHOLE) and not is_symbolic(entry)
+    return int(entry) if is_whole and abs(int(entry)) <= LARGEST else entry
 
 
 def place_in(output: Any, rows: RowRun) -> Any:

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import collections
 import functools
-import math
-import statistics
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,6 +20,7 @@ from typing import Any
 
 from liptest.enumerate.called_methods import is_known_when_run, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
+from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked_by
 from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
@@ -66,38 +64,6 @@ from liptest.enumerate.tree_pieces import (
 from liptest.runs.surroundings import without_hooks
 
 _FOLD = f"{OWN_NAMES}rewritten"
-_OVER_COLUMNS = {
-    "sum": builtins.sum,
-    "len": builtins.len,
-    "any": builtins.any,
-    "all": builtins.all,
-    "list": builtins.list,
-    "to_tuple": builtins.tuple,
-    "counter": collections.Counter,
-    "fsum": math.fsum,
-    "mean": statistics.mean,
-    "fmean": statistics.fmean,
-    "reduce": functools.reduce,
-    "max": builtins.max,
-    "min": builtins.min,
-    "zip": builtins.zip,
-    "iterator": builtins.iter,
-    "dict": builtins.dict,
-    "sorted": builtins.sorted,
-    "median": statistics.median,
-    **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
-}
-
-
-def _walked_by(function: Any) -> slice:
-    """Which arguments such a function walks over."""
-    if function in (builtins.len, builtins.dict, builtins.iter):
-        return slice(0)
-    if function is builtins.zip:
-        return slice(None)
-    return slice(1, 2) if function is functools.reduce else slice(1)
-
-
 SUMMED_UP = (
     "loops that start over are counted as one pass that leaves them, and loops of coins as "
     "geometric numbers (theory L3, L5)"
@@ -152,9 +118,9 @@ class _Rewriter:
             return partial(self.rewritten(function.func), *function.args, **function.keywords)
         if type(function) is ByName:
             return replace(function, function=self.rewritten(function.function))
-        if type(function) is not FunctionType:
-            return rewritten_object(function, self.rewritten)
         folds = self._folds
+        if type(function) is not FunctionType:
+            return over_columns(function, folds) or rewritten_object(function, self.rewritten)
         # The program itself, which is given data, is not taken for a sampler.
         if folds.summarised and self._first is not None:
             summary = folds.summarised(function, self._compiled)
@@ -258,7 +224,7 @@ class _Folding(Spellings):
     # ---- expressions
 
     def visit_Call(self, node: ast.Call) -> Any:
-        for name, function in _OVER_COLUMNS.items():
+        for name, function in OVER_COLUMNS.items():
             if self.is_free(node.func) and is_builtin(self.source, node.func, function):
                 return self._call_of_builtin(node, name, function)
         applied = self.visit_applied(node)
@@ -289,7 +255,7 @@ class _Folding(Spellings):
             node, name, arguments = inner, "len_of_set", inner.args
         parts = self._parts_added(node) if function is functools.reduce else None
         self.changes += 1
-        walks = slice(1) if inner is not None else _walked_by(function)
+        walks = slice(1) if inner is not None else walked_by(function)
         places = range(*walks.indices(len(arguments)))
         node.args = [
             self.walked(one)

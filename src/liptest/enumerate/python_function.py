@@ -18,6 +18,7 @@ from liptest.enumerate.access_tracking import Read
 from liptest.enumerate.added_law import AddedLaw, Adding, find_added_law
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.by_records import (
+    OF_PARTS,
     FirstRecord,
     MappedFunction,
     RowFunction,
@@ -76,8 +77,7 @@ from liptest.values.rows import NotByRecords
 
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
-# Runs that show whether a dataset is answered at all.
-_FEW_RUNS = 64
+_FEW_RUNS = 64  # that show whether a dataset is answered at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +336,7 @@ class PythonFunction(Mechanism):
         """The laws of one record in a part of the code, from which alone the rest calculates."""
         if self.statistic is None and self.max_seconds is None and self._table is None:
             functions = part_functions(self.function, self._takes_generator, len(example))
-            yield from map(self._one_record, functions)
+            yield from (replace(self._one_record(one), **OF_PARTS) for one in functions)
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}

@@ -38,7 +38,8 @@ DRAWS = frozenset(
     | {"geometric", "poisson", "negative_binomial", "logseries", "zipf", "permutation"}
     | {"multinomial", "multivariate_hypergeometric", "random_sample", "rand", "randn", "randint"}
     | {"ranf", "sample", "randrange", "getrandbits", "choices", "randbytes", "randbelow"}
-    | {"randbits", "triangular", "expovariate", "paretovariate", "weibullvariate"}
+    | {"randbits", "triangular", "expovariate", "paretovariate", "weibullvariate", "gauss"}
+    | {"normalvariate"}
 )
 # Positional arguments of these, before one that could be written to.
 _MOST_ARGUMENTS = {"clip": 2, "get": 2, "to_bytes": 2, "split": 2, "reshape": 98, "format": 98}

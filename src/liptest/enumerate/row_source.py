@@ -28,6 +28,7 @@ from liptest.enumerate.record_code import (
     check_function_around,
 )
 from liptest.enumerate.record_values import changes_seen, check_record_code, is_number, look_up_name
+from liptest.enumerate.source import FunctionSource, read_source
 from liptest.values.row_functions import entry_of_table
 from liptest.values.rows import (
     RowArray,
@@ -65,20 +66,16 @@ class RowSource:
     go over the records: what they call is known then.
     """
 
-    function: FunctionType
-    factory: CodeType
-    free: tuple[str, ...]
+    source: FunctionSource
+    code: CodeType
     passes: tuple[RecordPass, ...]
     is_part: bool = False
 
     def make(self, rows: RowRun) -> Callable[..., Any]:
         """The rewritten function, bound to the rows of one run."""
-        original = self.function
         rows.sources.add(self)
-        factory = FunctionType(self.factory, original.__globals__)
-        values = [cell.cell_contents for cell in original.__closure__ or ()]
-        made: FunctionType = factory(Treatment(rows, self), *values)
-        made.__defaults__, made.__kwdefaults__ = original.__defaults__, original.__kwdefaults__
+        made = self.source.with_code(self.code, {_NAME: Treatment(rows, self)})
+        assert made is not None
         return made
 
 
@@ -192,41 +189,23 @@ def rewritten(
     body: list[ast.stmt],
     *,
     is_part: bool = False,
-) -> RowSource:
-    """The function with another body, in which loops over records are seen."""
+) -> RowSource | None:
+    """The function with another body, in which loops over records are seen.
+
+    None where a name of it was another function's.
+    """
+    source = read_source(function)
+    if source is None:
+        return None
     passes: list[RecordPass] = []
-    whole, made = copy.copy(definition), copy.deepcopy(definition)
+    whole = copy.copy(definition)
     whole.body = simplified(body, function)
-    made.body = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
-    made.body = [_Calls().visit(node) for node in made.body]
-    made.decorator_list, made.returns = [], None
-    _strip(made.args)
-    free = function.__code__.co_freevars
-    outer = ast.parse(f"def __factory__({', '.join((_NAME, *free))}): pass")
-    factory: Any = outer.body[0]
-    factory.body = [made, ast.Return(ast.Name(made.name, ast.Load()))]
-    ast.copy_location(factory.body[1], made)
-    ast.fix_missing_locations(outer)
-    flags, file = function.__code__.co_flags & _FUTURE, function.__code__.co_filename
-    module = compile(outer, file, "exec", flags=flags, dont_inherit=True)
-    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
-    return RowSource(function, code, free, tuple(passes), is_part)
-
-
-# from __future__ import annotations
-_FUTURE = 0x1000000
-
-
-def _strip(arguments: ast.arguments) -> None:
-    """Parameters without annotations, and with defaults that are set later."""
-    for part in ast.walk(arguments):
-        if isinstance(part, ast.arg):
-            part.annotation = None
-    nothing = ast.Constant(None)
-    arguments.defaults = [nothing for _ in arguments.defaults]
-    arguments.kw_defaults = [
-        None if default is None else nothing for default in arguments.kw_defaults
-    ]
+    made = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
+    made = [_Calls().visit(node) for node in made]
+    code = source.code_of(source.with_body(made), (_NAME,))
+    if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
+        return None
+    return RowSource(source, code, tuple(passes), is_part)
 
 
 def _rewrite(

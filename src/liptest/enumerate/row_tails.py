@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.adding_loops import with_lists_of_parts
 from liptest.enumerate.function_source import (
     REFLECTION,
     names_anywhere,
@@ -24,6 +25,7 @@ from liptest.enumerate.function_source import (
     parameters_of,
     source_of,
 )
+from liptest.enumerate.number_tails import sees_only_numbers
 from liptest.enumerate.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.record_values import look_up_name
 from liptest.enumerate.replaceable_names import is_drawing, is_foreign, names_in
@@ -42,12 +44,18 @@ _STATES = frozenset(
         "spawn",
     }
 )
-_FORBIDDEN = REFLECTION | _STATES | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+# What tells of the memory behind a view.
+_MEMORY = frozenset(
+    {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
+    | {"strides", "flags"}
+)
+_FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
 _TYPES = frozenset(
     {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr", "str"}
 )
 _BUILTINS = frozenset(
     {"len", "int", "float", "bool", "list", "tuple", "zip", "range", "abs", "round", "min", "max"}
+    | {"enumerate"}
 )
 _NUMBERS = (
     *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.Name, ast.Attribute),
@@ -121,11 +129,14 @@ class _Around:
         return look_up_name(root.id, self.space)
 
 
-def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
+def bodies_of_rows(
+    function: FunctionType, definition: ast.FunctionDef
+) -> Iterator[tuple[list[ast.stmt], bool]]:
     """Bodies that give rows, from which alone the rest of the function calculates.
 
-    The largest first.
+    The largest first. With each, whether of what the rows add up to values alone count, not types.
     """
+    definition, sums = with_lists_of_parts(definition)
     around = _Around(function, definition)
     body = definition.body
     for place in reversed(range(len(body))):
@@ -136,7 +147,27 @@ def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Itera
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
             if fine and _is_later(tail, around, constants | {told or _ROWS}, before):
-                yield [*before, *rows]
+                yield [*before, *rows], _adds_numbers(sums.get(told or ""), tail, around, constants)
+
+
+def _adds_numbers(
+    sums: frozenset[str] | None, tail: list[ast.stmt], around: _Around, known: set[str]
+) -> bool:
+    if sums is None:
+        return False
+    given = {
+        target.id: one.value
+        for one in around.body
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name) and target.id in known
+    }
+
+    def look_up(name: str) -> Any:
+        return None if name in around.own else around.space.get(name)
+
+    # The first statements of the rest, two for each, give the sums.
+    return sees_only_numbers(tail[2 * len(sums) :], sums, given.get, look_up)
 
 
 def _loop_cut(node: ast.stmt, told: str | None) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:

@@ -71,18 +71,23 @@ class FunctionSource:
 
         None where the tree uses a name that was another function's.
         """
+        code = self.code_of(node, tuple(helpers))
+        return None if code is None else self.with_code(code, helpers)
+
+    def code_of(self, node: FunctionNode, helpers: tuple[str, ...]) -> CodeType | None:
+        """The code of the function with another tree, which may use further names."""
+        original = self.function.__code__
+        code = _compiled(node, original, self.imported, helpers)
+        # Its first line stays that of the ``def``: lines count from there, not from a decorator.
+        return code and code.replace(co_name=original.co_name, co_qualname=original.co_qualname)
+
+    def with_code(self, code: CodeType, helpers: dict[str, Any]) -> FunctionType | None:
+        """The function with other code, and what its further names stand for."""
         original = self.function
-        code = _compiled(node, original.__code__, self.imported, tuple(helpers))
-        if code is None:
-            return None
         cells = dict(zip(original.__code__.co_freevars, original.__closure__ or (), strict=True))
         cells |= {name: CellType(value) for name, value in helpers.items()}
         if not set(code.co_freevars) <= cells.keys():
             return None
-        # Its first line stays that of the ``def``: lines count from there, not from a decorator.
-        code = code.replace(
-            co_name=original.__code__.co_name, co_qualname=original.__code__.co_qualname
-        )
         closure = tuple(cells[name] for name in code.co_freevars)
         made = FunctionType(
             code, original.__globals__, original.__name__, original.__defaults__, closure

@@ -1,0 +1,61 @@
+"""Functions of Python and its library that walk over records: what stands for each in ``Folds``."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import math
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+#: By the name of the method of ``Folds``.
+OVER_COLUMNS: dict[str, Any] = {
+    "sum": builtins.sum,
+    "len": builtins.len,
+    "any": builtins.any,
+    "all": builtins.all,
+    "list": builtins.list,
+    "to_tuple": builtins.tuple,
+    "counter": collections.Counter,
+    "fsum": math.fsum,
+    "mean": statistics.mean,
+    "fmean": statistics.fmean,
+    "reduce": functools.reduce,
+    "max": builtins.max,
+    "min": builtins.min,
+    "zip": builtins.zip,
+    "iterator": builtins.iter,
+    "dict": builtins.dict,
+    "sorted": builtins.sorted,
+    "median": statistics.median,
+    **{name: vars(statistics)[name] for name in ("variance", "pvariance", "stdev", "pstdev")},
+}
+
+_SEEN_AS_CALLS = (functools.reduce, builtins.zip, builtins.iter, builtins.dict)
+
+
+def walked_by(function: Any) -> slice:
+    """Which arguments such a function walks over."""
+    if function in (builtins.len, builtins.dict, builtins.iter):
+        return slice(0)
+    if function is builtins.zip:
+        return slice(None)
+    return slice(1, 2) if function is functools.reduce else slice(1)
+
+
+def over_columns(function: Any, folds: Any) -> Callable[..., Any] | None:
+    """What takes the place of a function that was handed on: ``f(data)`` with ``sum`` for f.
+
+    None for others, and for those of which the call itself has to be seen.
+    """
+    names = (name for name, own in OVER_COLUMNS.items() if own is function)
+    method = getattr(folds, next(names, ""), None)
+    if method is None or function in _SEEN_AS_CALLS:
+        return None
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return (method if arguments else function)(*arguments, **named)
+
+    return called
