@@ -340,6 +340,8 @@ class KnownLaws:
         self.repetition = Repetition()
         #: What was taken for granted, in words.
         self.conditions: set[str] = set()
+        #: Whether a run did something of which only a watch of all runs tells.
+        self.sees_all = False
         #: Of the outputs that were seen.
         self.kinds = OutputKinds()
         #: What is known of the function with its loops summed up (``SummedUp``).
