@@ -520,10 +520,8 @@ class PythonFunction(Mechanism):
             if self._table is not None and self.frame == "polars":
                 session.surroundings.sees_all = True
                 session.takes_any_order = self._orders.is_free
-            session.surroundings.sees_all |= self._known.sees_all
-            with self._first.watched(session):
+            with self._first.watched(session), self._known.watched(session):
                 yield session
-        self._known.sees_all |= session.surroundings.sees_all
         self._known.conditions |= session.conditions
 
     def _enumerate(self, argument: NDArray[Any], session: Session) -> Enumerated:
