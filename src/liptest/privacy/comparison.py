@@ -461,9 +461,10 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
 
 @contextmanager
 def laws_of_one_decision() -> Iterator[None]:
-    """Within, all that is said of a pair of datasets rests on the same two laws.
+    """Within, a law is computed anew once: all that is said of a pair rests on the same two.
 
-    A comparison, its witness and each point of a curve would compute them anew otherwise.
+    The check of a law that is known, a comparison, its witness, each point of a curve and what
+    would hold instead of a claim would compute them anew otherwise.
     """
     if _decision.get() is not None:
         yield

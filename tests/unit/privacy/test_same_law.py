@@ -133,6 +133,6 @@ def test_one_decision_enumerates_each_law_once(monkeypatch):
     for claim in ({"epsilon": 1.0}, {"curve": {1.0: 0.01, 1.05: 0.001}}):
         verdict = lt.check_privacy(flip, lt.Hypercube(1), method="exhaustive", **claim)
         assert verdict.decision == "NO"
-        assert fresh.count((1,)) == 1  # the first dataset's laws are asked for elsewhere, too
+        assert fresh.count((1,)) == 1
         assert verdict.witness.verify(flip)
         fresh.clear()
