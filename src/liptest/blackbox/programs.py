@@ -56,9 +56,9 @@ class ExternalProgram:
         Words, or one text that is split as a shell does; no shell is started. In each word
         ``{n}`` stands for how many outputs are wanted, ``{seed}`` for a whole number below 2^53,
         ``{dataset}`` for the numbers of the dataset with commas between. Without ``{n}`` it
-        stays: it reads lines ``{"dataset": [0, 1], "n": 100, "seed": 7}`` and answers each with a
-        line ``{"outputs": [..]}`` of n outputs. The dataset goes to its standard input otherwise,
-        too, as one JSON list.
+        stays: it reads lines ``{"dataset": [0, 1], "n": 100, "seed": 7, "id": 1}`` and answers each
+        with a line ``{"outputs": [..]}`` of n outputs, which may repeat the ``"id"``. The dataset
+        goes to its standard input otherwise, too, as one JSON list.
     batch
         Outputs of one request at most. With 1 the end of a process without an answer is an output
         of its own; with more it cannot be told which draw ended it, and is an error.
@@ -203,17 +203,17 @@ class ExternalProgram:
 
     def _line(self, dataset: list[int], count: int, seed: int) -> list[Any] | _Ended:
         """The answer of the process that stays, of a new one where it ended since."""
-        request = _request(dataset, count, seed)
         for _ in range(_TRIES):
             running = _running.get(self._key)
-            if running is not None and running.last_count == count:
-                running = self._separated(running, dataset, seed)
             if running is None:
                 running = _running[self._key] = self._started([self._path, *self.command[1:]])
+            request = running.request(dataset, count, seed)
             said, is_over = running.talk(request, self.seconds, whole=False)
             if not is_over:
-                running.last_count = count
-                return read_answer(said, count)
+                outputs, number = _read_numbered(said, count)
+                if not running.repeats(number):
+                    self._separate(running, dataset, count, seed)
+                return outputs
             # Who ended before the request was read did not end because of it.
             is_unheard = running.is_deaf or running.waiting_in(running.child.stdin) == len(request)
             ended = running.ended()
@@ -222,25 +222,21 @@ class ExternalProgram:
                 break
         return ended
 
-    def _separated(self, running: _Running, dataset: list[int], seed: int) -> _Running | None:
-        """The process after a request for another number of outputs, which are thrown away.
+    def _separate(self, running: _Running, dataset: list[int], before: int, seed: int) -> None:
+        """Request another number of outputs than ``before``, and throw them away.
 
-        Requests that follow each other ask for different numbers. So a second line for one, of as
-        many outputs, is never taken for the answer to the next, however late it comes. None where
-        the process ended.
+        For a program that does not repeat the numbers of requests. A second line for one, of as
+        many outputs, comes here where it is late, and is not taken for the answer to the next.
         """
-        before = running.last_count
         count = 2 if before == 1 else 1
-        request = _request(dataset, count, (seed + (1 << 52)) % (1 << 53))
+        request = running.request(dataset, count, (seed + (1 << 52)) % (1 << 53))
         said, is_over = running.talk(request, self.seconds, whole=False)
         if is_over:
             self.close()
-            return None
-        if _count_in(said) == before:
+        if said and _count_in(said) == before:
             raise MechanismError(_MORE_LINES)
-        read_answer(said, count)
-        running.last_count = count
-        return running
+        if not is_over:
+            running.repeats(_read_numbered(said, count)[1])
 
     def _started(self, words: list[str]) -> _Running:
         named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
@@ -271,10 +267,32 @@ class _Running:
 
     child: subprocess.Popen[bytes]
     is_deaf: bool = False
-    #: How many outputs its last answer has; 0 before the first.
-    last_count: int = 0
+    #: How many requests it got, and whether its answers repeat their numbers.
+    requests: int = 0
+    is_numbered: bool | None = None
     #: The end of what it wrote to standard error.
     complaint: bytes = b""
+
+    def request(self, dataset: list[int], count: int, seed: int) -> bytes:
+        """The line of the next request."""
+        self.requests += 1
+        request = {"dataset": dataset, "n": count, "seed": seed, "id": self.requests}
+        return json.dumps(request).encode() + b"\n"
+
+    def repeats(self, number: Any) -> bool:
+        """Whether its answers repeat the numbers of requests; the one with ``number`` came last.
+
+        Raises MechanismError where it is that of another request, or missing unlike before.
+        """
+        is_numbered = number is not None
+        is_other = is_numbered and (type(number) is not int or number != self.requests)
+        if is_other or self.is_numbered not in (None, is_numbered):
+            raise MechanismError(
+                f"the program answered with id={shown(number)} where the request has "
+                f"id={self.requests}; it answers each request once, in their order"
+            )
+        self.is_numbered = is_numbered
+        return is_numbered
 
     def talk(self, request: bytes, seconds: float, *, whole: bool) -> tuple[bytes, bool]:
         """Its answer, one line or the ``whole`` of it, and whether it ended.
@@ -420,10 +438,6 @@ def _hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _request(dataset: list[int], count: int, seed: int) -> bytes:
-    return json.dumps({"dataset": dataset, "n": count, "seed": seed}).encode() + b"\n"
-
-
 def _count_in(line: bytes) -> int | None:
     """How many outputs an answer has; None of one that is not understood."""
     try:
@@ -453,6 +467,11 @@ def _value_of(line: str) -> Any:
 
 def read_answer(line: bytes, count: int) -> list[Any]:
     """The outputs of an answer in JSON; MechanismError when there are not so many."""
+    return _read_numbered(line, count)[0]
+
+
+def _read_numbered(line: bytes, count: int) -> tuple[list[Any], Any]:
+    """The outputs of an answer, and the number of the request that it repeats, or None."""
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
@@ -465,7 +484,7 @@ def read_answer(line: bytes, count: int) -> list[Any]:
             f'the program answered {shown(answer)}; the answer is {{"outputs": [..]}} with {count} '
             f"outputs"
         )
-    return [_output(value) for value in outputs]
+    return [_output(value) for value in outputs], answer.get("id")
 
 
 def _output(value: Any) -> Any:

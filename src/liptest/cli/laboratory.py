@@ -41,7 +41,7 @@ from liptest.lipschitz.repair import repair as repaired
 from liptest.lipschitz.testers import ALL_TESTERS, known_testers, named_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester
 from liptest.privacy.plans import privacy_plan_table
-from liptest.report.text import Screen, plan_text, privacy_plan_text
+from liptest.report.text import Screen, cost_text, plan_text, privacy_plan_text
 from liptest.verdicts import Decision
 
 _TASK = Group("Task")
@@ -200,6 +200,11 @@ def plan(
     exception_mass: Annotated[
         float, Parameter(group=_TASK, help=".. outside a set of datasets of this probability.")
     ] = 1e-3,
+    law_seconds: Annotated[
+        float | None,
+        Parameter(group=_TASK, help="Seconds of one output distribution: what the fewest take .."),
+    ] = None,
+    workers: Annotated[int, Parameter(group=_TASK, help=".. on so many workers.", **WHOLE)] = 1,
     points: PointOptions = EVERYWHERE,
     json: Json = None,
 ) -> int:
@@ -407,6 +412,8 @@ def _plan(screen: Screen, options: Options) -> int:
             f"outputs; exception_mass {options['exception_mass']:g}, failure_probability "
             f"{failure:g}\n\n{privacy_plan_text(methods)}"
         )
+        if options["law_seconds"] is not None:
+            told.append(cost_text(methods, options["law_seconds"], options["workers"]))
         answer["methods"] = [row.to_dict() for row in methods]
     for text in told:
         screen.paragraph(text)

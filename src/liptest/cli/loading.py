@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import hashlib
 import importlib.util
 import inspect
 import os
@@ -24,7 +23,7 @@ from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.enumerate.python_function import PythonFunction, mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.runs.fingerprints import is_local
+from liptest.runs.fingerprints import is_local, module_of_file
 from liptest.statistics.named import named_statistic
 
 
@@ -295,7 +294,7 @@ def _from_file(path: Path) -> ModuleType:
     full = path.resolve()
     use_folder(full.parent)
     # One name per file, so that two vendors' files of one name do not meet, and functions pickle.
-    name = f"_liptest_{full.stem}_{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+    name = module_of_file(full)
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, full)

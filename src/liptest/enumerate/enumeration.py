@@ -6,8 +6,8 @@ the function has read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -340,6 +340,8 @@ class KnownLaws:
         self.repetition = Repetition()
         #: What was taken for granted, in words.
         self.conditions: set[str] = set()
+        #: Whether a run did something of which only a watch of all runs tells.
+        self.sees_all = False
         #: Of the outputs that were seen.
         self.kinds = OutputKinds()
         #: What is known of the function with its loops summed up (``SummedUp``).
@@ -351,6 +353,13 @@ class KnownLaws:
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._memo.first_exception
+
+    @contextmanager
+    def watched(self, session: Session) -> Iterator[None]:
+        """A session for laws of the function; it begins with what earlier ones have found out."""
+        session.surroundings.sees_all |= self.sees_all
+        yield
+        self.sees_all |= session.surroundings.sees_all
 
     def told_conditions(self) -> list[str]:
         """All that a verdict has to say of them, in order."""

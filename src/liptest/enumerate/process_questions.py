@@ -48,9 +48,12 @@ Question = tuple[int | None, str, str]
 def may_ask(code: CodeType) -> bool:
     """Whether code may ask one of these questions, from what it names."""
     names = set(code.co_names)
-    if not names.isdisjoint(_NAMED | _CONTEXTS | {_COUNTS} | _OF_KINDS | _BY_NAME):
+    if not names.isdisjoint(_NAMED | _CONTEXTS | {_COUNTS}):
         return True
-    return any(name.startswith("__") for name in names) or not names.isdisjoint(PRIVATE_NAMES)
+    is_named = any(name.startswith("__") for name in names) or not names.isdisjoint(
+        PRIVATE_NAMES | _OF_KINDS | _BY_NAME
+    )
+    return is_named and any(True for _ in _asked_names(code))
 
 
 def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Question]:
@@ -85,12 +88,23 @@ def questions_of_generators(code: CodeType, held: Mapping[str, Any]) -> Iterator
     """What code asks of the generators among its variables, but for numbers."""
     if not may_ask(code):
         return
-    steps = steps_of(code)
-    named = {name for name, value in held.items() if isinstance(value, GENERATORS)}
-    for place, step in enumerate(steps):
-        is_loaded = step.value in named and step.name.startswith("LOAD_")
-        if is_loaded and _asks_kind(steps, place):
+    for step in _asked_names(code):
+        if isinstance(held.get(step.value), GENERATORS):
             yield step.line, f"looks at what kind of object {step.value} is", _DRAW_ONLY
+
+
+def _asked_names(code: CodeType) -> Iterator[CodeStep]:
+    """Where code asks more of something that it names than a number."""
+    steps = steps_of(code)
+    for place, step in enumerate(steps):
+        is_loaded = isinstance(step.value, str) and step.name.startswith("LOAD_")
+        if is_loaded and _asks_kind(steps, place):
+            yield step
+
+
+def _is_inner(name: str) -> bool:
+    """Whether an attribute is one that a stand-in has otherwise than a generator of NumPy."""
+    return name.startswith("__") or name in PRIVATE_NAMES
 
 
 def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
@@ -106,7 +120,7 @@ def _asks_kind(steps: tuple[CodeStep, ...], place: int) -> bool:
         two, three = ((step.name, step.number) for step in more)
         is_whole = two == ("CALL", 2) or (more[0].name, three) == ("LOAD_CONST", ("CALL", 3))
         is_named = called in _BY_NAME and is_text and is_whole
-        return str(after.value).startswith("_") or is_inner or is_kind or is_named
+        return _is_inner(str(after.value)) or is_inner or is_kind or is_named
     if called in _OF_KINDS:
         return after.name == "CALL" and after.number == 1
     is_text = after.name == "LOAD_CONST" and isinstance(after.value, str)

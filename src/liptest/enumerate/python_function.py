@@ -520,7 +520,7 @@ class PythonFunction(Mechanism):
             if self._table is not None and self.frame == "polars":
                 session.surroundings.sees_all = True
                 session.takes_any_order = self._orders.is_free
-            with self._first.watched(session):
+            with self._first.watched(session), self._known.watched(session):
                 yield session
         self._known.conditions |= session.conditions
 

@@ -45,6 +45,7 @@ from liptest.privacy.at_any_size import (
 from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import prove_by_records
 from liptest.privacy.claims import ExactLog, require_epsilon
+from liptest.privacy.comparison import laws_of_one_decision
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.implemented import decided_without_law, with_floats
 from liptest.privacy.methods import (
@@ -247,6 +248,7 @@ def check_with_settings(
     return verdict
 
 
+@laws_of_one_decision()
 def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
     if for_release and task.mechanism.is_drawn_as_followed:
         return run_alignment(task)

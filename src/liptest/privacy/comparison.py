@@ -8,7 +8,9 @@ until the answer is certain (theory 1.5).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -442,8 +444,43 @@ def certified_comparison(
 
 
 def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
-    """The law computed anew: no memo may hide a mechanism that changes its answers."""
-    return mechanism.fresh_law(dataset)
+    """The law computed anew: no memo may hide a mechanism that changes its answers.
+
+    Within ``laws_of_one_decision`` once for a dataset.
+    """
+    known = _decision.get()
+    if known is None:
+        return mechanism.fresh_law(dataset)
+    key = id(mechanism), dataset.dtype.str, dataset.tobytes()
+    if key not in known:
+        while len(known) >= _KEPT:
+            known.pop(next(iter(known)))
+        known[key] = mechanism, mechanism.fresh_law(dataset)
+    return known[key][1]
+
+
+@contextmanager
+def laws_of_one_decision() -> Iterator[None]:
+    """Within, a law is computed anew once: all that is said of a pair rests on the same two.
+
+    The check of a law that is known, a comparison, its witness, each point of a curve and what
+    would hold instead of a claim would compute them anew otherwise.
+    """
+    if _decision.get() is not None:
+        yield
+        return
+    token = _decision.set({})
+    try:
+        yield
+    finally:
+        _decision.reset(token)
+
+
+#: Laws of the decision that is under way, with the mechanism, whose id would be used again.
+_Laws = dict[tuple[int, str, bytes], tuple[Mechanism, OutputLaw]]
+_decision: ContextVar[_Laws | None] = ContextVar("_decision", default=None)
+# Those of both datasets, and of a pair between them.
+_KEPT = 4
 
 
 def check_same_law(

@@ -27,6 +27,7 @@ from liptest.privacy.comparison import (
     ask_laws,
     certified_comparison,
     exact_law,
+    laws_of_one_decision,
     screen_batch,
     shown_loss,
 )
@@ -172,12 +173,13 @@ class LossJudge:
             doubt = doubt or finding
         return None, doubt, 0
 
+    @laws_of_one_decision()
     def certify(
         self, x: IntArray, y: IntArray, distance: int = 1, *, keep_doubt: bool = True
     ) -> tuple[Answer, Finding | None]:
         """Decide one pair; what is violated, or left open and to be kept, has a witness."""
         answer = certified_comparison(self.mechanism, x, y, self.claim, distance).answer
-        # Only the first doubt is kept, and a witness costs as much again.
+        # Only the first doubt is kept.
         if answer is Answer.CLEAR or (answer is Answer.DOUBT and not keep_doubt):
             return answer, None
         if answer is Answer.VIOLATED and distance > 1:
@@ -206,6 +208,7 @@ class LossJudge:
         return comparison.answer is Answer.VIOLATED
 
 
+@laws_of_one_decision()
 def witness_of(
     mechanism: Mechanism,
     dataset: NDArray[np.signedinteger],

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from liptest.blackbox.verdicts import BlackBoxVerdict, bound_lines
-from liptest.errors import LiptestError
+from liptest.errors import InputError, LiptestError, check_count
 from liptest.lipschitz.plans import PlanRow
 from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.claims import Claim
@@ -40,7 +40,7 @@ from liptest.privacy.verdicts import (
 )
 from liptest.privacy.witnesses import PrivacyWitness, fraction_text, loss_text
 from liptest.runs.driver import Progress as ProgressCallback
-from liptest.runs.progress import Pace
+from liptest.runs.progress import Pace, duration_text
 from liptest.verdicts import Decision
 
 # A dataset of so many records is shown whole; of a longer one the records around the change.
@@ -264,6 +264,25 @@ def privacy_plan_text(rows: Sequence[PrivacyPlanRow]) -> str:
         "neighbourhoods costs its draws only."
     )
     return "\n".join(parts)
+
+
+def cost_text(rows: Sequence[PrivacyPlanRow], law_seconds: float, workers: int) -> str:
+    """What the method with the fewest laws takes, where one law takes so many seconds.
+
+    Raises InputError for seconds that are none, and for less than one worker.
+    """
+    if not 0 < law_seconds < math.inf:
+        raise InputError(f"law_seconds={law_seconds} must be above 0", name="law_seconds")
+    count = check_count("workers", workers)
+    best = min(rows, key=lambda row: row.laws)
+    seconds = best.laws * law_seconds
+    text = f"At {law_seconds:g} s a law: {best.method} computes {_count(best.laws)} laws, "
+    text += f"{duration_text(seconds)} of one core"
+    return (
+        f"{text}, {duration_text(seconds / count)} on {count:,} workers."
+        if count > 1
+        else f"{text}."
+    )
 
 
 def _reasons(rows: Iterable[tuple[str, str]]) -> list[str]:

@@ -14,6 +14,7 @@ import importlib.util
 import os
 import queue
 import random
+import re
 import sys
 import sysconfig
 import threading
@@ -41,6 +42,7 @@ from liptest.data.tables import RowsOfUsers
 
 _PARSING = threading.Lock()
 _PACKAGE = Path(__file__).resolve().parents[1]
+_OF_FILE = re.compile(r"_liptest_(.+)_[0-9a-f]{12}")
 #: What was described so far: its number and itself, by id.
 Seen = dict[int, tuple[int, Any]]
 # Objects of these note what happens, and no program's answer depends on it.
@@ -77,6 +79,18 @@ def fingerprint(mechanism: object) -> Fingerprint:
     files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
     parameters = _digest("\n".join(_described(mechanism, {})))
     return Fingerprint(code_hash(files, packages, parameters), files, packages, parameters)
+
+
+def module_of_file(path: Path) -> str:
+    """The name of the module of a file, one per file: two may have one stem."""
+    return f"_liptest_{path.stem}_{_digest(str(path))[:12]}"
+
+
+def _told_module(value: Any) -> Any:
+    """Where a function or class is from; on another machine its file lies in another folder."""
+    module = value.__module__
+    found = _OF_FILE.fullmatch(module) if isinstance(module, str) else None
+    return module if found is None else found[1]
 
 
 class _Live(dict[int, tuple[int, Any]]):
@@ -325,7 +339,7 @@ def _seen_of_set(seen: Seen) -> Seen:
 
 
 def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
-    yield f"function {function.__module__}.{function.__qualname__}"
+    yield f"function {_told_module(function)}.{function.__qualname__}"
     yield from _described_code(function.__code__)
     yield from _described(function.__defaults__, seen)
     yield from _described(function.__kwdefaults__, seen)
@@ -447,7 +461,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _described_object(value: Any, seen: Seen) -> Iterator[str]:
     if isinstance(value, type):
-        yield f"type {value.__module__}.{value.__qualname__}"
+        yield f"type {_told_module(value)}.{value.__qualname__}"
         yield from _described_type(value, seen)
         return
     yield "object"

@@ -52,7 +52,7 @@ class Pace:
             return said
         rate = (done - first) / (now - since)
         left = max(planned - done, 0) / rate
-        return f"{said}, {_rate(rate)}, about {_duration(left)} left"
+        return f"{said}, {_rate(rate)}, about {duration_text(left)} left"
 
 
 def _rate(per_second: float) -> str:
@@ -61,10 +61,11 @@ def _rate(per_second: float) -> str:
     return f"{60 * per_second:,.2g} a minute"
 
 
-def _duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
+    """In the largest unit of which there are two."""
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
+            return f"{seconds / size:,.0f} {unit}"
     return f"{seconds:.0f} s"
 
 

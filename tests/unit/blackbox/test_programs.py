@@ -178,6 +178,70 @@ for place, line in enumerate(sys.stdin):
         draw_of_many()
 
 
+NUMBERED = """
+import json, random, sys, time
+later = []
+for place, line in enumerate(sys.stdin):
+    asked = json.loads(line)
+    rng = random.Random(asked["seed"])
+    answer = {"outputs": [asked["dataset"][0] + rng.random() for _ in range(asked["n"])]}
+    answer["id"] = asked["id"]
+    MORE
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def numbered(more: str) -> str:
+    return NUMBERED.replace("MORE", more)
+
+
+def test_a_program_that_repeats_the_id_gets_no_other_requests(make: Make) -> None:
+    heard = numbered(
+        'sys.stderr.write(f"{asked[\'n\']} ")\n    if asked["dataset"] == [4]: sys.exit(1)'
+    )
+    program = make(heard, batch=2)
+    assert {int(value) for value in draw(program, 6, (3,))} == {3}
+    with pytest.raises(MechanismError, match=r"error: '(2 )+2'"):
+        draw(program, 2, (4,))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "if place == 30: print(before, flush=True)\n    before = json.dumps(answer)",
+        "if place >= 30: answer, later = (later or [answer])[0], [answer]",  # late by one
+        "if place == 30: del answer['id']",
+        "if place == 30: answer['id'] = True",
+        "answer['id'] = str(answer['id'])",
+        "answer['id'] = 1",
+    ],
+)
+def test_an_answer_with_another_id_is_an_error(make: Make, more: str) -> None:
+    program = make(numbered(more), batch=2)
+
+    def draw_of_many() -> None:
+        for value in range(60):
+            assert {int(output) for output in draw(program, 4, (value,))} == {value}
+
+    with pytest.raises(MechanismError, match=r"answered with id=|more than one line|not JSON"):
+        draw_of_many()
+
+
+def test_the_last_answer_of_all_is_no_late_line(make: Make) -> None:
+    """The program is late from the last request on: nothing is asked after it."""
+    late = numbered("if place >= 5: answer, later = (later or [before])[0], [answer]")
+    late = late.replace('answer["id"] = asked["id"]\n', "pass\n")
+    late = late.replace("    print(", "    before = answer\n    print(")
+    program = make(late, batch=32)
+
+    def draw_of_many() -> None:
+        for value in range(4):
+            assert {int(output) for output in draw(program, 32, (value,))} == {value}
+
+    with pytest.raises(MechanismError, match=r"more than one line|with 1 outputs"):
+        draw_of_many()
+
+
 def test_after_an_error_nothing_that_the_program_says_is_an_answer(make: Make) -> None:
     """It answers with too many outputs, and once more with as many as were requested."""
     odd = answering("[data[0], rng.random()]").replace(

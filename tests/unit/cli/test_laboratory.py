@@ -264,6 +264,17 @@ def test_plan_prints_both_tables(folder, capsys):
     assert len(written["methods"]) == 13
 
 
+def test_plan_of_a_job_of_a_thousand_million_laws(capsys):
+    """What one law takes is the user's to measure; the rest is arithmetic."""
+    big = ["plan", "--dimension", "1000", "--outputs", "2", "--exception-mass", "7e-6"]
+    assert main([*big, "--law-seconds", "0.004", "--workers", "64"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "At 0.004 s a law: light-neighbourhoods computes 988,792,638" in told
+    assert "laws, 46 days of one core, 17 h on 64 workers." in told
+    assert main([*big, "--law-seconds", "1e-9"]) == 0
+    assert "laws, 1 s of one core." in " ".join(capsys.readouterr().out.split())
+
+
 def test_plan_of_testers_only(folder, capsys):
     assert main(["plan", "--domain", "hypergrid", "--sizes", "4,4"]) == 0
     out = capsys.readouterr().out
@@ -278,6 +289,8 @@ def test_plan_of_testers_only(folder, capsys):
         (["--dimension", "3", "--outputs", "0"], "outputs=0"),
         (["--dimension", "3", "--outputs", "2", "--epsilon", "much"], "epsilon='much'"),
         ([], "records is missing"),
+        (["--dimension", "3", "--outputs", "2", "--law-seconds", "0"], "law_seconds=0.0"),
+        (["--dimension", "3", "--outputs", "2", "--law-seconds=1", "--workers=0"], "workers=0"),
     ],
 )
 def test_bad_input_of_plan(capsys, arguments, words):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.process_questions import may_ask
 from liptest.errors import NonDeterministicError
 
 DATA = np.array([1, 0])
@@ -175,3 +176,28 @@ def test_what_an_outer_function_imported_is_seen() -> None:
 def test_the_text_of_a_decimal_context_is_no_answer() -> None:
     with pytest.raises(NonDeterministicError, match="answers the decimal context"):
         law(lambda data, rng: (1, repr(decimal.getcontext())))
+
+
+class Base:
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+
+class Inherits(Base):
+    def __init__(self, share: float) -> None:
+        super().__init__(share)
+        self._half = share / 2
+
+
+class AsksItsKind(Base):
+    def named(self) -> str:
+        return self.share.__class__.__name__
+
+
+def test_a_name_of_python_itself_is_no_question_of_a_generator() -> None:
+    """``super().__init__`` is in most classes; code that is watched takes five times as long."""
+    assert not may_ask(Inherits.__init__.__code__)
+    assert may_ask(AsksItsKind.named.__code__)
+    assert may_ask((lambda rng: type(rng)).__code__)
+    assert may_ask((lambda rng: hasattr(rng, "_tree")).__code__)
+    assert not may_ask((lambda rng: hasattr(rng, "random")).__code__)

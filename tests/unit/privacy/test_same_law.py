@@ -11,6 +11,7 @@ import pytest
 import liptest as lt
 from liptest.data.points import PointBatch
 from liptest.enumerate.law_memory import law_table
+from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import LawTable, OutputLaw
@@ -116,3 +117,22 @@ def test_a_domain_of_one_dataset_has_no_neighbours(kind, sizes):
 def test_coordinates_of_one_value_beside_others():
     mechanism = lt.mechanism(lambda data, rng: int(data[-1]))
     assert lt.exact_epsilon(mechanism, lt.RecordGrid([1, 1, 2])).value == np.inf
+
+
+def test_one_decision_enumerates_each_law_once(monkeypatch):
+    """The laws of a pair are used for its comparison, all points of a curve and the witness."""
+    fresh = []
+    own = PythonFunction.fresh_law
+
+    def counted(self, dataset):
+        fresh.append(tuple(dataset.tolist()))
+        return own(self, dataset)
+
+    monkeypatch.setattr(PythonFunction, "fresh_law", counted)
+    flip = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.25))
+    for claim in ({"epsilon": 1.0}, {"curve": {1.0: 0.01, 1.05: 0.001}}):
+        verdict = lt.check_privacy(flip, lt.Hypercube(1), method="exhaustive", **claim)
+        assert verdict.decision == "NO"
+        assert fresh.count((1,)) == 1
+        assert verdict.witness.verify(flip)
+        fresh.clear()

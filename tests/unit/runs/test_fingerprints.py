@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.cli.loading import load_object
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 
 
@@ -305,3 +306,15 @@ class TestDistributions:
             lt.SampledDistribution(lt.Hypercube(3), lambda n, rng: np.zeros((n, 3), int)),
         ]
         assert len({distribution_hash(law) for law in laws}) == len(laws)
+
+
+def test_a_file_is_the_same_in_another_folder(tmp_path):
+    """As ``liptest verify`` loads it on another machine; what it holds counts, as before."""
+    text = "class Kept:\n    share = {}\n\n\ndef answer(data):\n    return Kept.share\n"
+    hashes = []
+    for folder, share in (("a", 1), ("b", 1), ("c", 2)):
+        path = tmp_path / folder / "mine.py"
+        path.parent.mkdir()
+        path.write_text(text.format(share))
+        hashes.append(fingerprint(load_object(f"{path}:answer")[0]))
+    assert hashes[0] == hashes[1] != hashes[2]
