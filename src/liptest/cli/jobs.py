@@ -62,7 +62,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
     if options["mechanism"] is not None:
         if options["config"] is not None:
             raise InputError(
-                "config: a mechanism is named on the command line, and a file as well; give one",
+                "config: give a mechanism or a file of checks, not both",
                 name="config",
             )
         check_names_object(options["mechanism"])

@@ -49,10 +49,9 @@ def load_object(where: str) -> tuple[Any, str]:
             if not n.startswith("_") and not isinstance(value, ModuleType)
         )
         near = get_close_matches(name, names, 1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
         there = f"it has: {', '.join(names[:12])}" if names else "it defines nothing"
         raise InputError(
-            f"{source} has no object {name!r}; {meant}{there}",
+            f"{source} has no object {name!r}; {f'did you mean {near[0]!r}?' if near else there}",
             name="mechanism",
         )
     return getattr(module, name), label_of(where)
@@ -149,7 +148,7 @@ def load_mechanism(
     if _is_sampler(loaded):
         raise InputError(
             f"mechanism={label} draws samples (dataset, n, rng), and has no output distribution; "
-            f"test it with liptest samples {where}, or lt.check_samples",
+            f"test it with liptest samples {where}",
             name="mechanism",
             value=loaded,
         )

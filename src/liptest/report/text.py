@@ -385,7 +385,8 @@ class Screen:
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
         said = _in_commands(" ".join(str(error).split()), where)
-        prefix = f"{where}: " if where and not said.startswith(f"{where}: ") else ""
+        said = said.removeprefix(f"{where}: ").removeprefix(f"{where.rpartition(':')[2]}: ")
+        prefix = f"{where}: " if where else ""
         line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
         return code
