@@ -273,9 +273,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
         within = block and (
             not block[-1].startswith("╰")
             if block[0].startswith("╭")
-            else _HEADING.match(block[0])
-            and line
-            and not re.match(r"[A-Z][A-Za-z ]+: |\[\d", line)
+            else _HEADING.match(block[0]) and line and not re.match(r"[A-Z][A-Za-z ]+: |\[\d", line)
         )
         if block and not within:
             yield block

@@ -112,9 +112,7 @@ def release(
     mechanism: Mechanism = None,
     /,
     *,
-    private: Annotated[
-        Path, Parameter(help="Private data: a CSV or .npy file, or a JSON list.")
-    ],
+    private: Annotated[Path, Parameter(help="Private data: a CSV or .npy file, or a JSON list.")],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
     private_table: Annotated[
@@ -133,9 +131,7 @@ def release(
     ] = False,
     grid_step: Annotated[
         str | None,
-        Parameter(
-            help="Release noisy sums of the code, exactly, as multiples of it: 1, 0.01."
-        ),
+        Parameter(help="Release noisy sums of the code, exactly, as multiples of it: 1, 0.01."),
     ] = None,
     key: Annotated[
         str | None,

@@ -209,9 +209,7 @@ class DomainOptions:
     ] = None
     fields: Annotated[
         dict[str, str | list[str]] | None,
-        _option(
-            "As --columns: age=0..120,pay=real:0..9e4,user=key.", **FIELDS
-        ),
+        _option("As --columns: age=0..120,pay=real:0..9e4,user=key.", **FIELDS),
     ] = None
     at_most: Annotated[
         int | None,
@@ -219,9 +217,7 @@ class DomainOptions:
     ] = None
     frame: Annotated[
         Literal["pandas", "polars"] | None,
-        _option(
-            "Frames that the function gets; default: as annotated, else pandas."
-        ),
+        _option("Frames that the function gets; default: as annotated, else pandas."),
     ] = None
     sizes: Annotated[
         list[int] | None,
@@ -327,9 +323,7 @@ class DistributionOptions:
     ] = None
     marginals: Annotated[list[list[float]] | None, _NO_OPTION] = None
     uniform: Annotated[bool, _option("Every dataset is equally likely.", negative="")] = False
-    table: Annotated[
-        Path | None, _option("Public CSV or Parquet file.")
-    ] = None
+    table: Annotated[Path | None, _option("Public CSV or Parquet file.")] = None
     column: Annotated[str | None, _option("Its column that holds 0, 1, ..")] = None
     group: Annotated[
         str | None, _option("Column of groups, each with a rate of its own.", name="--group")
@@ -356,20 +350,16 @@ class DistributionOptions:
     categories: Annotated[dict[str, list[int | float | str | datetime | date]], _NO_OPTION] = field(
         default_factory=dict
     )
-    sql: Annotated[str | None, _option("URL of a public database, or '$VARIABLE'.")] = (
-        None
-    )
+    sql: Annotated[str | None, _option("URL of a public database, or '$VARIABLE'.")] = None
     sql_table: Annotated[str | None, _option("Its table to fit on.")] = None
     sql_schema: Annotated[str | None, _NO_OPTION] = None
     query: Annotated[str | None, _option("Or a SELECT of rows to fit on.")] = None
-    histogram_of: Annotated[
-        float | None, _option("Model histograms of about so many records.")
-    ] = None
+    histogram_of: Annotated[float | None, _option("Model histograms of about so many records.")] = (
+        None
+    )
     drawn_rows: Annotated[
         str | None,
-        _option(
-            "Draw frames of so many rows, or users, of the table: 1000, 900:1101."
-        ),
+        _option("Draw frames of so many rows, or users, of the table: 1000, 900:1101."),
     ] = None
 
     @property

@@ -39,9 +39,7 @@ Statistic = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    Parameter(
-        group=RUN, help="Default: liptest.toml here, or [tool.liptest] in pyproject.toml."
-    ),
+    Parameter(group=RUN, help="Default: liptest.toml here, or [tool.liptest] in pyproject.toml."),
 ]
 Budget = Annotated[
     int | None, Parameter(group=RUN, help="Output distributions to compute at most.", **WHOLE)
@@ -68,12 +66,8 @@ Seed = Annotated[
 ]
 Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
 Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]
-Junit = Annotated[
-    Path | None, Parameter(group=OUT, name="--junit", help="Write JUnit XML.")
-]
-Sarif = Annotated[
-    Path | None, Parameter(group=OUT, name="--sarif", help="Write SARIF 2.1.0.")
-]
+Junit = Annotated[Path | None, Parameter(group=OUT, name="--junit", help="Write JUnit XML.")]
+Sarif = Annotated[Path | None, Parameter(group=OUT, name="--sarif", help="Write SARIF 2.1.0.")]
 LedgerFile = Annotated[
     Path | None,
     Parameter(group=OUT, name="--ledger", help="Note attempts and releases here."),
@@ -86,17 +80,13 @@ Checkpoint = Annotated[
     Path | None,
     Parameter(group=RUN, help="Save progress in this file until the last answer."),
 ]
-Resume = Annotated[
-    bool, Parameter(group=RUN, help="Continue from --checkpoint.", negative="")
-]
+Resume = Annotated[bool, Parameter(group=RUN, help="Continue from --checkpoint.", negative="")]
 Workers = Annotated[
     int, Parameter(group=RUN, help="Processes; results do not depend on it.", **WHOLE)
 ]
 
 
-MaxSeconds = Annotated[
-    float | None, Parameter(group=RUN, help="End each check after this time.")
-]
+MaxSeconds = Annotated[float | None, Parameter(group=RUN, help="End each check after this time.")]
 
 
 @Parameter(name="*")

@@ -412,9 +412,11 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
 
 
 _IDEAL = (
-    "its noise (Laplace, normal, geometric, ..) is taken as ideal, so the rounding of floats is not "
-    "covered"
+    "its noise (Laplace, normal, geometric, ..) is taken as ideal, so the rounding of floats is "
+    "not covered"
 )
+
+
 def source_in_words(law_source: str) -> str:
     """Where laws come from, with what was taken for granted."""
     source, *conditions = law_source.split("; ")
@@ -544,10 +546,11 @@ def open_loss_words(witness: PrivacyWitness) -> str:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
         return (
-            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
-            f"by {max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
+            f"over the outputs that distinguish the two, one probability exceeds e^epsilon times "
+            f"the other by {max(witness.excess, 0.0):.6g} or more; the claim allows "
+            f"{claim.delta:g}."
         )
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     if math.isinf(witness.loss_upper):
         return f"loss {witness.loss_lower:.9g} or more; the claim allows {limit:.9g}."
     return (
@@ -613,13 +616,13 @@ def _loss_words(witness: PrivacyWitness) -> str:
         return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
-            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
-            f"by at least {witness.excess:.6g}, claim {claim.delta:g}."
+            f"over the outputs that distinguish the two, one probability exceeds e^epsilon times "
+            f"the other by at least {witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):
         which = "second" if witness.neighbour_probability == 0 else "first"
         return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim}."
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     if witness.loss_lower <= limit:
         return (
             f"loss {witness.loss_lower:.9g}, and without bound further out: more than "

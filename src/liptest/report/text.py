@@ -181,7 +181,7 @@ def _loss(witness: PrivacyWitness) -> str:
             f"excess over e^epsilon times the other: at least {witness.excess:.9g}, claim "
             f"{claim.delta:g}"
         )
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     return f"{loss_text(witness, 12)}, claim at most {limit:.12g} ({claim})"
 
 
