@@ -139,8 +139,12 @@ def load_job(
     of the data, an object of another library says what they are.
     """
     where, words = where_is(model, folder), ""
+
+    def given_domain() -> Domain:
+        return (distribution_of(model, folder, alone=alone) if law is None else law).domain
+
     with muted():
-        mechanism, label = load_mechanism(where, model.statistic, model.library)
+        mechanism, label = load_mechanism(where, model.statistic, model.library, given_domain)
     if law is None and alone and says_no_data(model, where):
         model, words = with_own_domain(model, own_domain(mechanism))
     distribution = distribution_of(model, folder, alone=alone) if law is None else law
