@@ -224,8 +224,13 @@ def _as_float(name: str, value: float) -> float:
         ) from None
 
 
-def with_example(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A function whose TypeError for missing and unknown arguments ends with a complete call."""
+def with_example(
+    example: str, of: Callable[..., str] | None = None
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function whose TypeError for missing and unknown arguments ends with a complete call.
+
+    ``of`` makes the call of the arguments that were given; "" where it knows nothing better.
+    """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
@@ -240,7 +245,8 @@ def with_example(example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 # Of a constructor the name of its class.
                 name = function.__qualname__.removesuffix(".__init__").removesuffix(".__new__")
                 name = name.rpartition(".")[2]
-                raise TypeError(f"{name}() {error}{meant} For example: {example}") from None
+                best = of(*arguments, **named) if of is not None else ""
+                raise TypeError(f"{name}() {error}{meant} For example: {best or example}") from None
             return function(*arguments, **named)
 
         return called

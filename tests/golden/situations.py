@@ -1,7 +1,8 @@
-"""What a user reads in some sixty situations: help texts, errors, reports.
+"""What a user reads in sixty situations: help texts, errors, reports; and in some more.
 
-``python -m tests.golden.situations`` writes situations.txt anew; the test compares. The file is for
-reading: whoever changes words sees all places where they are read.
+``python -m tests.golden.situations`` writes both files anew; the test compares. situations.txt is
+for reading, in ten minutes: whoever changes words sees where they are read. Nobody has to read
+more_situations.txt; its words are held to the same rules.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from liptest.cli import main
 from liptest.cli.app import COMMANDS
 
 FILE = Path(__file__).with_name("situations.txt")
+MORE = Path(__file__).with_name("more_situations.txt")
 LONGEST_SENTENCE = 35
 FILES = {
     "mine.py": """
@@ -90,13 +92,16 @@ def draw(data, n, rng):
 def mean(points):
     return points.mean(axis=1)
 
+def prints(data, rng):
+    print(data.sum() + rng.laplace(0, 1.0))
+
 NOT_ONE = 3
 """,
     "people.csv": "age,region\n3,north\n50,south\n7,north\n",
     "public.csv": "click,item\n0,a\n1,b\n0,a\n1,a\n",
     "private.csv": "click\n0\n1\n1\n",
     "liptest.toml": '[domain]\nrecords = 3\n\n[[check]]\nmechanism = "mine.py:flips"\n'
-    'epsilon = 1.2\n\n[[check]]\nmechanism = "mine.py:leaks"\nepsilon = 1.2\n',
+    'epsilon = "log(3)"\n\n[[check]]\nmechanism = "mine.py:leaks"\nepsilon = 1\n',
     "typo.toml": '[[check]]\nmechanism = "mine.py:flips"\nepsylon = 1\n',
     "broken.toml": "[[check\n",
 }
@@ -104,39 +109,27 @@ NOT_ONE = 3
 TYPED = (
     "",
     "--help",
-    *(f"{name} --help" for name in COMMANDS if name != "ledger"),
-    "ledger --help",
+    "check --help",
     # right
     "check mine.py:count --epsilon 1 --records 5000 --floats ideal",
-    "check mine.py:histogram --epsilon 1 --records 100 --values 3 --floats ideal",
     "check mine.py:regions --epsilon 1 --table people.csv --columns age:0..120,region "
     "--floats ideal",
     "check mine.py:flips --epsilon 'log(3)' --records 3 --json flips.json",
     "check mine.py:flips --epsilon 2 --records 3 --probabilities 0.1 --method neighbourhoods "
     "--exception-mass 0.1 --seed 1",
-    "check mine.py:flips --rho 1 --records 3",
     # refuted
     "check mine.py:small --epsilon 1 --records 5000 --floats ideal",
     "check mine.py:leaks --epsilon 1 --records 3 --json leaks.json",
-    "check mine.py:one_sided --epsilon 1 --records 20",
-    "check mine.py:flips --epsilon 1 --records 3 --ledger ledger.db --vendor acme",
-    "check mine.py:flips --mu 0.1 --records 3",
-    "check mine.py:largest --epsilon 1 --domain answers --relation all --records 3 --floats ideal",
-    "check",
-    # neither, or broken
-    "check mine.py:tail --epsilon 2 --records 1",
-    "check mine.py:logged --epsilon 1 --records 100 --floats ideal",
     "check mine.py:loose_keys --epsilon 1 --table people.csv --columns age:0..120,region "
     "--floats ideal",
+    # neither, or broken
+    "check mine.py:tail --epsilon 2 --records 1",
     "check mine.py:clock --epsilon 1 --records 3",
     "check mine.py:raises --epsilon 1 --records 3",
-    "check mine.py:opens --epsilon 1 --records 3",
+    "check mine.py:prints --epsilon 1 --records 3",
     # what is done with answers
     "verify flips.json",
-    "verify flips.json mine.py:flips",
-    "verify leaks.json mine.py:leaks",
     "verify leaks.json mine.py:flips",
-    "ledger show ledger.db",
     "law mine.py:flips --dataset 0,1",
     "init mine.py:count --epsilon 1 --records 5000 --output new.toml",
     "init mine.py:count --output blank.toml",
@@ -173,18 +166,40 @@ TYPED = (
     "release mine.py:flips --epsilon 1 --records 3 --private none.csv",
     "law mine.py:count",
     "verify people.csv",
+    "verify",
     "ledger show none.db",
     "lipschitz mine.py:mean",
 )
+#: Those of the other file, after them.
+TYPED_MORE = (
+    *(f"{name} --help" for name in COMMANDS if name != "check"),
+    "check",
+    "check mine.py:histogram --epsilon 1 --records 100 --values 3 --floats ideal",
+    "check mine.py:flips --rho 1 --records 3",
+    "check mine.py:one_sided --epsilon 1 --records 20",
+    "check mine.py:flips --epsilon 1 --records 3 --ledger ledger.db --vendor acme",
+    "check mine.py:flips --mu 0.1 --records 3",
+    "check mine.py:largest --epsilon 1 --domain answers --relation all --records 3 --floats ideal",
+    "check mine.py:logged --epsilon 1 --records 100 --floats ideal",
+    "check mine.py:opens --epsilon 1 --records 3",
+    "verify flips.json mine.py:flips",
+    "verify leaks.json mine.py:leaks",
+    "ledger show ledger.db",
+)
+_HEADING = re.compile(r"([A-Z][A-Za-z ]+): ")
+# Headings of lists, of which each line is another.
+_LISTS = ("Checked", "Wrong")
+_BEGINS = "What is printed after each command; in brackets the exit code."
 
 
-def transcript() -> str:
-    """All situations, one after the other, without what differs between machines."""
+def transcripts() -> Iterator[str]:
+    """Both files: situations one after the other, without what differs between machines."""
     with tempfile.TemporaryDirectory() as name, chdir(name):
         for file, text in FILES.items():
             Path(file).write_text(text)
-        parts = [_situation(typed, Path(name)) for typed in TYPED]
-    return Once().of("\n".join(parts))
+        for commands in (TYPED, TYPED_MORE):
+            parts = [_situation(typed, Path(name)) for typed in commands]
+            yield Once().of("\n".join([_BEGINS, "", *parts]))
 
 
 @dataclass
@@ -192,39 +207,63 @@ class Once:
     """A text in which what stood above, word for word, is named and not repeated.
 
     These are options in the boxes of help, and paragraphs with a heading, such as "Meaning: ..".
+    An example is named where it is the last one again.
     """
 
     seen: set[str] = field(default_factory=set)
+    example: str = ""
 
     def of(self, text: str) -> str:
         """The text, shortened."""
         lines: list[str] = []
         for block in _blocks(text.splitlines()):
-            lines += self._of_box(block) if block[0].startswith("╭") else self._of_words(block)
+            above = self._as_above(block)
+            if above and lines[-1].startswith("As above: "):
+                lines[-1] = f"{lines[-1][:-1]}, {above}."
+            elif above:
+                lines.append(f"As above: {above}.")
+            else:
+                lines += self._of_box(block) if block[0].startswith("╭") else block
         return "\n".join(lines) + "\n"
 
-    def _is_above(self, kind: str, entry: list[str]) -> bool:
-        words = kind + " ".join(" ".join(line.strip("│") for line in entry).split())
-        is_above = words in self.seen
+    def _as_above(self, block: list[str]) -> str:
+        """The heading of what stood above; "" of anything else."""
+        if block[0].startswith("╭"):
+            entries = [self._key(block, entry) for entry in _entries(block[1:-1])]
+            return _title(block) if self.seen.issuperset(entries) else ""
+        if (heading := _HEADING.match(block[0])) is None or heading[1] in _LISTS:
+            return ""
+        words = _words(block)
+        is_above = words == self.example if heading[1] == "Example" else words in self.seen
         self.seen.add(words)
-        return is_above
+        if heading[1] == "Example":
+            self.example = words
+        return heading[1] if is_above else ""
+
+    @staticmethod
+    def _key(box: list[str], entry: list[str]) -> str:
+        return _title(box) + _words(entry)
 
     def _of_box(self, box: list[str]) -> list[str]:
-        title, names, kept = box[0].strip("╭─╮ "), [], []
+        names, kept = [], []
         for entry in _entries(box[1:-1]):
-            if title != "Commands" and self._is_above(title, entry):
+            key = self._key(box, entry)
+            if key in self.seen:
                 names.append(entry[0].strip("│ *").split()[0])
             else:
                 kept += entry
+            self.seen.add(key)
         above = [f"│ As above: {', '.join(names)}."] if names else []
         told = wrap(above[0], 78, subsequent_indent="│ ") if above else []
         return [box[0], *kept, *(f"{line:79}│" for line in told), box[-1]]
 
-    def _of_words(self, words: list[str]) -> list[str]:
-        heading = re.match(r"[A-Z][A-Za-z ]+: ", words[0])
-        if heading is None or words[0].startswith("Example: ") or len(" ".join(words)) < 80:
-            return words
-        return [f"{heading[0]}as above."] if self._is_above("", words) else words
+
+def _title(box: list[str]) -> str:
+    return box[0].strip("╭─╮ ")
+
+
+def _words(lines: list[str]) -> str:
+    return " ".join(" ".join(line.strip("│") for line in lines).split())
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
@@ -234,9 +273,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
         within = block and (
             not block[-1].startswith("╰")
             if block[0].startswith("╭")
-            else re.match(r"[A-Z][A-Za-z ]+: ", block[0])
-            and line
-            and not re.match(r"[A-Z][A-Za-z ]+: |\[exit", line)
+            else _HEADING.match(block[0]) and line and not re.match(r"[A-Z][A-Za-z ]+: |\[\d", line)
         )
         if block and not within:
             yield block
@@ -267,7 +304,7 @@ def _situation(typed: str, folder: Path) -> str:
     text = "\n".join(lines).replace(str(folder.resolve()), "/here").replace(str(folder), "/here")
     for pattern, put in _DIFFERS:
         text = re.sub(pattern, put, text)
-    return f"$ liptest {typed}".rstrip() + f"\n{text}\n[exit code {code}]\n"
+    return f"$ liptest {typed}".rstrip() + f"\n{text}\n[{code}]\n"
 
 
 _DIFFERS = (
@@ -285,7 +322,7 @@ def sentences(text: str) -> Iterator[str]:
     for situation in re.split(r"^\$ liptest.*$", text, flags=re.MULTILINE):
         entries: list[str] = []
         for line in situation.splitlines():
-            if line.startswith(("Example: ", "liptest ", "[exit code", "Usage: ", "╭", "╰")):
+            if line.startswith(("Example: ", "liptest ", "[", "Usage: ", "╭", "╰")):
                 entries.append("")
                 continue
             bare = line.strip("│ ")
@@ -299,9 +336,10 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def write() -> None:
-    """Write the file anew, on a terminal of 80 columns without colours."""
+    """Write the files anew, on a terminal of 80 columns without colours."""
     os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "LIPTEST_IN_PROCESS": "1"}
-    FILE.write_text(transcript(), encoding="utf-8")
+    for file, text in zip((FILE, MORE), transcripts(), strict=True):
+        file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

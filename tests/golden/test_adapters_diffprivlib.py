@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.cli import main
 
 pytestmark = [
     pytest.mark.skipif(
@@ -173,3 +174,31 @@ def test_it_travels_to_workers() -> None:
     copy = pickle.loads(pickle.dumps(mechanism))
     assert copy.notes == mechanism.notes
     assert dict(lt.output_law(copy, np.array([0]))) == dict(lt.output_law(mechanism, np.array([0])))
+
+
+OBJECTS = """\
+import diffprivlib.mechanisms as dm
+
+free = dm.Geometric(epsilon=0.5, sensitivity=1)
+smooth = dm.Laplace(epsilon=0.5, sensitivity=1)
+
+
+def draw(data, rng):
+    return smooth.randomise(float(data.sum()))
+"""
+
+
+def test_on_the_command_line_the_example_is_of_the_object(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "objects.py").write_text(OBJECTS)
+    (tmp_path / "mine.py").write_text(OBJECTS)
+    for name, epsilon in (("free", "0.5"), ("smooth", "1")):
+        assert main(["check", f"objects.py:{name}", "--epsilon", epsilon]) == 2
+        example = capsys.readouterr().err.rpartition("Example: liptest ")[2].split()
+        few = ["--samples", "2000"] if example[0] == "samples" else ["--delta", "1e-12"]
+        assert main([*example, *few]) in (0, 3)
+        capsys.readouterr()
+    with pytest.raises(TypeError, match=r"lt\.check_privacy\(measurement, lt\.Hypergrid\(\[10\]\)"):
+        lt.check_privacy(made("Geometric", epsilon=0.5), epsilon=0.5)  # type: ignore[call-arg]

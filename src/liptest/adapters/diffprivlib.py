@@ -129,7 +129,7 @@ def diffprivlib(
     if chosen is None:
         raise InputError(
             f"domain=None: {type(mechanism).__name__} takes values without bounds; give domain=, "
-            f"such as Hypergrid([10])",
+            f"lt.Hypergrid([10]), on the command line --domain hypergrid --sizes 10",
             name="domain",
         )
     terms = Terms(
@@ -153,8 +153,9 @@ def _refuse_lawless(mechanism: Any) -> None:
     if endless or _KNOWN.isdisjoint(kinds):
         why = endless[0] if endless else "it has continuous outputs, or it is not known"
         raise InputError(
-            f"mechanism={kinds[0]} has no law that could be enumerated: {why}; lt.check_samples "
-            f"tests it by its samples",
+            f"mechanism={kinds[0]} has no law that could be enumerated: {why}; write draw(data, "
+            f"rng) that returns mechanism.randomise(float(data.sum())), and test its samples with "
+            f"lt.check_samples",
             name="mechanism",
         )
 

@@ -20,56 +20,56 @@ from liptest.cli.lines import as_line, warning_line
 #: The module of each command, below this package or in whole, and the first sentence of its
 #: docstring.
 COMMANDS = {
-    "demo": ("demo", "Test three vendors' click counts on real data, and release one."),
+    "demo": ("demo", "Test three vendors' click counts, and release one."),
     "check": ("check", "Test one mechanism, or all checks of a liptest.toml."),
     "release": (
         "check",
-        "Test a mechanism and, after a YES only, print one output on the private dataset.",
+        "Test a mechanism; after a YES only, print one output on the private data.",
     ),
-    "law": ("law", "Print the exact output distribution of a mechanism on one dataset."),
-    "init": ("init", "Write a commented liptest.toml for a mechanism, to be filled in."),
-    "doctor": ("doctor", "Say what is installed and whether it works here; exit code 0 or 1."),
+    "law": ("law", "Print the exact output distribution on one dataset."),
+    "init": ("init", "Write a liptest.toml for a mechanism."),
+    "doctor": ("doctor", "Say whether all that is installed works here."),
     "lipschitz": (
         "laboratory",
-        "Test whether a function is Lipschitz; exit code 0 ACCEPT, 1 REJECT.",
+        "Test whether a function is Lipschitz.",
     ),
     "distance": (
         "laboratory",
-        "Print how far a function is from Lipschitz, exactly or in bounds.",
+        "Print how far a function is from Lipschitz.",
     ),
     "repair": ("laboratory", "Write a 1-Lipschitz function near the given one."),
     "plan": (
         "laboratory",
-        "Print what every tester would cost: the paper's section 5 for your numbers.",
+        "Print what every tester would cost.",
     ),
     "paper": (
         "laboratory",
-        "Check the paper's claims on small domains; exit code 0 when all is as documented.",
+        "Check the paper's claims on small domains.",
     ),
     "ledger": ("ledger", "Read a ledger of attempts and releases; cap a private table."),
     "verify": (
         "verify",
-        "Check a certificate: its witness is computed again, its test repeated from its seed.",
+        "Check a certificate: compute its witness and repeat its test.",
     ),
     "sign": (
         "sign",
-        "Sign a certificate: a receipt that liptest verify checks with the public key.",
+        "Sign a certificate, as a receipt.",
     ),
     "profile": (
         "profile",
-        "Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.",
+        "Print the exception mass against epsilon.",
     ),
     "samples": (
         "samples",
-        "Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.",
+        "Test a mechanism that only gives samples.",
     ),
     "serve": (
         "liptest.service.command",
-        "Serve vendors who submit code, and operators who release: in a browser and by an API.",
+        "Serve vendors who submit code, and operators who release.",
     ),
     "service": (
         "liptest.service.client",
-        "Ask a running service: submit code, look, release.",
+        "Ask a running service: submit, look, release.",
     ),
 }
 # Commands of several parts, which say what they are in their list.
@@ -92,8 +92,8 @@ app = App(
     name="liptest",
     help="Tests a claim of differential privacy before the code touches the data.",
     help_epilogue="Exit codes: 0 YES or released, 1 NO or refused, 2 bad usage or input, "
-    "3 INCONCLUSIVE or budget ended, 4 the mechanism is broken; 70 an error of liptest itself "
-    "(--debug shows its traceback).",
+    "3 INCONCLUSIVE or budget ended, 4 broken mechanism, 70 error of liptest itself (--debug "
+    "shows more).",
     help_format="plaintext",
     version_flags=["--version"],
     # Ctrl-C is told of as every error is, in one line.

@@ -76,8 +76,8 @@ def check(
         bool,
         Parameter(
             group=RUN,
-            help="Against authors who attack: another process computes all laws of the code; "
-            "they are compared here.",
+            help="Against authors who attack: output distributions are computed in another "
+            "process, and compared in this one.",
             negative="",
         ),
     ] = False,
@@ -85,8 +85,7 @@ def check(
         bool,
         Parameter(
             group=RUN,
-            help="For code of your own: run it in this process, not confined; also "
-            "LIPTEST_IN_PROCESS=1 in the environment.",
+            help="Run code of your own here, not confined (LIPTEST_IN_PROCESS=1 does the same).",
             negative="",
         ),
     ] = False,
@@ -94,14 +93,14 @@ def check(
 ) -> int:
     """Test one mechanism, or all checks of a liptest.toml.
 
-    A count of 5,000 yes/no records; a proof needs no distribution.
+    A count of 5,000 yes/no records.
     Example: liptest check mine.py:count --epsilon 1 --records 5000
 
-    A data frame, its columns as they are declared.
+    A data frame.
     Example: liptest check mine.py:groups --epsilon 1 --records 10000
     --columns 'age:0..120,region:north|south'
 
-    In CI, all checks of a liptest.toml; exit code 0 only when all are YES.
+    In CI: exit code 0 only when all are YES.
     Example: liptest check --config liptest.toml --junit report.xml --sarif report.sarif
     """
     run = {"checkpoint": checkpoint, "resume": resume, "typed": [*typed]}
@@ -113,47 +112,43 @@ def release(
     mechanism: Mechanism = None,
     /,
     *,
-    private: Annotated[
-        Path, Parameter(help="Private dataset: a CSV or .npy file, or a JSON list.")
-    ],
+    private: Annotated[Path, Parameter(help="Private data: a CSV or .npy file, or a JSON list.")],
     private_column: Annotated[str | None, Parameter(help="Column of the CSV.")] = None,
     private_rows: Annotated[str | None, Parameter(help="Rows of it, first:stop.")] = None,
     private_table: Annotated[
-        str | None, Parameter(help="Its name in the ledger; default: the name of the file.")
+        str | None, Parameter(help="Its name in the ledger; default: that of the file.")
     ] = None,
     trust_code: Annotated[
         bool,
         Parameter(
-            help="Release also what cannot be sealed: the code is asked about the private data.",
+            help="Let the code see the private data where it cannot be sealed.",
             negative="",
         ),
     ] = False,
     in_process: Annotated[
         bool,
-        Parameter(help="Analyse the code in this process: for code of your own.", negative=""),
+        Parameter(help="Run code of your own here, not confined.", negative=""),
     ] = False,
     grid_step: Annotated[
         str | None,
-        Parameter(
-            help="Release noisy sums of the code, exactly, as multiples of this: 1, 0.01, 1/7."
-        ),
+        Parameter(help="Release noisy sums of the code, exactly, as multiples of it: 1, 0.01."),
     ] = None,
     key: Annotated[
         str | None,
-        Parameter(help="Names this request: a retry gets the stored answer, with --ledger."),
+        Parameter(help="Names this request: a retry gets the answer that --ledger holds."),
     ] = None,
     options: Options = DEFAULTS,
 ) -> int:
-    """Test a mechanism and, after a YES only, print one output on the private dataset.
+    """Test a mechanism; after a YES only, print one output on the private data.
 
     Example: liptest release vendor.py:count --epsilon 1 --records 3
     --private private.csv --private-column click
 
-    Real answers, exactly, as multiples of a hundredth; any number of records.
+    Real answers, exactly, as multiples of a hundredth.
     Example: liptest release vendor.py:mean --epsilon 1 --records 5000 --values 121
     --private ages.csv --private-column age --grid-step 0.01
 
-    A pandas or polars program; the private file has all columns of the table.
+    Of a data frame; the private file has all its columns.
     Example: liptest release vendor.py:report --epsilon 1 --records 5000
     --domain table --columns "age:real:0..120,region:north|south"
     --private people.csv --grid-step 0.01

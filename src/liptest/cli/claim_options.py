@@ -20,15 +20,15 @@ _GIVE = {
     "curve": "--curve 1:1e-3,2:1e-6 (epsilon:delta)",
 }
 
-Rho = Annotated[float | None, Parameter(group=CLAIM, help="zCDP, instead of --epsilon.")]
+Rho = Annotated[float | None, Parameter(group=CLAIM, help="Instead: zCDP.")]
 Renyi = Annotated[
     str | None,
-    Parameter(group=CLAIM, help="Renyi DP, instead: order:divergence, such as 2:1.0,8:3."),
+    Parameter(group=CLAIM, help="Instead: Renyi DP, order:divergence, 2:1.0,8:3."),
 ]
-Mu = Annotated[float | None, Parameter(group=CLAIM, help="Gaussian DP, instead of --epsilon.")]
+Mu = Annotated[float | None, Parameter(group=CLAIM, help="Instead: Gaussian DP.")]
 Curve = Annotated[
     str | None,
-    Parameter(group=CLAIM, help="Several epsilon:delta at once, such as 1:1e-3,2:1e-6."),
+    Parameter(group=CLAIM, help="Instead: several epsilon:delta, 1:1e-3,2:1e-6."),
 ]
 
 

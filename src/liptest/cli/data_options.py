@@ -180,8 +180,8 @@ class DomainOptions:
         Kind | None,
         BeforeValidator(named_kind),
         _option(
-            "Bits flipped, counts moved by 1, records replaced, query answers (whole or real "
-            "numbers), or a data frame.",
+            "What neighbours differ in: one bit, one count by 1, one record, query answers "
+            "(whole or real), or one row.",
             name="--domain",
             show_default=lambda _: "hypercube",
             **KIND,
@@ -189,12 +189,12 @@ class DomainOptions:
     ] = None
     relation: Annotated[
         Literal["all", "one", "replace", "add_remove"] | None,
-        _option("Of answers: may all move, or one? Of a table: what happens to one row."),
+        _option("Answers: do all move, or one? Table: what happens to a row?"),
     ] = None
     dimension: Annotated[
         int | None,
         _option(
-            "Number of records, of rows of a table, or of answers.",
+            "Number of records, rows or answers.",
             name=("--records", "--dimension"),
             n_tokens=1,
             converter=_record_count,
@@ -203,25 +203,21 @@ class DomainOptions:
     values: Annotated[
         int | None,
         _option(
-            "Each record is a whole number: 8 means 0 to 7. Default: 2, yes or no.",
+            "Values of a record: 8 means 0 to 7; default 2, yes or no.",
             **WHOLE,
         ),
     ] = None
     fields: Annotated[
         dict[str, str | list[str]] | None,
-        _option(
-            "As --columns: age=0..120,income=real:0..9e4,region=north|south,user=key.", **FIELDS
-        ),
+        _option("As --columns: age=0..120,pay=real:0..9e4,user=key.", **FIELDS),
     ] = None
     at_most: Annotated[
         int | None,
-        _option("Most rows that one user may have, where a column is a key: user=key.", **WHOLE),
+        _option("Rows of one user at most, where a column is a key.", **WHOLE),
     ] = None
     frame: Annotated[
         Literal["pandas", "polars"] | None,
-        _option(
-            "Frames that the function gets; default: as its parameter is annotated, else pandas."
-        ),
+        _option("Frames that the function gets; default: as annotated, else pandas."),
     ] = None
     sizes: Annotated[
         list[int] | None,
@@ -279,8 +275,8 @@ class DomainOptions:
             )
         if self.dimension is None or self.sizes is not None:
             raise ConfigError(
-                f"domain.values={values}: it needs the number of records, and no sizes; give "
-                f"records = 10000 (--records 10000)",
+                f"domain.values={values} needs the number of records, and no sizes; give --records "
+                f"10000, in a file records = 10000",
                 key="domain.values",
             )
         count = check_count("records", self.dimension, most=MOST_RECORDS)
@@ -327,10 +323,8 @@ class DistributionOptions:
     ] = None
     marginals: Annotated[list[list[float]] | None, _NO_OPTION] = None
     uniform: Annotated[bool, _option("Every dataset is equally likely.", negative="")] = False
-    table: Annotated[
-        Path | None, _option("Public CSV or Parquet file: to fit on, or for --columns.")
-    ] = None
-    column: Annotated[str | None, _option("Column of the table that holds 0, 1, ..")] = None
+    table: Annotated[Path | None, _option("Public CSV or Parquet file.")] = None
+    column: Annotated[str | None, _option("Its column that holds 0, 1, ..")] = None
     group: Annotated[
         str | None, _option("Column of groups, each with a rate of its own.", name="--group")
     ] = None
@@ -338,7 +332,7 @@ class DistributionOptions:
     records: Annotated[
         Path | None,
         _option(
-            "Table with the groups of the modelled records (only these are read).",
+            "Table with the groups of the modelled records.",
             name="--record-table",
         ),
     ] = None
@@ -348,29 +342,24 @@ class DistributionOptions:
     columns: Annotated[
         list[str] | None,
         _option(
-            "Columns of a data frame: age:0..120,region:north|south. What is not said is read "
-            "from --table. Names alone, a,b,c: each row of --table is a dataset.",
+            "Columns of a data frame: age:0..120,region:north|south. The rest is read from "
+            "--table; of names alone, each row is a dataset.",
             **NAMES,
         ),
     ] = None
     categories: Annotated[dict[str, list[int | float | str | datetime | date]], _NO_OPTION] = field(
         default_factory=dict
     )
-    sql: Annotated[str | None, _option("URL of a public database, or '$NAME' of a variable.")] = (
+    sql: Annotated[str | None, _option("URL of a public database, or '$VARIABLE'.")] = None
+    sql_table: Annotated[str | None, _option("Its table to fit on.")] = None
+    sql_schema: Annotated[str | None, _NO_OPTION] = None
+    query: Annotated[str | None, _option("Or a SELECT of rows to fit on.")] = None
+    histogram_of: Annotated[float | None, _option("Model histograms of about so many records.")] = (
         None
     )
-    sql_table: Annotated[str | None, _option("Table of that database to fit on.")] = None
-    sql_schema: Annotated[str | None, _NO_OPTION] = None
-    query: Annotated[str | None, _option("Or a SELECT that gives the rows to fit on.")] = None
-    histogram_of: Annotated[
-        float | None, _option("Model histograms of this many records on average.")
-    ] = None
     drawn_rows: Annotated[
         str | None,
-        _option(
-            "Draw data frames of so many rows of the public table, or users, with replacement: "
-            "1000, or 900:1101."
-        ),
+        _option("Draw frames of so many rows, or users, of the table: 1000, 900:1101."),
     ] = None
 
     @property
@@ -415,9 +404,8 @@ class DistributionOptions:
         if not self.given:
             if domain is None:
                 raise ConfigError(
-                    "domain.records is missing: say how many records a dataset has; give "
-                    "--records 5000 (yes or no each) or --records 10000 --values 8 (0 to 7 each), "
-                    "in a file records = 5000",
+                    "domain.records is missing: give --records 5000 (yes or no each), or --records "
+                    "10000 --values 8 (0 to 7 each); in a file records = 5000",
                     key="domain.records",
                 )
             return DomainAlone(domain)

@@ -138,7 +138,7 @@ def _gate(vendor: str, distribution: ProductDistribution, print_line: Print) -> 
 
 
 def demo(name: Literal["clicks"] = "clicks", /) -> int:
-    """Test three vendors' click counts on real data, and release one.
+    """Test three vendors' click counts, and release one.
 
     Example: liptest demo clicks
     """

@@ -17,7 +17,7 @@ from liptest.errors import LiptestError
 
 
 def doctor() -> int:
-    """Say what is installed and whether it works here; exit code 0 or 1.
+    """Say whether all that is installed works here.
 
     Example: liptest doctor
     """

@@ -85,7 +85,7 @@ def init(
     output: Annotated[Path, Parameter(help="File to write.")] = Path("liptest.toml"),
     force: Annotated[bool, Parameter(help="Replace the file if it exists.", negative="")] = False,
 ) -> int:
-    """Write a commented liptest.toml for a mechanism, to be filled in.
+    """Write a liptest.toml for a mechanism.
 
     Example: liptest init vendor.py:count --epsilon 1 --records 1000
     """

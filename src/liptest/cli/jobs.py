@@ -62,7 +62,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
     if options["mechanism"] is not None:
         if options["config"] is not None:
             raise InputError(
-                "config: a mechanism is named on the command line, and a file as well; give one",
+                "config: give a mechanism or a file of checks, not both",
                 name="config",
             )
         check_names_object(options["mechanism"])
@@ -139,8 +139,12 @@ def load_job(
     of the data, an object of another library says what they are.
     """
     where, words = where_is(model, folder), ""
+
+    def given_domain() -> Domain:
+        return (distribution_of(model, folder, alone=alone) if law is None else law).domain
+
     with muted():
-        mechanism, label = load_mechanism(where, model.statistic, model.library)
+        mechanism, label = load_mechanism(where, model.statistic, model.library, given_domain)
     if law is None and alone and says_no_data(model, where):
         model, words = with_own_domain(model, own_domain(mechanism))
     distribution = distribution_of(model, folder, alone=alone) if law is None else law

@@ -132,7 +132,9 @@ def lipschitz(
     json: Json = None,
     workers: Workers = 1,
 ) -> int:
-    """Test whether a function is Lipschitz; exit code 0 ACCEPT, 1 REJECT.
+    """Test whether a function is Lipschitz.
+
+    Exit code 0: ACCEPT; 1: REJECT.
 
     Example: liptest lipschitz query.py:mean --dimension 20 --proximity 0.01
     """
@@ -148,7 +150,7 @@ def distance(
     points: PointOptions = EVERYWHERE,
     json: Json = None,
 ) -> int:
-    """Print how far a function is from Lipschitz, exactly or in bounds.
+    """Print how far a function is from Lipschitz.
 
     Example: liptest distance query.py:mean --dimension 12 --probabilities 0.1
     """
@@ -208,7 +210,7 @@ def plan(
     points: PointOptions = EVERYWHERE,
     json: Json = None,
 ) -> int:
-    """Print what every tester would cost: the paper's section 5 for your numbers.
+    """Print what every tester would cost.
 
     Example: liptest plan --dimension 20 --probabilities 0.1 --proximity 0.01 --outputs 21
     """
@@ -222,7 +224,9 @@ def paper(
     ] = 1.0,
     json: Json = None,
 ) -> int:
-    """Check the paper's claims on small domains; exit code 0 when all is as documented.
+    """Check the paper's claims on small domains.
+
+    Exit code 0: all is as documented.
 
     The checks lie beside the package; in a checkout ``python -m paper`` does the same.
 

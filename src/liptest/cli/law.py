@@ -1,4 +1,4 @@
-"""``liptest law``: the output distribution of a mechanism on one dataset."""
+"""``liptest law``: the output distribution on one dataset."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def law(
         str | None, Parameter(help="Print the random choices that lead to this output instead.")
     ] = None,
 ) -> int:
-    """Print the exact output distribution of a mechanism on one dataset.
+    """Print the exact output distribution on one dataset.
 
     Example: liptest law vendor.py:count --ones 3 --records 20
     """

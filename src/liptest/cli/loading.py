@@ -20,6 +20,7 @@ from typing import Any
 
 from liptest.blackbox.samplers import Sampler
 from liptest.cli.usage_examples import TABLES, functions_of_file
+from liptest.data.domains import Domain
 from liptest.enumerate.python_function import PythonFunction, mechanism
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -48,10 +49,9 @@ def load_object(where: str) -> tuple[Any, str]:
             if not n.startswith("_") and not isinstance(value, ModuleType)
         )
         near = get_close_matches(name, names, 1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
         there = f"it has: {', '.join(names[:12])}" if names else "it defines nothing"
         raise InputError(
-            f"{source} has no object {name!r}; {meant}{there}",
+            f"{source} has no object {name!r}; {f'did you mean {near[0]!r}?' if near else there}",
             name="mechanism",
         )
     return getattr(module, name), label_of(where)
@@ -135,12 +135,16 @@ def _attribute(found: Any, said: str, names: list[str]) -> Any:
 
 
 def load_mechanism(
-    where: str, statistic: str | None = None, frame: str | None = None
+    where: str,
+    statistic: str | None = None,
+    frame: str | None = None,
+    domain: Callable[[], Domain] | None = None,
 ) -> tuple[Mechanism, str]:
     """A mechanism and its label; a plain function ``(data, rng)`` is taken as one.
 
     With the name of a statistic a function gets this of a dataset, and not the dataset; ``frame``
-    says whose frames it gets of a table, "pandas" or "polars".
+    says whose frames it gets of a table, "pandas" or "polars". Objects of other libraries that do
+    not say their ``domain`` get the one that is given.
     """
     loaded, label = load_object(where)
     if statistic is not None:
@@ -148,12 +152,17 @@ def load_mechanism(
     if _is_sampler(loaded):
         raise InputError(
             f"mechanism={label} draws samples (dataset, n, rng), and has no output distribution; "
-            f"test it with liptest samples {where}, or lt.check_samples",
+            f"test it with liptest samples {where}",
             name="mechanism",
             value=loaded,
         )
     _warn_of_no_answer(loaded, label)
-    checked = check_mechanism(loaded)
+    try:
+        checked = check_mechanism(loaded)
+    except InputError as error:
+        if error.name != "domain" or domain is None:
+            raise
+        checked = check_mechanism(loaded, domain())
     if frame is not None and isinstance(checked, PythonFunction):
         checked = replace(checked, frame=frame)
     return checked, label

@@ -19,9 +19,7 @@ Epsilon = Annotated[str | None, Parameter(group=CLAIM, help="Number above 0, or 
 Delta = Annotated[float, Parameter(group=CLAIM, help="In [0, 1).")]
 Mass = Annotated[
     float,
-    Parameter(
-        group=CLAIM, help="Probability of the datasets about which a sampled YES says nothing."
-    ),
+    Parameter(group=CLAIM, help="Probability of datasets that a sampled YES leaves out."),
 ]
 Failure = Annotated[float, Parameter(group=CLAIM, help="Chance of a wrong YES.")]
 Method = Annotated[
@@ -29,33 +27,28 @@ Method = Annotated[
     Parameter(
         group=CLAIM,
         help="auto, alignment, per-record, refutation, exhaustive, neighbourhoods, "
-        "light-neighbourhoods, edges, group, search, or a tester: VarianceEdges, or a name that an "
-        "installed package offers.",
+        "light-neighbourhoods, edges, group, search, or a tester.",
     ),
 ]
 Statistic = Annotated[
     str | None,
     Parameter(
         group=CLAIM,
-        help="All that the function gets of a dataset: Count, Histogram(4), OrderStatistic(3), or "
-        "a name that an installed package offers.",
+        help="All that the function gets: Count, Histogram(4), OrderStatistic(3).",
     ),
 ]
 Config = Annotated[
     Path | None,
-    Parameter(
-        group=RUN, help="Default: liptest.toml beside you, or [tool.liptest] of a pyproject.toml."
-    ),
+    Parameter(group=RUN, help="Default: liptest.toml here, or [tool.liptest] in pyproject.toml."),
 ]
 Budget = Annotated[
-    int | None, Parameter(group=RUN, help="Most output distributions to compute.", **WHOLE)
+    int | None, Parameter(group=RUN, help="Output distributions to compute at most.", **WHOLE)
 ]
 SearchLaws = Annotated[
     int | None,
     Parameter(
         group=RUN,
-        help="Most output distributions of the search after a YES by sampling; 0: no search. "
-        "Default: a tenth of the test, at most 20,000.",
+        help="The same for the search after a YES by sampling; 0: no search.",
         **WHOLE,
     ),
 ]
@@ -63,45 +56,37 @@ Floats = Annotated[
     str,
     Parameter(
         group=CLAIM,
-        help="ideal: noise as its law says. implemented: the floats that NumPy returns decide. "
-        "both: ideal noise decides, and the floats are a second line.",
+        help="What decides: ideal noise, or implemented, NumPy's floats. both: ideal noise; "
+        "floats are a second line.",
     ),
 ]
 Seed = Annotated[
     int | None,
-    Parameter(group=RUN, help="Seed of all draws; default: from the operating system.", **WHOLE),
+    Parameter(group=RUN, help="Seed of all draws; default: a new one.", **WHOLE),
 ]
 Json = Annotated[Path | None, Parameter(group=OUT, name="--json", help="Write certificates.")]
 Html = Annotated[Path | None, Parameter(group=OUT, name="--html", help="Write a report.")]
-Junit = Annotated[
-    Path | None, Parameter(group=OUT, name="--junit", help="Write a test report, JUnit XML.")
-]
-Sarif = Annotated[
-    Path | None, Parameter(group=OUT, name="--sarif", help="Write findings, SARIF 2.1.0.")
-]
+Junit = Annotated[Path | None, Parameter(group=OUT, name="--junit", help="Write JUnit XML.")]
+Sarif = Annotated[Path | None, Parameter(group=OUT, name="--sarif", help="Write SARIF 2.1.0.")]
 LedgerFile = Annotated[
     Path | None,
-    Parameter(group=OUT, name="--ledger", help="Note attempts and releases in this file."),
+    Parameter(group=OUT, name="--ledger", help="Note attempts and releases here."),
 ]
 Vendor = Annotated[
     str | None,
-    Parameter(group=OUT, help="Name of the vendor in the ledger; default: the mechanism."),
+    Parameter(group=OUT, help="Vendor's name in the ledger; default: the mechanism."),
 ]
 Checkpoint = Annotated[
     Path | None,
-    Parameter(group=RUN, help="Save progress in this file; it is removed after the last answer."),
+    Parameter(group=RUN, help="Save progress in this file until the last answer."),
 ]
-Resume = Annotated[
-    bool, Parameter(group=RUN, help="Continue where the run of --checkpoint ended.", negative="")
-]
+Resume = Annotated[bool, Parameter(group=RUN, help="Continue from --checkpoint.", negative="")]
 Workers = Annotated[
     int, Parameter(group=RUN, help="Processes; results do not depend on it.", **WHOLE)
 ]
 
 
-MaxSeconds = Annotated[
-    float | None, Parameter(group=RUN, help="End a check after this time, with what is known.")
-]
+MaxSeconds = Annotated[float | None, Parameter(group=RUN, help="End each check after this time.")]
 
 
 @Parameter(name="*")

@@ -76,7 +76,9 @@ def profile(
     ] = None,
     workers: Workers = 1,
 ) -> int:
-    """Print the exception mass against epsilon; with --claim, exit code 0 YES, 1 NO, 3 open.
+    """Print the exception mass against epsilon.
+
+    With --claim, exit code 0: YES; 1: NO; 3: open.
 
     Example: liptest profile vendor.py:count --records 20 --probabilities 0.1 --epsilon 0.5,1,2
     """

@@ -93,7 +93,9 @@ def samples(
         Parameter(group=_OUT, help="Name of the vendor in the ledger; default: the sampler."),
     ] = None,
 ) -> int:
-    """Test a mechanism that only gives samples: (dataset, n, rng) -> n outputs.
+    """Test a mechanism that only gives samples.
+
+    It is a function (dataset, n, rng) that gives n outputs.
 
     It may also be a program of any language (--command), or a service or a
     database (--endpoint): a dataset goes in, outputs come out.

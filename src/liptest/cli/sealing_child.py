@@ -23,10 +23,10 @@ from liptest.runs.surroundings import surroundings_kept
 
 def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
     """The sealed laws of the requested mechanism, as plain JSON values."""
-    mechanism, label = load_mechanism(
-        request["mechanism"], request.get("statistic"), request.get("frame")
-    )
     domain = domain_of(request["domain"])
+    mechanism, label = load_mechanism(
+        request["mechanism"], request.get("statistic"), request.get("frame"), lambda: domain
+    )
     with surroundings_kept():
         mechanism = mechanism.on_domain(domain)  # a table's gets data frames
         code = fingerprint(mechanism)

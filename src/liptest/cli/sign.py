@@ -30,7 +30,9 @@ def sign(
     key: Annotated[Path, Parameter(help="Ed25519 private key in PEM.")],
     output: Annotated[Path, Parameter(help="The receipt, which is written.")],
 ) -> int:
-    """Sign a certificate: a receipt that liptest verify checks with the public key.
+    """Sign a certificate, as a receipt.
+
+    liptest verify checks it with the public key.
 
     Keys are made by: openssl genpkey -algorithm ed25519 -out private.pem, and
     openssl pkey -in private.pem -pubout -out public.pem. Exit code 0 or 2.

@@ -37,6 +37,12 @@ _DOMAINS = {
 # The part of a command that its example is about when none was typed.
 _PARTS = {"ledger": "show", "service": "submit"}
 _LIBRARIES = ("opendp", "diffprivlib")
+# Classes of diffprivlib whose objects take any number, and those whose noise is continuous.
+_UNBOUNDED = {"Geometric"}
+_BY_SAMPLES = {
+    *("Laplace", "LaplaceTruncated", "LaplaceFolded", "LaplaceBoundedDomain", "Snapping"),
+    *("LaplaceBoundedNoise", "Gaussian", "GaussianAnalytic", "GaussianDiscrete", "Staircase"),
+}
 #: Ends of the names of files that hold data.
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".json", ".npy")
 # A data frame, which init does not write down.
@@ -64,6 +70,12 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
         return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(named or _NAMED)
     is_known = named is not None and _says_its_data(named)
+    if is_known and command == "check" and not _DATA.keys() & options.keys():
+        kind = _kind_made(named or "")
+        if kind in _BY_SAMPLES:
+            return "liptest samples mine.py:draw --scalar --epsilon 1 --records 10 --uniform"
+        if kind in _UNBOUNDED:
+            return f"liptest check {mechanism} {_claim(options)} --domain hypergrid --sizes 10"
     if is_known and command == "release":
         return f"liptest init {mechanism} {_claim(options)}"
     if command in ("check", "release"):
@@ -224,6 +236,17 @@ def _says_its_data(mechanism: str) -> bool:
         return False
     text = Path(mechanism.rpartition(":")[0]).read_text(encoding="utf-8")
     return any(f"{word} {name}" in text for word in ("import", "from") for name in _LIBRARIES)
+
+
+def _kind_made(mechanism: str) -> str:
+    """The class whose call makes an object of a file, seen from its text."""
+    bound = _bound(mechanism) if ".py:" in mechanism else None
+    made = bound.value if isinstance(bound, ast.Assign) else None
+    if not isinstance(made, ast.Call):
+        return ""
+    if isinstance(made.func, ast.Attribute):
+        return made.func.attr
+    return made.func.id if isinstance(made.func, ast.Name) else ""
 
 
 def _claim(options: dict[str, str]) -> str:

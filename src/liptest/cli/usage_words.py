@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,7 +71,8 @@ def _of_no_command(error: UnknownCommandError, typed: Sequence[str]) -> str:
         return f"Unknown command {word!r}; write liptest --{word}"
     if word == typed[0] and (":" in word or word.endswith(".py")):
         return f"{word!r} is not a command; write liptest check {word}"
-    return as_line(error).replace(", ...", ", ..")
+    words = as_line(error).replace(", ...", ", ..")
+    return re.sub(r"(Did you mean .*\?) Available commands: .*", r"\1", words)
 
 
 def _of_no_option(error: UnknownOptionError) -> str:

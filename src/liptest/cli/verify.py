@@ -61,7 +61,7 @@ def verify(
     statistic: Statistic = None,
     program: ProgramOptions = NO_PROGRAM,
 ) -> int:
-    """Check a certificate: its witness is computed again, its test repeated from its seed.
+    """Check a certificate: compute its witness and repeat its test.
 
     Exit code 0: it holds; 1: it does not; 2: this is not a certificate;
     3: nothing wrong was found, but too little was given to tell.

@@ -475,8 +475,8 @@ def depends(
 ) -> NonDeterministicError:
     """The error of code that looks at what is another one at another time or in another process."""
     return kind(
-        f"{name}: non-deterministic: it {what}; what it answers at another time or in another "
-        f"process cannot be followed: {advice}"
+        f"{name}: non-deterministic: it {what}; that may differ from run to run, and cannot be "
+        f"followed: {advice}"
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 from typing import Any
 
+from liptest.data.domains import Domain
 from liptest.runs.extensions import ADAPTERS, load_offered
 
 _OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.python_function:mechanism", ADAPTERS)
@@ -19,6 +20,17 @@ _OWN = {
     name: EntryPoint(name, f"liptest.adapters.{name}:{name}", ADAPTERS)
     for name in ("opendp", "diffprivlib")
 }
+
+
+def domain_expression(value: object) -> str:
+    """The domain that an object of a library has of its own, in Python; "" of all others.
+
+    Raises InputError where its adapter needs to be told one.
+    """
+    if type(value).__module__.partition(".")[0] not in _OWN:
+        return ""
+    domain = vars(adapt(value)).get("domain")
+    return f"lt.{domain!r}" if isinstance(domain, Domain) else ""
 
 
 def adapt(value: object, domain: object = None) -> Any:

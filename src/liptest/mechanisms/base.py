@@ -434,8 +434,8 @@ def _instead_of(value: object) -> str:
         return f"give a function (data, rng) itself, as from mine import {name}, not its name"
     if value is None or isinstance(value, (int, float, list, tuple, dict, np.generic, np.ndarray)):
         return (
-            "give a function (data, rng) itself, count, not what it answers, count(data, rng); or "
-            "subclass lt.Mechanism"
+            "give a function (data, rng), count, not its answer, count(data, rng); or subclass "
+            "lt.Mechanism"
         )
     if isinstance(value, Domain):
         return (

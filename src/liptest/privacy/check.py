@@ -25,6 +25,7 @@ from liptest.errors import (
     with_example,
 )
 from liptest.lipschitz.testers.base import LipschitzTester
+from liptest.mechanisms.adapting import domain_expression
 from liptest.mechanisms.base import (
     Mechanism,
     SamplesOnly,
@@ -79,7 +80,18 @@ _AFFORDABLE_PAIRS = 10**8
 _AFFORDABLE_EDGES = 2 * 10**7
 
 
-@with_example("lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)")
+def _example_for(mechanism: Any = None, *_: Any, **named: Any) -> str:
+    """The call for an object of a library that says its own data; "" for anything else."""
+    claims = [f"{key}={named[key]!r}" for key in ("epsilon", "delta") if key in named]
+    try:
+        said = domain_expression(mechanism)
+    except LiptestError:
+        said = "lt.Hypergrid([10])"
+    claim = ", ".join(claims or ["epsilon=1"])
+    return f"lt.check_privacy(measurement, {said}, {claim})" if said else ""
+
+
+@with_example("lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)", of=_example_for)
 def check_privacy(
     mechanism: Any,
     distribution: Distribution | Domain,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -273,6 +274,10 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
     said = f" (the first one: {first})" if first else ""
     trial = "" if isinstance(domain, Table) else "Test it on one dataset with lt.output_law"
     hint = _OF_A_FRAME if first and _WANTS_A_FRAME.search(first) else ""
+    if first and (missing := _NO_ATTRIBUTE.search(first)):
+        near = get_close_matches(missing[1], dir(np.ndarray), 1, cutoff=0.65)
+        is_typo = near and missing[1] not in _OF_FRAMES and not near[0].startswith("_")
+        hint = f"Did you mean .{near[0]}? " if is_typo else _OF_A_FRAME
     if first and "KeyError" in first and isinstance(domain, Table):
         hint = f"Its frame has the columns {', '.join(domain.columns)}. "
     if first and "'Generator'" in first:
@@ -286,9 +291,10 @@ def never_answered(name: str, first: str | None, domain: Domain | None = None) -
 
 
 # What an array of records says to code that wants a data frame.
-_WANTS_A_FRAME = re.compile(
-    r"'numpy\.ndarray' object has no attribute|only integers, slices \(`:`\)|no field of name"
-)
+_WANTS_A_FRAME = re.compile(r"only integers, slices \(`:`\)|no field of name")
+# What frames have, and arrays have something that is spelled much like it.
+_OF_FRAMES = {"at", "count", "fillna", "filter", "items", "map", "median"}
+_NO_ATTRIBUTE = re.compile(r"'numpy\.ndarray' object has no attribute '(\w+)'")
 _OF_A_GENERATOR = (
     "Its second parameter is the random generator, as in (data, rng); give others a default, or "
     "bind them with functools.partial. "

@@ -53,59 +53,55 @@ def refuted_sentence(claim: AnyClaim) -> str:
 
 
 def proof_words(parameters: Mapping[str, Scalar]) -> str:
-    """For which data a proof by alignment holds, its price, and the shifts of the dearest path."""
-    shifts = parameters.get("shifts")
-    told = f", shifts: {shifts}" if shifts else ""
-    return f"{parameters.get('holds')}: price {_price_text(parameters)}{told}"
+    """For which data a proof by alignment holds, and the loss that it shows."""
+    return f"{parameters.get('holds')}: {_bound_text(parameters)}"
 
 
-def _price_text(parameters: Mapping[str, Scalar]) -> str:
-    """Six digits after the point, and the delta where there is one."""
+def _bound_text(parameters: Mapping[str, Scalar]) -> str:
+    """A loss in six digits after the point, and the delta where there is one."""
     price, delta = parameters.get("price"), parameters.get("delta")
     if isinstance(price, str):
-        return price  # of a claim in another form
+        return f"at most {price}"  # of a claim in another form
     shown = f"{price:.6f}" if isinstance(price, (int, float)) else "unknown"
-    return f"{shown} at delta {delta:g}" if isinstance(delta, float) and delta else shown
+    at_delta = f" at delta {delta:g}" if isinstance(delta, float) and delta else ""
+    return f"loss at most {shown}{at_delta}"
 
 
 def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     """What a proof by alignment says beside its claim; it holds for more data than the domain."""
     values, given = parameters.get("values"), parameters.get("given")
-    holds, taken = parameters.get("holds"), f", {given}" if given else ""
+    taken = f", {given}" if given else ""
+    bound = f"{_bound_text(parameters)}, {parameters.get('holds')}{taken}."
     if isinstance(values, int):
         return (
-            f" The code draws whole-number noise itself and adds it to sums over the records. The "
-            f"law of that noise was enumerated ({counted(values, 'value')}; all others count as "
-            f"delta) and moved by all that a neighbour can change: {_price_text(parameters)}. That "
-            f"holds {holds}{taken}."
+            f" The code draws whole-number noise itself and adds it to sums over the records. That "
+            f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
+            f"moved by all that a neighbour can change: {bound}"
         )
     if isinstance(moves := parameters.get("moves"), int):
         return (
             f" The data only move the answer, by a sum over the records. For each of "
-            f"{counted(moves, 'difference')} of neighbours one pair of datasets was compared, and "
-            f"the loss is at most {_price_text(parameters)}. That holds {holds}{taken}."
+            f"{counted(moves, 'difference')} of neighbours one pair of datasets was compared: "
+            f"{bound}"
         )
     paths = parameters.get("paths")
-    count = counted(paths, "path") if isinstance(paths, int) else "its paths"
+    way = f"each of {paths:,} paths" if isinstance(paths, int) and paths != 1 else "the only path"
     if parameters.get("curves"):
         least = parameters.get("least")
         reached = f"{least:.6f}" if isinstance(least, float) else "unknown"
         return (
-            f" Data and noise were followed as symbols: on {count} the probabilities of outputs "
-            f"are functions of sums of the data. Their largest loss over all neighbouring values "
-            f"of these sums was bounded in ball arithmetic: {_price_text(parameters)}, of which "
-            f"{reached} is taken. That holds {holds}{taken}."
+            f" On {way} of the code the probabilities of outputs are functions of sums of the "
+            f"data. Their largest loss over all values that neighbours give these sums was bounded "
+            f"in ball arithmetic; {reached} is reached: {bound}"
         )
     if parameters.get("ends"):
         return (
-            f" Data and noise were followed as symbols: the probability of each of {count} is a "
-            f"log-concave function of sums of the data, whose loss is largest where they are least "
-            f"or greatest: {_price_text(parameters)}. That holds {holds}{taken}."
+            f" The probability of {way} of the code is a log-concave function of sums of the data, "
+            f"whose loss is largest where they are least or greatest: {bound}"
         )
     return (
-        f" Data and noise were followed as symbols: on {count} the noise can be shifted so that "
-        f"data of any neighbour lead to the same output, at a price of at most "
-        f"{_price_text(parameters)}. That holds {holds}{taken}."
+        f" On {way} of the code, shifting the noise makes up for whatever a neighbour changes: "
+        f"{bound}"
     )
 
 

@@ -326,10 +326,10 @@ def tested(verdict: PrivacyVerdict) -> str:
         if verdict.witness is not None:
             done = f"Compared {pairs} of values of one record ({cost.laws:,} output distributions)."
     elif verdict.method == BY_ALIGNMENT:
+        shifts = "" if verdict.settings is None else verdict.settings.parameters.get("shifts")
+        told = f" Noise shifted: {shifts}." if shifts else ""
         done = "Followed the code with data and noise as symbols"
-        if verdict.settings is None or "moves" not in verdict.settings.parameters:
-            done += "; no output distribution was computed"
-        return f"{done} (tolerance {verdict.claim.tolerance:g})."
+        return f"{done} (tolerance {verdict.claim.tolerance:g}).{told}"
     elif verdict.method == BY_REFUTATION:
         done = (
             f"Compared {counted(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
@@ -351,6 +351,8 @@ def tested(verdict: PrivacyVerdict) -> str:
             f"{verdict.method}: {counted(cost.pairs, 'pair')}, computed {cost.laws:,} output "
             f"distributions."
         )
+    if verdict.guarantee.kind == "none" and not loss:
+        return done  # that of pairs which break no claim was not kept
     if not isinstance(verdict.claim, Claim):
         told = f"Largest {verdict.claim.measure} {shown}"
         no_more = f"(tolerance {verdict.claim.tolerance:g})"
@@ -411,14 +413,9 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
     return lines
 
 
-_ROUNDING = "so the rounding of floats in its sampling and in sums with it is not covered"
 _IDEAL = (
-    "its noise (Laplace, normal, geometric, ..) is taken as ideal and integrated with certified "
-    f"error bounds, {_ROUNDING}"
-)
-_ALIGNED = (
-    "from the code, data and noise followed as symbols; its noise (Laplace, normal, geometric, ..) "
-    f"is taken as ideal, {_ROUNDING}"
+    "its noise (Laplace, normal, geometric, ..) is taken as ideal, so the rounding of floats is "
+    "not covered"
 )
 
 
@@ -428,21 +425,16 @@ def source_in_words(law_source: str) -> str:
     return "; ".join([SOURCES.get(source, source), *conditions])
 
 
+_FROM_CODE = ("enumerated", "integrated", "aligned")
+_BY_TYPE = "outputs of different types, or dicts in another order, are different ones"
 SOURCES = {
     "declared": "declared by the vendor as a formula; its code was not examined, and a release "
     "draws from the formula",
     "enumerated": "enumerated from the code, every random choice followed",
-    "enumerated by type": "enumerated from the code, every random choice followed; outputs of "
-    "different types, or dicts in another order, are different ones",
-    "integrated": f"from the code, every random choice followed; {_IDEAL}",
-    "integrated by type": f"from the code, every random choice followed; {_IDEAL}; outputs of "
-    "different types, or dicts in another order, are different ones",
+    "integrated": f"from the code; {_IDEAL}",
+    "aligned": f"from the code; {_IDEAL}",
 }
-SOURCES |= {
-    "aligned": _ALIGNED,
-    "aligned by type": f"{_ALIGNED}; outputs of different types, or dicts in another order, are "
-    "different ones",
-}
+SOURCES |= {f"{source} by type": f"{SOURCES[source]}; {_BY_TYPE}" for source in _FROM_CODE}
 #: Where the laws of a query with noise come from.
 NOISY_QUERY = "the answer of the query, plus exact discrete Laplace noise that liptest draws"
 # What a loop without an end leaves of a law, or a tail of NumPy's draws, is less than this.
@@ -556,10 +548,11 @@ def open_loss_words(witness: PrivacyWitness) -> str:
         return "outputs that were not explored may tell them apart."
     if claim.delta > 0:
         return (
-            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
-            f"by {max(witness.excess, 0.0):.6g} or more; the claim allows {claim.delta:g}."
+            f"over the outputs that distinguish the two, one probability exceeds e^epsilon times "
+            f"the other by {max(witness.excess, 0.0):.6g} or more; the claim allows "
+            f"{claim.delta:g}."
         )
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     if math.isinf(witness.loss_upper):
         return f"loss {witness.loss_lower:.9g} or more; the claim allows {limit:.9g}."
     return (
@@ -625,19 +618,22 @@ def _loss_words(witness: PrivacyWitness) -> str:
         return refuting_notion_words(witness)
     if claim.delta > 0:
         return (
-            f"over the outputs that distinguish the two, one law exceeds e^epsilon times the other "
-            f"by at least {witness.excess:.6g}, claim {claim.delta:g}."
+            f"over the outputs that distinguish the two, one probability exceeds e^epsilon times "
+            f"the other by at least {witness.excess:.6g}, claim {claim.delta:g}."
         )
     if math.isinf(witness.loss_lower):
         which = "second" if witness.neighbour_probability == 0 else "first"
         return f"Seeing it rules out the {which} dataset: loss infinite, claim {claim}."
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     if witness.loss_lower <= limit:
         return (
             f"loss {witness.loss_lower:.9g}, and without bound further out: more than "
             f"{limit:.9g} (claim {claim})."
         )
-    return f"{loss_text(witness, 9)}, more than {limit:.9g} (claim {claim})."
+    told = loss_text(witness, 9)
+    if told.startswith("loss "):
+        told += " (log of the ratio)"
+    return f"{told}, more than {limit:.9g} (claim {claim})."
 
 
 def coordinate_noun(relation: str) -> str:

@@ -29,6 +29,7 @@ from liptest.privacy.verdicts import (
     fine_print,
     headline,
     pair_text,
+    remedy_lines,
     tested,
 )
 from liptest.privacy.witnesses import PrivacyWitness
@@ -87,6 +88,7 @@ class Article:
     claim: str = ""
     loss: str = ""
     note: str = ""
+    remedies: Sequence[str] = ()
     is_qualified: bool = False
     sections: Sequence[dict[str, Any]] = ()
 
@@ -247,6 +249,7 @@ def _article(name: str, asked: str, kind: OutcomeKind, given: _Tested) -> Articl
         claim=str(verdict.claim),
         loss=number(float(verdict.largest_loss)),
         note=headline(verdict).removeprefix(str(verdict.decision)).strip(),
+        remedies=remedy_lines(verdict),
         is_qualified=verdict.guarantee.kind not in ("proof", "refutation"),
         sections=sections,
     )

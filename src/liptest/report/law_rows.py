@@ -18,7 +18,7 @@ from liptest.verdicts import Number, Record, Text, Whole
 
 #: How exactly a loss must be known, at least, to be shown.
 CLOSE = 1e-6
-# Outputs that are drawn one by one: all of few; of more the likelier ones.
+# Outputs that are drawn one by one: all of few; of more the likelier ones, beside two tails.
 _FEW, _MOST_ROWS, _FAINT = 8, 14, 1e-3
 # Where they would show less than this of a law, runs of neighbouring numbers are drawn.
 _ENOUGH = 0.5
@@ -105,21 +105,34 @@ Masses = dict[Output, tuple[float, float]]
 
 def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
     chosen = set(_chosen(outputs, masses, event))
+    is_ordered = all(map(_is_number, outputs))
     drawn = [math.fsum(masses[output][side] for output in chosen) for side in (0, 1)]
     whole = [math.fsum(masses[output][side] for output in outputs) for side in (0, 1)]
     few = any(part < _ENOUGH * total for part, total in zip(drawn, whole, strict=True))
-    if few and all(_is_number(output) for output in outputs):
+    if few and is_ordered:
         yield from _runs(outputs, masses, event)
         return
+    rest = [output for output in outputs if output not in chosen]
+    deciding = [output for output in rest if output in event]
+    others = [output for output in rest if output not in event]
+    # Both tails together would hide the loss that each of them has.
+    lower = [o for o in others if is_ordered and o < min(chosen)]  # type: ignore[operator,type-var]
+    higher = [o for o in others if is_ordered and o > max(chosen)]  # type: ignore[operator,type-var]
+    between = [output for output in others if output not in {*lower, *higher}]
+    yield from _named(lower, "lower", masses)
     for output in outputs:
         if output in chosen:
             yield LawRow(repr(output), *masses[output], output in event)
-    for decides, words in ((True, "{:,} more decide"), (False, "{:,} others")):
-        rest = [
-            output for output in outputs if output not in chosen and (output in event) is decides
-        ]
-        if rest:
-            yield _together(words.format(len(rest)), rest, masses, decides=decides)
+    yield from _named(higher, "higher", masses)
+    yield from _named(deciding, "more decide", masses, decides=True)
+    yield from _named(between, "others", masses)
+
+
+def _named(
+    some: Sequence[Output], words: str, masses: Masses, *, decides: bool = False
+) -> Iterable[LawRow]:
+    if some:
+        yield _together(f"{len(some):,} {words}", some, masses, decides=decides)
 
 
 def _chosen(
@@ -129,8 +142,8 @@ def _chosen(
     if len(outputs) <= _FEW:
         return outputs
     ranked = sorted(outputs, key=lambda output: max(masses[output]), reverse=True)
-    deciding = [output for output in ranked if output in event][: _MOST_ROWS // 2]
-    others = [output for output in ranked if output not in event][: _MOST_ROWS - len(deciding)]
+    deciding = [output for output in ranked if output in event][: _MOST_ROWS // 2 - 1]
+    others = [output for output in ranked if output not in event][: _MOST_ROWS - 2 - len(deciding)]
     return [*deciding, *(output for output in others if max(masses[output]) >= _FAINT)]
 
 

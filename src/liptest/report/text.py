@@ -181,7 +181,7 @@ def _loss(witness: PrivacyWitness) -> str:
             f"excess over e^epsilon times the other: at least {witness.excess:.9g}, claim "
             f"{claim.delta:g}"
         )
-    limit = claim.threshold * witness.distance
+    limit = float(claim.epsilon) * witness.distance
     return f"{loss_text(witness, 12)}, claim at most {limit:.12g} ({claim})"
 
 
@@ -404,7 +404,8 @@ class Screen:
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
         said = _in_commands(" ".join(str(error).split()), where)
-        prefix = f"{where}: " if where and not said.startswith(f"{where}: ") else ""
+        said = said.removeprefix(f"{where}: ").removeprefix(f"{where.rpartition(':')[2]}: ")
+        prefix = f"{where}: " if where else ""
         line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
         return code

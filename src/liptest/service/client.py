@@ -18,7 +18,7 @@ from cyclopts import App, Parameter
 from liptest.errors import InputError, shown
 from liptest.service.opening import read_whole, unusable
 
-service = App(name="service", help="Ask a running service: submit code, look, release.")
+service = App(name="service", help="Ask a running service: submit, look, release.")
 Url = Annotated[str, Parameter(help="Where the service is.")]
 Number = Annotated[int, Parameter(help="Its number.", converter=read_whole)]
 DatabaseUrl = Annotated[

@@ -89,7 +89,9 @@ def serve(
         Parameter(help="Run vendors' code although there is no bubblewrap here.", negative=""),
     ] = False,
 ) -> int:
-    """Serve vendors who submit code, and operators who release: in a browser and by an API.
+    """Serve vendors who submit code, and operators who release.
+
+    In a browser and by an API.
 
     Example: liptest serve --demo
     """

@@ -53,6 +53,9 @@ TYPED = {
     "samples {}{} --epsilon 1 --records 10 --probabilities 0.5": [
         "samples mine.py:draw --epsilon 1 --records 10 --probabilities 0.5"
     ],
+    # Of objects of diffprivlib: tests/golden/test_adapters_diffprivlib.py
+    "samples mine.py:draw --scalar --epsilon 1 --records 10 --uniform": [],
+    "check {} {} --domain hypergrid --sizes 10": [],
     "ledger verify": ["ledger verify ledger.db"],
     "ledger verify --head HASH": ["ledger verify ledger.db --head {head}"],
     "ledger people": ["ledger people ledger.db visitors private.csv --epsilon 3 --delta 1e-6"],

@@ -16,6 +16,17 @@ def test_code_that_changes_its_dataset_is_told_to_copy_it():
     assert "data = data.copy()" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("sun", "Did you mean .sum?"), ("groupby", "--columns"), ("map", "--columns")],
+)
+def test_what_an_array_does_not_have_is_a_typo_or_of_frames(name, told):
+    first = f"AttributeError: \"'numpy.ndarray' object has no attribute '{name}'\""
+    said = str(never_answered("count", first))
+    assert told in said
+    assert ("Did you mean" in said) is (name == "sun")
+
+
 @pytest.mark.parametrize("in_package", [False, True])
 def test_the_advice_on_a_relative_import_works(in_package, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

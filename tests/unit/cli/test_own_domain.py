@@ -124,3 +124,14 @@ def test_options_say_the_same_domain(domain: lt.data.domains.Domain, words: str)
     assert said is not None
     assert said.build() == domain
     assert words_for_options(domain) == words
+
+
+def test_in_python_the_example_names_its_domain(folder: Path) -> None:
+    objects: dict[str, object] = {}
+    exec(OBJECTS, objects)
+    example = r"For example: lt\.check_privacy\(measurement, lt\.Hypercube\(1\), epsilon=1\.1\)$"
+    with pytest.raises(TypeError, match=example):
+        lt.check_privacy(objects["answer"], epsilon=1.1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"check_privacy\(count, lt\.Hypercube\(5000\), epsilon=1"):
+        lt.check_privacy(objects["flips"], epsilon=1.1)  # type: ignore[call-arg]
+    assert lt.check_privacy(objects["answer"], lt.Hypercube(1), epsilon=1.1).decision == "YES"

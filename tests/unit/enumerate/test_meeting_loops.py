@@ -84,7 +84,7 @@ return told"""
     def test_a_claim_on_fifty_answers(self) -> None:
         verdict = lt.check_privacy(_sparse(), lt.Answers(50), epsilon=1.0)
         assert verdict.decision == "YES"
-        assert "price 1.000000" in str(verdict)
+        assert "loss at most 1.000000" in str(verdict)
 
 
 class TestRunsThatDoNotMeet:

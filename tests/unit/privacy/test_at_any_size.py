@@ -66,7 +66,7 @@ def test_a_count_of_thousands_is_proved_without_a_law() -> None:
     )
     assert verdict.cost.laws == verdict.cost.draws == 0
     assert verdict.settings.parameters["price"] == 1.0
-    assert "for every number of records: price 1.000000" in str(verdict)
+    assert "for every number of records: loss at most 1.000000" in str(verdict)
     assert verdict.proof in str(verdict)
     assert "taken as ideal" in str(verdict)
     assert lt.PrivacyVerdict.from_json(verdict.to_json()) == verdict

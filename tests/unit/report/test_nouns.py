@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.privacy.verdicts import remedy_lines
 from liptest.report.html import report_html
 from liptest.report.law_rows import witness_rows
 from liptest.report.plots import exposure_figure
@@ -81,3 +82,28 @@ def test_real_outputs_are_drawn_as_those_that_decide_and_the_others() -> None:
     page = report_html(verdict, mechanism, distribution=law)
     assert "any other output" in page
     assert "not drawn" not in page
+
+
+def two_sided(data: Any, rng: Any) -> int:
+    """Whole noise that stops at 30, on both sides."""
+    size, sign = 0, 1 if rng.random() < 0.5 else -1
+    while size < 30 and rng.random() < 0.5:
+        size += 1
+    return int(data.sum()) + sign * size
+
+
+def test_both_tails_have_a_row_each_and_the_remedy_is_told() -> None:
+    mechanism = lt.mechanism(two_sided)
+    verdict = lt.check_privacy(mechanism, lt.Hypercube(4), epsilon=0.5, seed=1)
+    witness = verdict.witness
+    assert witness is not None
+    rows = witness_rows(mechanism, witness)
+    tails = [row for row in rows if row.outputs > 1]
+    assert [row.label.split()[1] for row in tails][:2] == ["lower", "higher"]
+    for row in tails[:2]:  # together they would have no loss
+        first, second = row.probability, row.neighbour_probability
+        assert abs(np.log(first / second)) > 0.5
+    page = report_html(verdict, mechanism)
+    told = remedy_lines(verdict)
+    assert told
+    assert all(line.replace(">=", "&gt;=") in page for line in told)

@@ -335,7 +335,7 @@ def test_scores_that_are_divided_without_their_largest_stay_scores(count: int) -
     domain = lt.RecordGrid([count] * 5000)
     verdict = lt.check_privacy(lt.mechanism(median_of(count)), domain, epsilon=1, delta=1e-9)
     assert verdict.decision == "YES"
-    assert "for every number of records: price 1.000000" in str(verdict)
+    assert "for every number of records: loss at most 1.000000" in str(verdict)
 
 
 def test_the_largest_of_scores_is_compared_with_few_of_them(
