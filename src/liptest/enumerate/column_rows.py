@@ -201,7 +201,7 @@ class RowsOfReals(RowsOfColumn):
         every = np.ones(len(table), dtype=np.bool_)
         column: Any = column_of_entries(self.reals, table, every).storage
         margin = _rounding([], largest, records, steps, is_exact=False)
-        recipe = "sum", column.recipe, None
+        recipe = f"a loop of {steps}", column.recipe, None
         answer = column.answers.of_recipe(
             recipe, column.low + 0.0, column.high + 0.0, Rounding(margin)
         )

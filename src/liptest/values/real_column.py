@@ -46,6 +46,8 @@ Table = NDArray[Any]
 #: Between which floats released numbers lie, and what sums with them may be.
 _KNOWN, _LARGEST_SUM = 2.0**500, 2**300
 _NUMBERS = (int, float, np.integer, np.floating)
+# Means are these sums, divided.
+_SAME_SUMS = {"numpy.mean": "numpy.sum", ".mean()": ".sum()"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
@@ -343,7 +345,8 @@ class RealColumn(RecordStorage):
         in_pairs = in_pairs and not self.is_strided
         margin = margin_of(sizes, records, is_off=False, in_pairs=in_pairs)
         kept_here = None if self.kept is None else self.kept.tobytes()
-        order = "sum" if in_pairs else "sum in another order"  # another number, in its last digits
+        # Added up in another way it is another number, in its last digits.
+        order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
         answer = self.answers.of_recipe(
             (order, self.recipe, kept_here), low, high, Rounding(margin)
         )

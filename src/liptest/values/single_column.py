@@ -168,7 +168,7 @@ class SingleColumn(RecordStorage):
         )
         kept_here = None if column.kept is None else column.kept.tobytes()
         how = "mean" if mean else "sum"
-        recipe = f"{how} in 32 bits, {in_pairs}", column.recipe, kept_here
+        recipe = f"{how} in 32 bits, {use}, {in_pairs}", column.recipe, kept_here
         answer = book.of_recipe(recipe, low, high, rounding)
         total = total_in_32_bits(column.branching.noise, answer, rounding)
         scale = Fraction(1, book.read_length()) if mean else Fraction(1)

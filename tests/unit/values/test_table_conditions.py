@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 import liptest as lt
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.intervals import clean_draws
+from liptest.privacy.prices import align
 from tests.shares import mostly_slow
 
 X = {"x": lt.Real()}
@@ -258,3 +260,28 @@ def test_an_interval_that_no_draw_meets_is_seen() -> None:
             lt.mechanism(program), drawn, epsilon=1.0001, floats="ideal", **options
         )
         assert verdict.decision == decision, str(verdict)
+
+
+SAME_SUMS: dict[str, Any] = {
+    "a group": lambda f: f.groupby("one")["x"].sum().reindex(["a"], fill_value=0)["a"],
+    "a selection": lambda f: f[f["one"] == "a"]["x"].sum(),
+    "a running sum": lambda f: np.cumsum(f["x"].to_numpy())[-1],
+    "a loop": lambda f: sum(f["x"].tolist()),
+    "by a type": lambda f: np.sum(f["x"].to_numpy(), dtype=np.float64),
+    "in pairs": lambda f: f["x"].sum(),
+    "32 bits": lambda f: f["x"].astype(np.float32).sum(),
+    "32 bits, one by one": lambda f: np.cumsum(f["x"].to_numpy(dtype=np.float32))[-1],
+    "32 bits, by a type": lambda f: np.sum(f["x"].to_numpy(), dtype=np.float32),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(SAME_SUMS, 2)])
+def test_sums_in_two_orders_do_not_cancel(one: str, other: str) -> None:
+    table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)
+
+    def released(frame: Any, rng: Any) -> Any:
+        gap = float(SAME_SUMS[one](frame)) - float(SAME_SUMS[other](frame))
+        return gap + rng.laplace(scale=1e-14)
+
+    found = align(lt.mechanism(released).on_domain(table), table)
+    assert found.price is None or found.epsilon > 100
