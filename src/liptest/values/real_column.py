@@ -47,7 +47,7 @@ Table = NDArray[Any]
 _KNOWN, _LARGEST_SUM = 2.0**500, 2**300
 _NUMBERS = (int, float, np.integer, np.floating)
 # Means are these sums, divided.
-_SAME_SUMS = {"numpy.mean": "numpy.sum", ".mean()": ".sum()"}
+_SAME_SUMS = {"numpy.mean": "numpy.sum"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import liptest as lt
@@ -285,3 +286,16 @@ def test_sums_in_two_orders_do_not_cancel(one: str, other: str) -> None:
 
     found = align(lt.mechanism(released).on_domain(table), table)
     assert found.price is None or found.epsilon > 100
+
+
+def test_two_sums_of_polars_do_not_cancel() -> None:
+    table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)
+
+    def released(frame: Any, rng: Any) -> Any:
+        chosen = pl.col("one") == "a"
+        first = frame.filter(chosen).select(pl.col("x").sum()).item()
+        return first - frame.select(pl.col("x").filter(chosen).sum()).item() + rng.laplace(0, 1e-14)
+
+    found = align(lt.mechanism(released, frame="polars").on_domain(table), table)
+    assert found.price is not None
+    assert found.epsilon > 100
