@@ -37,6 +37,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _SHOWN = 4
 # Numbers of plain tables: large ones, and one that is not whole.
 _PLAIN, _SOME = 1e6, 0.3
+#: Rows beside one more: groups of fewer than 5, 10, .. are often left out.
+FEW_ROWS = (4, 9, 2, 10)
 # Columns of which running sums are looked at.
 _MOST_SUMMED = 4
 # Shares of the rows below quantiles that people ask for.
@@ -230,7 +232,7 @@ class RealRows(RowsOfUsers):
         kinds = (
             *(self._pairs_of_numbers(), self._pairs_of_other_entries()),
             *(self._pairs_of_single_sums(), self._pairs_at_quantiles()),
-            self._pairs_of_one_number(),
+            *(self._pairs_of_one_number(), self._pairs_of_few_rows()),
         )
         # In turn: code that fails on small tables is still seen on large ones.
         for pair in chain.from_iterable(zip_longest(*kinds)):
@@ -276,6 +278,16 @@ class RealRows(RowsOfUsers):
                 [(other if way is None else way, numbers if way else None)] for way in ways
             )
             yield self.pair(left, right, rest)
+
+    def _pairs_of_few_rows(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """A row that makes a group the largest one, or as large as small groups have to be."""
+        top, count = self.row_values - 1, self.rows - 1
+        for few in dict.fromkeys((count // 2, *FEW_ROWS)) if top > 1 else ():
+            if few < count:
+                rows = [1] * few + [top] * (count - few)
+                rest = [self.slot(1 + place, row) for place, row in enumerate(rows)]
+                numbers = {name: kind.values[0] for name, kind in self.reals.items()}
+                yield self.pair([(1, numbers)], [(top, numbers if self.is_full else None)], rest)
 
     def _pairs_at_quantiles(self) -> Iterator[tuple[IntArray, IntArray]]:
         """One row more decides where a quantile is: the others are low, or high."""

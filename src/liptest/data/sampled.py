@@ -188,12 +188,19 @@ class SampledDistribution:
 
     @classmethod
     def of_tables(
-        cls, table: Table, draw: Callable[..., Any], *, source: str = ""
+        cls,
+        table: Table,
+        draw: Callable[..., Any],
+        *,
+        modulus: Mapping[str, float] | None = None,
+        source: str = "",
     ) -> SampledDistribution:
         """Tables as a function draws them: ``draw(rng)`` gives a frame, or a dict of columns.
 
-        ``draw`` takes its random numbers from ``rng`` only. InputError where ``table`` is not an
-        ``lt.Table``; DatasetError at a draw that does not fit it.
+        ``draw`` takes its random numbers from ``rng`` only. ``modulus`` is for code that is not
+        followed: by real column how much the log of the probability of any output changes at most
+        while the number of one row changes by 1 there. It is believed, and repeated in the verdict.
+        InputError where ``table`` is not an ``lt.Table``; DatasetError at a draw that does not fit.
         """
         if not isinstance(table, Table) or not callable(draw):
             raise InputError(
@@ -202,7 +209,7 @@ class SampledDistribution:
                 name="table",
             )
         words = source or f"tables drawn by {getattr(draw, '__name__', 'a function')}"
-        return cls(table, DrawnFrames(table, draw), source=words)
+        return cls(table, DrawnFrames(table, draw, modulus), source=words)
 
     @classmethod
     def of_rows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +17,28 @@ from liptest.errors import InputError, call_user_code, shown
 
 @dataclass(frozen=True, eq=False)
 class DrawnFrames:
-    """Tables as a function draws them: ``draw(rng)`` gives a frame, or a dict of columns."""
+    """Tables as a function draws them: ``draw(rng)`` gives a frame, or a dict of columns.
+
+    ``modulus``: what is declared of mechanisms between probes (``of_tables``).
+    """
 
     table: Table
     draw: Callable[[np.random.Generator], Any]
+    modulus: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, rate in (self.modulus or {}).items():
+            kind = self.table.columns.get(name)
+            if kind is None or not kind.is_real:
+                raise InputError(
+                    f"modulus={shown(self.modulus)}: {name!r} is not a real column of the table",
+                    name="modulus",
+                )
+            if not isinstance(rate, (int, float)) or not 0 <= rate < math.inf:
+                raise InputError(
+                    f"modulus={shown(self.modulus)}: {name!r} must have a number of 0 or more",
+                    name="modulus",
+                )
 
     def __call__(self, n: int, rng: np.random.Generator) -> IntArray:
         """(n, d) datasets."""

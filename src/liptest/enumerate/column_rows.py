@@ -15,7 +15,10 @@ from liptest.enumerate.folds import Folds
 from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.record_counts import Counts
-from liptest.values import spread_of_records  # noqa: F401 (registers its functions)
+from liptest.values import (  # noqa: F401 (they register their functions)
+    single_column,
+    spread_of_records,
+)
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
@@ -27,6 +30,7 @@ from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
 from liptest.values.record_list import RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import ByKey, RecordSeries
+from liptest.values.rounded_sums import Rounding
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
@@ -164,7 +168,7 @@ class RowsOfColumn:
             entries = np.array([float(entry) for entry in table])
             exact = [Fraction(entry) for entry in entries.tolist()] == table
             margin = _rounding(table, largest, records, steps, is_exact=exact)
-        form = column.run.answer(column.answers.of(entries, margin))
+        form = column.run.answer(column.answers.of(entries, Rounding(margin)))
         return AlignedValue(column.run, form, kind)
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
@@ -197,8 +201,10 @@ class RowsOfReals(RowsOfColumn):
         every = np.ones(len(table), dtype=np.bool_)
         column: Any = column_of_entries(self.reals, table, every).storage
         margin = _rounding([], largest, records, steps, is_exact=False)
-        recipe = "sum", column.recipe, None
-        answer = column.answers.of_recipe(recipe, column.low + 0.0, column.high + 0.0, margin)
+        recipe = f"a loop of {steps}", column.recipe, None
+        answer = column.answers.of_recipe(
+            recipe, column.low + 0.0, column.high + 0.0, Rounding(margin)
+        )
         return self._column.run.value_of_answer(answer, float)
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:

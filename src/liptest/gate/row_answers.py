@@ -25,6 +25,7 @@ from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.values.answer_book import AnswerBook
 from liptest.values.protocol import COMPARISONS
 from liptest.values.recipes import RowCondition
+from liptest.values.rounded_sums import NO_ROUNDING
 from liptest.values.row_cells import MOST_CELLS, RowCells
 
 _COMPARISONS: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in COMPARISONS}
@@ -60,7 +61,7 @@ class RowAnswers:
             if one.recipe is None:
                 answer = own.of(low)
             else:
-                made = (number,), low, high, Fraction(0)
+                made = (number,), low, high, NO_ROUNDING
                 answer = own.of_recipe(*made, is_whole=one.is_whole)
             if answer.number != number:
                 raise ValueError

@@ -24,7 +24,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
-from liptest.data.real_tables import RealRows
+from liptest.data.real_tables import FEW_ROWS, RealRows
 from liptest.data.tables import AddedRows, ReplacedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
@@ -104,7 +104,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
 def pairs_at_quantiles(domain: Domain) -> int:
     """How many pairs there are beside those of all domains."""
     has_rows = isinstance(domain, (ReplacedRows, AddedRows)) and domain.dimension >= _MANY_ROWS
-    return len(_QUANTILES) if has_rows else 0
+    return len(_QUANTILES) + len(FEW_ROWS) if has_rows else 0
 
 
 def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
@@ -114,6 +114,10 @@ def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
     for quantile in _QUANTILES:
         base = np.where(np.arange(n) < n - math.ceil((n - 1) * quantile), top, low)
         yield _changed(base, 0, other, top)
+    # A row that makes a group as large as small groups have to be.
+    for few in FEW_ROWS:
+        base = np.where(np.arange(n) <= few, low, top)
+        yield _changed(base, 0, top if other == low else other, low)
 
 
 def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]:

@@ -21,8 +21,9 @@ from liptest.errors import InputError
 from liptest.privacy.alignment import prove_by_alignment, unproved_words
 from liptest.privacy.intervals import clean_draws
 from liptest.privacy.prices import Alignment
+from liptest.privacy.probed_tables import ProbedTables, declared_modulus, modulus_words
 from liptest.privacy.refutation import search_refutation
-from liptest.privacy.request import Meaning, Task, nothing, verdict_of
+from liptest.privacy.request import Meaning, Task, nothing, refuted, verdict_of
 from liptest.privacy.sampling_run import partial_promise, sampled_promise
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judgement, RunOutcome
@@ -61,11 +62,16 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     walk = ProvedTables(task)
     first = [draw_table(task, number) for number in range(min(draws, _FIRST))]
     done, ended = 0, "complete" if draws == planned else "budget"
-    why = ""
+    why, modulus = "", declared_modulus(task)
+    probed = None if modulus is None else ProbedTables(task, modulus)
     try:
         walk.prove_together(first)
         for done in range(draws):
-            why = walk.why_not(first[done] if done < len(first) else draw_table(task, done))
+            table = first[done] if done < len(first) else draw_table(task, done)
+            if probed is None or not probed.total.pairs:
+                why = walk.why_not(table)
+            if probed is not None and (why or probed.total.pairs):
+                why = probed.why_not(table)
             if why:
                 break
             if task.settings.progress is not None:
@@ -75,18 +81,29 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     except KeyboardInterrupt:
         ended = "interrupted"
     total = Judgement(draws=done, largest=walk.largest, answered=True)
+    if probed is not None:
+        total = total + probed.total
+    if total.violation is not None:
+        total = replace(total, draws=done + 1)
     outcome = RunOutcome(total, ended, time.perf_counter() - started)
-    if not why and ended == "complete":
-        promised: Meaning = sampled_promise(task, _SOURCE, group=False, per_record=True), ""
+    if total.violation is not None:
+        promised: Meaning = refuted(task, _SOURCE), ""
+    elif not why and ended == "complete":
+        promised = sampled_promise(task, _SOURCE, group=False, per_record=True), ""
     elif not why:
         promised = partial_promise(task, done, planned, ended, _SOURCE)
     else:
         words = f"not all neighbours of drawn table {done + 1:,} were proved: {why}"
         promised = nothing("nothing is promised.", _SOURCE), words
-    if ended != "interrupted" and task.settings.method == _METHOD:
-        refuted = _searched(task)
-        if refuted is not None:
-            return refuted
+    if probed is not None and probed.between and promised[0].kind == "sampling":
+        sentence = f"{promised[0].sentence} All this is {modulus_words(probed.modulus)}."
+        promised = replace(promised[0], sentence=sentence), ""
+    if ended != "interrupted" and total.violation is None and task.settings.method == _METHOD:
+        searched = _searched(task)
+        if searched is not None:
+            return searched
+    if total.pairs:
+        return verdict_of(task, plan, outcome, *promised)
     source = task.mechanism.source.replace("enumerated", "aligned", 1)
     return replace(verdict_of(task, plan, outcome, *promised), law_source=source)
 

@@ -83,6 +83,8 @@ class ScoreTable:
     are_scores: Callable[[list[Any]], bool]
     #: ``(scores, kind, sign)``, -1 for the smallest.
     largest: Callable[..., Any]
+    #: ``(run, answer, rounding)`` of a sum of 32 bits.
+    single: Callable[..., Any]
 
 
 OF_SCORES = ScoreTable()

@@ -23,6 +23,7 @@ from liptest.symbolic.answers import (
 )
 from liptest.values.recipes import has_known
 from liptest.values.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
+from liptest.values.rounded_sums import NO_ROUNDING, Rounding
 
 Table = NDArray[Any]
 # Sums of real numbers that one record adds to, and corners of all boxes.
@@ -126,8 +127,10 @@ class AnswerBook:
         self.comes_and_goes = comes_and_goes
         self.has_positions = has_positions
         self.tables: list[Table] = []
-        #: How far floats may take a sum from its exact value, by answer.
+        #: How far floats may take two sums of neighbours from each other, by answer.
         self.margins: dict[int, Fraction] = {}
+        #: How far they may take one sum from its exact value, where that is more than half of it.
+        self.offsets: dict[int, Fraction] = {}
         #: Kinds of records, where records have real numbers.
         self.cells: Any = None
         #: Of answers that real numbers are part of: the largest that a record adds, and what it is.
@@ -159,13 +162,13 @@ class AnswerBook:
         self._lengths_read: set[int] = set()
         self._rows: dict[tuple[int, ...], tuple[list[Move], dict[Move, int]]] = {}
 
-    def of(self, table: Table, margin: Fraction = Fraction(0), use: str = "") -> Answer:
+    def of(self, table: Table, rounding: Rounding = NO_ROUNDING, use: str = "") -> Answer:
         """The answer of a table, (values,) whole or finite numbers.
 
         Where sums are rounded, those of another ``use`` are another answer: they may differ.
         """
         table = _lean(table)
-        order = use if margin else ""
+        order = (use, rounding.words) if rounding.between else ""
         key = table.dtype.char.encode() + table.tobytes(), self.bound, self.part, order
         number = self._numbers.get(key)
         if number is None:
@@ -173,23 +176,33 @@ class AnswerBook:
             self.tables.append(table)
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            whole, ends = table.dtype.kind == "i", self._ends_of(table, table, margin)
+            whole, ends = table.dtype.kind == "i", self._ends_of(table, table, rounding)
             self._answers.append(Answer(number, whole, f"sum {number + 1}", ends))
-        if margin:
-            self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
+        self._note(number, rounding)
         return self._answers[number]
 
-    def _ends_of(self, low: Table, high: Table, margin: Fraction) -> tuple[Fraction, Fraction]:
+    def _note(self, number: int, rounding: Rounding) -> None:
+        for known, own in (
+            (self.margins, rounding.between),
+            (self.offsets, rounding.single if rounding.words else Fraction(0)),
+        ):
+            if own or number in self.largest:
+                known[number] = max(own, known.get(number, Fraction(0)))
+
+    def _ends_of(self, low: Table, high: Table, rounding: Rounding) -> tuple[Fraction, Fraction]:
         """What the last exact sum lies between, of what a record adds between two numbers."""
         number = len(self.tables) - 1
+        off = rounding.single if rounding.words else Fraction(0)
         if self.near is not None and self._is_of_all_data(number):
             values = list(self.near[0](number))
-            reach = self.reach_of(number) + 2 * margin
+            reach = self.reach_of(number) + 2 * max(rounding.between, off)
             return min(values) - reach, max(values) + reach
         ends = (Fraction(end.item()) * self.records for end in (low.min(), high.max()))
         least, most = ends
         zero = Fraction(0)
-        return (min(least, zero), max(most, zero)) if self.is_by_coins else (least, most)
+        if self.is_by_coins:
+            least, most = min(least, zero), max(most, zero)
+        return least - off, most + off
 
     def _is_of_all_data(self, number: int) -> bool:
         """Whether an answer is what a dataset alone determines."""
@@ -209,7 +222,8 @@ class AnswerBook:
             if self._is_of_all_data(number):
                 ends = answer.span
                 assert ends is not None
-                reach = self.reach_of(number) + 2 * self.margins.get(number, Fraction(0))
+                off = max(known.get(number, Fraction(0)) for known in (self.margins, self.offsets))
+                reach = self.reach_of(number) + 2 * off
                 value = values(number)
                 if not ends[0] <= value - reach <= value + reach <= ends[1]:
                     return False
@@ -225,6 +239,13 @@ class AnswerBook:
         self._lengths_read.add(self.records)
         return self.records
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the records of neighbours stand in the same places, all but the replaced one."""
+        has_slots = self.cells is not None and self.cells.first > 0
+        is_replaced = self.has_positions or self.cells is not None
+        return is_replaced and not (has_slots or self.comes_and_goes) and self.part is None
+
     def are_sums_fixed(self, table: Table) -> bool:
         """Whether each of a fixed number of records adds the same, so that the sum is known."""
         return self.has_positions and bool(np.all(table == table[0]))
@@ -235,7 +256,7 @@ class AnswerBook:
         return self.reads_length or any(self.margins.values())
 
     def of_recipe(
-        self, recipe: Any, low: Table, high: Table, margin: Fraction, *, is_whole: bool = False
+        self, recipe: Any, low: Table, high: Table, rounding: Rounding, *, is_whole: bool = False
     ) -> Answer:
         """The answer of what a record adds between two numbers, by its value, (values,) each."""
         key = recipe, self.bound
@@ -246,9 +267,9 @@ class AnswerBook:
             self.largest[number], self.recipes[number] = high, recipe
             self.bounds.append(self.bound)
             self.parts.append(self.part)
-            ends = self._ends_of(low, high, margin)
+            ends = self._ends_of(low, high, rounding)
             self._answers.append(Answer(number, is_whole, f"sum {number + 1}", real_ends=ends))
-        self.margins[number] = max(margin, self.margins.get(number, Fraction(0)))
+        self._note(number, rounding)
         return self._answers[number]
 
     def is_whole(self, number: int) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
@@ -26,17 +26,12 @@ from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_parts import DrawnPart, line_of
 from liptest.values.record_storage import OfData, RecordStorage
+from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
 Table = NDArray[Any]
-# Of a float: half a step at 1.
-_UNIT = Fraction(1, 1 << 53)
-# What a float of a row may be off by, relatively, where NumPy's order of summing is not known.
-_OFF = 2.0**-47
 _APART = 2.0**-30
 # Whole numbers up to here are floats.
 _LARGEST = 2**53
-# NumPy adds up blocks of 128 numbers in 8 lines, and then these in pairs.
-_BLOCK = 24
 # Records that a loop gets one by one.
 _MOST_WALKED = 2_000
 
@@ -322,7 +317,10 @@ class Column(RecordStorage):
             is_off = False
         if is_off and function not in STEADY:
             return self.refuse(f"{use} of floats that are rounded in an unknown order")
-        is_off = is_off or function in NOT_ROUNDED
+        if function in NOT_ROUNDED:
+            if any(np.asarray(table).dtype in NARROW for table in tables):
+                return self.refuse(f"{use} of floats of few digits", "cast them to np.float64")
+            is_off = True
         return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
 
     def calculated(self, call: Callable[[], Any], use: str) -> Table:
@@ -402,25 +400,34 @@ class Column(RecordStorage):
         records, answers = self.answers.records, self.answers
         if not np.all(np.isfinite(table)):
             self.refuse(f"{use} of numbers that are not finite")
-        largest = max(abs(end) for end in _ends(table))
-        margin = Fraction(0)
-        if np.dtype(kind) not in (np.int64, np.float64):
+        largest = max(abs(end) for end in least_and_most(table))
+        rounding = NO_ROUNDING
+        is_narrow = np.dtype(kind) == np.float32
+        if np.dtype(kind) not in (np.int64, np.float64) and not (
+            is_narrow and table.dtype == kind and not self.is_off
+        ):
             self.refuse(f"{use} that gives {np.dtype(kind)}")
         if table.dtype.kind in "iu":
             if int(largest) * records >= _LARGEST:
                 self.refuse(f"{use} of whole numbers that are too large for floats")
         elif table.dtype.kind == "f":
-            if table.dtype != np.float64:
+            if table.dtype != np.float64 and not is_narrow:
                 self.refuse(f"{use} of {table.dtype}")
-            margin = margin_of(table, records, is_off=self.is_off, in_pairs=in_pairs)
-            if largest * records > 1e300:
+            is_fixed = answers.has_order and self.kept is None
+            rounding = column_rounding(
+                table, records, is_off=self.is_off, in_pairs=in_pairs, is_fixed=is_fixed
+            )
+            if largest * records > (1e37 if is_narrow else 1e300):
                 self.refuse(f"{use} of floats that may overflow")
         run = self.run
         if not np.any(table):
             return kind(0)
         if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
             return kind(int(table[0]) * answers.read_length())
-        return run.value_of_answer(answers.of(table, margin, use), kind)
+        answer = answers.of(table, rounding, use)
+        if is_narrow:
+            return OF_SCORES.single(run, answer, rounding)
+        return run.value_of_answer(answer, kind)
 
     def _of_book(self, book: AnswerBook, those: Table) -> Column:
         """The same entries of some of these rows, of which another book has the answers."""
@@ -442,6 +449,8 @@ class Column(RecordStorage):
         """
         kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
         rest = self.table.reshape(self.answers.values, -1)
+        if kind == np.float32 and (self.table.ndim > 1 or use == "numpy.dot"):
+            return self.refuse(f"{use} of floats of 32 bits", "cast them to np.float64")
         if axis == 0 and self.table.ndim > 1:
             cells = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
             return array_of(self.branching, filled(cells, self.table.shape[1:], object), kind)
@@ -598,34 +607,6 @@ def is_grid(positions: NDArray[Any]) -> bool:
     return all(step.size == 0 or (step[0, 0] != 0 and np.all(step == step[0, 0])) for step in steps)
 
 
-def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:
-    """How far floats may take two sums over n records from each other (docs/theory/size.md, S8).
-
-    0 where all partial sums are floats. ``in_pairs`` is whether NumPy adds them pairwise, as it
-    does along one line.
-    """
-    largest = Fraction(max(abs(end) for end in _ends(table)))
-    margin = Fraction(0)
-    if is_off:
-        margin += 2 * records * Fraction(_OFF) * largest
-    if not _is_exact(table, records):
-        deep = min(records, records.bit_length() + _BLOCK) if in_pairs else records
-        steps = deep * _UNIT
-        margin += 2 * steps / (1 - steps) * records * largest
-    return margin
-
-
-def _is_exact(table: Table, records: int) -> bool:
-    """Whether all entries are multiples of one power of 2, of which n of them are floats."""
-    largest = max(abs(end) for end in _ends(table))
-    denominators = [Fraction(number).denominator for number in table.tolist()]
-    return Fraction(largest) * records * max(denominators) <= 2**53
-
-
-def _ends(table: Table) -> tuple[Any, Any]:
-    return table.min().item(), table.max().item()
-
-
 def _are_apart(left: Any, right: Any) -> bool:
     """Whether no two numbers are so close that rounding decides which is larger."""
     sizes = np.maximum(np.abs(left), np.abs(right))
@@ -656,6 +637,7 @@ def column_of(value: Any) -> Column | None:
     return None
 
 
+NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 _OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
 #: Functions of one entry each, the same wherever it is, and exactly rounded.
 ENTRY_BY_ENTRY = frozenset(

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values import single_total  # noqa: F401 (registers its type)
 from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic

@@ -272,6 +272,7 @@ class DecidingRun(NoiseRun):
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
         *("orders", "rng", "coins", "functions", "missing", "nonzero", "rounding", "values"),
+        "coarseness",
         "notes_asked",
     )
 
@@ -311,6 +312,8 @@ class DecidingRun(NoiseRun):
         self.made_by_hand = set()
         #: At the point, by variable.
         self.values: list[Fraction] = []
+        #: By how much more than floats of 64 bits its sums are rounded.
+        self.coarseness = Fraction(1)
         #: Forms that became known, by their terms with the first factor 1.
         self.released: dict[Terms, Form] = {}
         #: Conditions other than a comparison of one form with a number.
@@ -445,7 +448,7 @@ class DecidingRun(NoiseRun):
     def size_of(self, form: Form) -> Fraction:
         """How large the parts of a form are at the point: floats are rounded in such steps."""
         parts = (abs(factor * self.values[variable]) for variable, factor in form.terms)
-        return abs(Fraction(form.constant)) + sum(parts, _ZERO)
+        return (abs(Fraction(form.constant)) + sum(parts, _ZERO)) * self.coarseness
 
     def terms_of(self, form: Form) -> Terms:
         """The terms with the first factor 1."""

@@ -18,7 +18,7 @@ from liptest.values.user_totals import UserTotals
 
 #: What a group is summed up by.
 _ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "sum": lambda chosen: chosen.sum(),
+    "sum": lambda chosen: _sum_of_group(chosen),
     "count": lambda chosen: chosen.count(),
     "size": lambda chosen: chosen.count(),
     "nunique": lambda chosen: chosen.nunique(),
@@ -292,7 +292,7 @@ class InBins(OfPandas):
         if series is None:
             return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
         masks = self._bins.masks.items()
-        return KeyedSeries.of({bin_: series[mask].sum() for bin_, mask in masks})
+        return KeyedSeries.of({bin_: _sum_of_group(series[mask]) for bin_, mask in masks})
 
 
 class Grouped(OfPandas):
@@ -389,3 +389,12 @@ class Grouped(OfPandas):
                 for name, (column, how) in columns.items()
             }
         )
+
+
+def _sum_of_group(series: RecordSeries) -> Any:
+    """The answer of a group, whose floats pandas adds up in a way of its own."""
+    storage: Any = series.numbers(".sum").storage
+    use = "a sum of a group"
+    if storage.leads:
+        return storage.sum_up(use, in_pairs=True)
+    return storage.sums(None, use, in_line=True)

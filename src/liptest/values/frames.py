@@ -415,6 +415,14 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             )
         return SymbolicFrame({name: one.clip(lower, upper) for name, one in self._series.items()})
 
+    def astype(self, dtype: Any) -> Any:
+        """Numbers of another type, of all columns or of those that a dict names."""
+        types = dtype if type(dtype) is dict else dict.fromkeys(self._series, dtype)
+        if not all(type(self._series.get(name)) is RecordSeries for name in types):
+            return self.refuse(".astype of users, of bins or of what is not a column")
+        made = {name: self._series[name].astype(kind) for name, kind in types.items()}
+        return SymbolicFrame({**self._series, **made})
+
 
 def _is_made(value: Any) -> bool:
     return isinstance(value, OfPandas)

@@ -421,10 +421,10 @@ def add_rows(refuse: Any, series: RecordSeries) -> Any:
     """The sum; in which order polars adds floats is not known."""
     storage = series.numbers(".sum()").storage
     if type(storage) is RealColumn:
-        return storage.sum_up(".sum()", in_pairs=False)
+        return storage.sum_up(_once(storage, ".sum()"), in_pairs=False)
     if type(storage) is not Column or storage.table.ndim > 1:
         return refuse(".sum() of this column")
-    return _plain(storage.sums(None, ".sum()"))
+    return _plain(storage.sums(None, _once(storage, ".sum()")))
 
 
 def average_rows(refuse: Any, series: RecordSeries) -> Any:
@@ -435,8 +435,15 @@ def average_rows(refuse: Any, series: RecordSeries) -> Any:
     records = storage.answers.records
     storage.answers.read_length()
     if type(storage) is RealColumn:
-        return storage.sum_up(".mean()", in_pairs=False, scale=Fraction(1, records))
-    return _plain(storage.sums(None, ".mean()", scale=Fraction(1, records), kind=np.float64))
+        use = _once(storage, ".mean()")
+        return storage.sum_up(use, in_pairs=False, scale=Fraction(1, records))
+    use = _once(storage, ".mean()")
+    return _plain(storage.sums(None, use, scale=Fraction(1, records), kind=np.float64))
+
+
+def _once(storage: Any, use: str) -> str:
+    """In words of its own: another call may add the same floats up in another order."""
+    return f"{use} after {len(storage.branching.noise.noises)} numbers"
 
 
 def _plain(value: Any) -> Any:

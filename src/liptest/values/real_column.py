@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
-from liptest.values.column import Column, column_of, margin_of
+from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
 from liptest.values.recipes import (
@@ -39,11 +39,15 @@ from liptest.values.recipes import (
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_storage import ADVICE, RecordStorage
+from liptest.values.rounded_sums import Rounding, margin_of
+from liptest.values.unfollowed import Unfollowed
 
 Table = NDArray[Any]
 #: Between which floats released numbers lie, and what sums with them may be.
 _KNOWN, _LARGEST_SUM = 2.0**500, 2**300
 _NUMBERS = (int, float, np.integer, np.floating)
+# Means are these sums, divided.
+_SAME_SUMS = {"numpy.mean": "numpy.sum"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
@@ -68,6 +72,8 @@ class RealColumn(RecordStorage):
     advice = REAL_ADVICE
     #: Rows of this column alone (``real_matrix``).
     as_rows: ClassVar[Any]
+    #: Its numbers cast (``single_column``).
+    in_32_bits: ClassVar[Any]
 
     def __init__(
         self,
@@ -180,6 +186,11 @@ class RealColumn(RecordStorage):
 
     def copied(self, order: Any) -> Any:
         return self._copy(self.answers, self.kept)
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        if dtype == np.float64:
+            return SymbolicArray(self._copy(self.answers, self.kept))
+        return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
@@ -334,8 +345,11 @@ class RealColumn(RecordStorage):
         in_pairs = in_pairs and not self.is_strided
         margin = margin_of(sizes, records, is_off=False, in_pairs=in_pairs)
         kept_here = None if self.kept is None else self.kept.tobytes()
-        order = "sum" if in_pairs else "sum in another order"  # another number, in its last digits
-        answer = self.answers.of_recipe((order, self.recipe, kept_here), low, high, margin)
+        # Added up in another way it is another number, in its last digits.
+        order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
+        answer = self.answers.of_recipe(
+            (order, self.recipe, kept_here), low, high, Rounding(margin)
+        )
         if self.ball is not None:
             ball = self.ball
             self.answers.note_ball((ball.key, kept_here), answer.number, ball)
@@ -493,11 +507,16 @@ def _is_point(part: _Part) -> bool:
 # ---- functions
 
 
-def _sum(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+def _sum(
+    column: RealColumn, array: Any, axis: Any = None, dtype: Any = None, **options: Any
+) -> Any:
     given = any(option is not None and option is not np._NoValue for option in options.values())
     if axis not in (None, 0) or given or array.storage is not column:
         return NotImplemented
-    return column.sum_up("numpy.sum")
+    if dtype is None:
+        return column.sum_up("numpy.sum")
+    of_type: Any = column.astype(np.dtype(dtype)).storage
+    return of_type.sum_up("numpy.sum", in_pairs=False)
 
 
 def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
@@ -519,6 +538,31 @@ def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **optio
         if bound is not None and bound is not np._NoValue:
             clipped = ufunc(clipped, bound)
     return clipped
+
+
+class LastTotal(Unfollowed):
+    """``numpy.cumsum``, of which the last total alone is a sum over all records."""
+
+    described = "running totals over the records"
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __getitem__(self, place: Any) -> Any:
+        if type(place) is not int or place != -1:
+            self.refuse("another entry than the last one of numpy.cumsum")
+        return self._column.sum_up("numpy.cumsum", in_pairs=False)
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        raise AssertionError(self._column.refuse(use))
+
+
+def _cumsum(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    given = any(option is not None for option in options.values())
+    if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
+        return NotImplemented
+    return LastTotal(column)
 
 
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
@@ -576,6 +620,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
     np.clip: _clip,
+    np.cumsum: _cumsum,
     np.where: _where,
     np.round: _round,
     np.around: _round,

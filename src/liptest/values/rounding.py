@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 # Floats of the code differ from exact values by their rounding; more is another number.
-_ROUNDING, _ONE = Fraction(1, 10**9), Fraction(1)
+SHARE_OF_FLOATS, _ONE = Fraction(1, 10**9), Fraction(1)
 # Far from the ends of what floats hold.
 _MOST = 1 << 256
 
@@ -36,7 +36,7 @@ class Near:
             gap = abs(Fraction(other) - Fraction(self.value))
         except (OverflowError, ValueError):
             return str(other) == str(self.value)
-        return gap <= _ROUNDING * max(self.size, _ONE)
+        return gap <= SHARE_OF_FLOATS * max(self.size, _ONE)
 
 
 def is_exact_factor(factor: Fraction) -> bool:

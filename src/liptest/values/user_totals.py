@@ -17,11 +17,11 @@ import numpy as np
 
 from liptest.values.answer_book import AnswerBook
 from liptest.values.branching import Branching
-from liptest.values.column import margin_of
 from liptest.values.of_pandas import CountsRows, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
 from liptest.values.record_series import KeySeries
+from liptest.values.rounded_sums import Rounding, margin_of
 from liptest.values.user_numbers import COUNTS, PerUser, number_at
 
 _OWN = number_at(0)
@@ -300,7 +300,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         tables = np.where(kept, low, 0.0), np.where(kept, high, 0.0)
         book: AnswerBook = self._column.answers.per_user(self._per_user)
         recipe = self._recipe if self._among is None else (np.multiply, self._recipe, self._among)
-        answer = book.of_recipe(recipe, *tables, margin=margin, is_whole=self._is_whole)
+        answer = book.of_recipe(recipe, *tables, rounding=Rounding(margin), is_whole=self._is_whole)
         kind = np.int64 if self._is_whole else np.float64
         return self.branching.noise.value_of_answer(answer, kind)
 

@@ -223,3 +223,35 @@ def test_tables_of_one_row_have_pairs(relation: str) -> None:
         lambda people, rng: float(people["age"].sum() + rng.laplace(0, 101)), domain, epsilon=1.0
     )
     assert verdict.decision == "YES"
+
+
+REGIONS = ["north", "south"]
+
+
+@lt.mechanism
+def small_groups_left_out(frame: Any, rng: Any) -> Any:
+    counts = frame["region"].value_counts().reindex(REGIONS, fill_value=0)
+    return (counts.where(counts >= 5, 0) + rng.laplace(scale=2, size=2)).tolist()
+
+
+@lt.mechanism
+def largest_group(frame: Any, rng: Any) -> Any:
+    return frame["region"].value_counts().head(1).index[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mechanism", "real", "relation"),
+    [
+        (small_groups_left_out, {"x": lt.Real(0, 1)}, "replace"),
+        (small_groups_left_out, {}, "add_remove"),
+        (largest_group, {"x": lt.Real(0, 1)}, "replace"),
+    ],
+)
+def test_small_and_largest_groups_are_refuted(mechanism: Any, real: Any, relation: Any) -> None:
+    columns = {"region": lt.Category(REGIONS), **real}
+    domain: Any = lt.Table(columns, rows=200, relation=relation)
+    verdict = lt.check_privacy(mechanism, domain, epsilon=1, method="refutation", floats="ideal")
+    assert verdict.decision == "NO", str(verdict)
+    assert verdict.witness is not None
+    assert verdict.witness.verify(mechanism.on_domain(domain))

@@ -146,7 +146,7 @@ NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "clip by data": lambda f: f["age"].clip(0, f["age"].sum()).sum(),
     "unknown function": lambda f: np.nanmedian(f["age"]),
     "an option that is not taken": lambda f: f["age"].clip(0, 1, inplace=True),
-    "numbers of 32 bits": lambda f: f["age"].to_numpy(dtype=np.float32).sum(),
+    "numbers of 32 bits": lambda f: f["age"].to_numpy(dtype=np.float32).sum() / 2,
     "all of it": lambda f: np.asarray(f).sum(),
     "another operator": lambda f: (f["region"] + "x").count(),
 }
@@ -165,7 +165,7 @@ WORDS = {
     "clip by data": r"not constants",
     "unknown function": r"numpy\.nanmedian",
     "an option that is not taken": "takes known numbers only, and raised TypeError",
-    "numbers of 32 bits": r"sum that gives float32",
+    "numbers of 32 bits": r"truediv, in 32 bits and without noise",
     "all of it": r"numpy\.array",
     "another operator": r"an operator of names",
 }

@@ -268,7 +268,7 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "division": (lambda f: (1 / f["age"]).sum(), r"fails for some record"),
     "largest": (lambda f: f["age"].max(), r"\.max"),
     "median": (lambda f: np.median(f["age"]), r"median"),
-    "single precision": (lambda f: f["age"].astype(np.float32).sum(), r"astype"),
+    "half precision": (lambda f: f["age"].astype(np.float16).sum(), r"astype"),
     "whole": (lambda f: f["age"].astype(int).sum(), r"astype"),
     "rows": (lambda f: f[["age", "region"]].to_numpy().sum(), r"to_numpy"),
     "dot": (lambda f: f["age"].dot(f["age"]), r"\.dot of real"),

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import liptest as lt
 from liptest.errors import DatasetError, InputError
 from liptest.privacy.intervals import clean_draws
+from liptest.privacy.prices import align
 from tests.shares import mostly_slow
 
 X = {"x": lt.Real()}
@@ -258,3 +261,41 @@ def test_an_interval_that_no_draw_meets_is_seen() -> None:
             lt.mechanism(program), drawn, epsilon=1.0001, floats="ideal", **options
         )
         assert verdict.decision == decision, str(verdict)
+
+
+SAME_SUMS: dict[str, Any] = {
+    "a group": lambda f: f.groupby("one")["x"].sum().reindex(["a"], fill_value=0)["a"],
+    "a selection": lambda f: f[f["one"] == "a"]["x"].sum(),
+    "a running sum": lambda f: np.cumsum(f["x"].to_numpy())[-1],
+    "a loop": lambda f: sum(f["x"].tolist()),
+    "by a type": lambda f: np.sum(f["x"].to_numpy(), dtype=np.float64),
+    "in pairs": lambda f: f["x"].sum(),
+    "32 bits": lambda f: f["x"].astype(np.float32).sum(),
+    "32 bits, one by one": lambda f: np.cumsum(f["x"].to_numpy(dtype=np.float32))[-1],
+    "32 bits, by a type": lambda f: np.sum(f["x"].to_numpy(), dtype=np.float32),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(SAME_SUMS, 2)])
+def test_sums_in_two_orders_do_not_cancel(one: str, other: str) -> None:
+    table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)
+
+    def released(frame: Any, rng: Any) -> Any:
+        gap = float(SAME_SUMS[one](frame)) - float(SAME_SUMS[other](frame))
+        return gap + rng.laplace(scale=1e-14)
+
+    found = align(lt.mechanism(released).on_domain(table), table)
+    assert found.price is None or found.epsilon > 100
+
+
+def test_two_sums_of_polars_do_not_cancel() -> None:
+    table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)
+
+    def released(frame: Any, rng: Any) -> Any:
+        chosen = pl.col("one") == "a"
+        first = frame.filter(chosen).select(pl.col("x").sum()).item()
+        return first - frame.select(pl.col("x").filter(chosen).sum()).item() + rng.laplace(0, 1e-14)
+
+    found = align(lt.mechanism(released, frame="polars").on_domain(table), table)
+    assert found.price is not None
+    assert found.epsilon > 100
