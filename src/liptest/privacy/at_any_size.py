@@ -9,7 +9,7 @@ the machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -20,7 +20,7 @@ from liptest.data.domains import IntArray
 from liptest.data.tables import RowsOfUsers
 from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.alignment import prove_by_alignment, run_alignment, unproved_words
-from liptest.privacy.by_records import prove_by_records
+from liptest.privacy.by_records import Unproved, prove_by_records
 from liptest.privacy.claims import text_above
 from liptest.privacy.plain_pairs import is_large, plain_pairs
 from liptest.privacy.prices import Alignment, rounded_above
@@ -54,7 +54,7 @@ class Early:
     verdict: PrivacyVerdict | None = None
     alignment: Alignment | None = None
     refutation: Refutation | None = None
-    hints: tuple[str, ...] = field(default=())
+    records: Unproved | None = None
 
 
 def run_at_any_size(task: Task) -> PrivacyVerdict:
@@ -139,7 +139,6 @@ def _is_refusal(error: LiptestError) -> bool:
 
 def _early_steps(task: Task) -> Early:
     _require_answers(task)
-    hints: list[str] = []
     # Milliseconds where it does not apply; a run of alignment on many records may be long.
     by_records = prove_by_records(task)
     if isinstance(by_records, PrivacyVerdict):
@@ -147,11 +146,10 @@ def _early_steps(task: Task) -> Early:
     aligned = prove_by_alignment(task)
     if isinstance(aligned, PrivacyVerdict):
         return Early(aligned)
-    hints += [aligned.reason, by_records]
     refuted = search_refutation(task, aligned)
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
-    return Early(None, aligned, refuted, tuple(hints))
+    return Early(None, aligned, refuted, by_records)
 
 
 def _require_answers(task: Task) -> None:
@@ -187,6 +185,9 @@ def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     alignment = early.alignment
     assert alignment is not None
     reason = unproved_words(alignment, task.claim)
+    records = early.records.remedy if early.records is not None else None
+    if records is not None and early.records is not None and not alignment.has_price:
+        reason = early.records.reason
     if not alignment.has_price:
         reason = f"not proved: {reason}"
     refutation = early.refutation
@@ -202,7 +203,7 @@ def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
     verdict = verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
     if alignment.enough is None:
-        return verdict
+        return verdict if alignment.has_price else replace(verdict, remedy=records)
     return replace(verdict, remedy=Remedy(delta=float(text_above(rounded_above(alignment.enough)))))
 
 

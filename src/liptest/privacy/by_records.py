@@ -9,7 +9,7 @@ neighbours is that of the law of one record, whatever the others are, and their 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -28,6 +28,7 @@ from liptest.privacy.verdicts import (
     BY_RECORDS,
     PrivacyPlan,
     PrivacyVerdict,
+    Remedy,
     proof_sentence,
     records_sentence,
 )
@@ -41,21 +42,31 @@ _MOST_VALUES = 2_000
 _MOST_PARTS = 12
 
 
-def prove_by_records(task: Task) -> PrivacyVerdict | str:
-    """YES by proof or NO with a witness; or a sentence that says why neither.
+@dataclass(frozen=True)
+class Unproved:
+    """Why the law of one record decides nothing, and what it does prove."""
+
+    reason: str
+    remedy: Remedy | None = None
+
+
+def prove_by_records(task: Task) -> PrivacyVerdict | Unproved:
+    """YES by proof or NO with a witness; or why neither.
 
     Nothing that is raised for the code under test ends the check: other methods may follow.
     """
     domain = task.distribution.domain
     if not isinstance(domain, (Hypercube, RecordGrid)):
-        return f"neighbours by {domain.neighbour_words} do not differ in one record"
+        return Unproved(f"neighbours by {domain.neighbour_words} do not differ in one record")
     values = int(domain.size_array.max())
     if values > _MOST_VALUES:
-        return f"one record has {values:,} values, and more than {_MOST_VALUES:,} are not compared"
+        return Unproved(
+            f"one record has {values:,} values, and more than {_MOST_VALUES:,} are not compared"
+        )
     example = _example(domain)
     mechanism = task.mechanism.of_one_record(example)
     if mechanism is None:
-        return f"{task.mechanism.name} has no law of one record"
+        return Unproved(f"{task.mechanism.name} has no law of one record")
     verdict = _check_one_record(task, mechanism, values)
     if isinstance(verdict, PrivacyVerdict):
         return _of_all_records(task, domain, verdict)
@@ -66,9 +77,14 @@ def prove_by_records(task: Task) -> PrivacyVerdict | str:
         if inner.decision is Decision.YES:
             return _of_all_records(task, domain, inner, is_later=True)
         if math.isfinite(inner.largest_loss):
-            return f"it calculates with answers of each record, of loss {inner.largest_loss:.6g}"
-        return verdict
-    return verdict
+            loss = f"{inner.largest_loss:.6g}"
+            return Unproved(
+                f"the answers that it makes of each record have loss {loss}, and it calculates "
+                f"further with them, which may lessen that",
+                inner.remedy,
+            )
+        break
+    return Unproved(verdict)
 
 
 def _example(domain: Domain) -> IntArray:
@@ -117,6 +133,7 @@ def _of_all_records(
     return replace(
         found,
         mechanism=task.mechanism.name,
+        law_source=task.mechanism.law_source if is_later else found.law_source,
         method=BY_RECORDS,
         witness=witness,
         guarantee=guarantee,

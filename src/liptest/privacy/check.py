@@ -44,7 +44,7 @@ from liptest.privacy.at_any_size import (
     within_time,
 )
 from liptest.privacy.atest import run_atest
-from liptest.privacy.by_records import prove_by_records
+from liptest.privacy.by_records import Unproved, prove_by_records
 from liptest.privacy.claims import ExactLog, require_epsilon
 from liptest.privacy.comparison import laws_of_one_decision
 from liptest.privacy.exhaustive import exhaustive_size
@@ -305,14 +305,14 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
     method, domain = task.settings.method, task.distribution.domain
     if method == BY_RECORDS:
         verdict = prove_by_records(task)
-        if isinstance(verdict, str):
-            raise InputError(f"method={method!r}: {verdict}", name="method", value=method)
+        if isinstance(verdict, Unproved):
+            raise InputError(f"method={method!r}: {verdict.reason}", name="method", value=method)
         return verdict
     is_small = domain.size <= affordable_laws(task.mechanism, "plain")
     if method != "auto" or (is_small and not task.mechanism.is_per_record):
         return None
     verdict = prove_by_records(task)
-    return None if isinstance(verdict, str) else verdict
+    return None if isinstance(verdict, Unproved) else verdict
 
 
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:

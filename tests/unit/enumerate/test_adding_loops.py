@@ -12,7 +12,12 @@ import pytest
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import LiptestError
-from tests.unit.enumerate.adding_programs import LEAKING, PRIVATE, counted_in_dict
+from tests.unit.enumerate.adding_programs import (
+    LEAKING,
+    PRIVATE,
+    counted_in_dict,
+    total_in_branches,
+)
 
 
 def largest_loss(laws: list[Any]) -> float:
@@ -67,3 +72,13 @@ def test_what_tells_more_than_sums_is_not_proved(function: Any) -> None:
     assert proved_loss(function) == math.inf
     found = lt.check_privacy(lt.mechanism(function), lt.Hypercube(3), epsilon=3.0, seed=1)
     assert found.decision != "YES"
+
+
+def test_a_claim_below_is_left_open_with_what_is_proved() -> None:
+    found = lt.check_privacy(
+        lt.mechanism(total_in_branches), lt.Hypercube(2000), epsilon=0.5, seed=1
+    )
+    assert found.decision == "INCONCLUSIVE"
+    assert "answers that it makes of each record have loss" in found.reason
+    loss = proved_loss(total_in_branches)
+    assert loss <= found.remedy.epsilon <= loss + 1e-4

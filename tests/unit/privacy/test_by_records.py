@@ -274,7 +274,7 @@ class TestLaterCode:
 
     def test_nothing_is_refuted(self) -> None:
         function = next(one for one in LATER if one.__name__ == "counted_loop")
-        with pytest.raises(lt.errors.InputError, match=r"of loss 1\.38629"):
+        with pytest.raises(lt.errors.InputError, match=r"have loss 1\.38629"):
             check(function, FORTY, epsilon=1.0, method="per-record")
 
     @pytest.mark.parametrize("function", mostly_slow(AGAIN, 3), ids=lambda f: f.__name__)
