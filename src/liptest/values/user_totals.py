@@ -300,9 +300,8 @@ class UserTotals(CountsRows, SeriesOfPandas):
         tables = np.where(kept, low, 0.0), np.where(kept, high, 0.0)
         book: AnswerBook = self._column.answers.per_user(self._per_user)
         recipe = self._recipe if self._among is None else (np.multiply, self._recipe, self._among)
-        run, order = self.branching.noise, ""
-        if not (self._is_whole or self.keeps_order):
-            order = run.in_own_order(".sum()")
+        run = self.branching.noise
+        order = "" if self._is_whole else run.in_own_order(".sum()")  # of the users
         answer = book.of_recipe(
             recipe, *tables, rounding=Rounding(margin), is_whole=self._is_whole, order=order
         )
