@@ -5,6 +5,9 @@ as it was before the analysis meanwhile, and afterwards the program is looked th
 what the module holds gets its stand-ins. Modules of the program itself may not read the clock, or
 start a thread or another program, where they are imported in a run: what they keep of it would
 be an answer that no other process gives. Installed packages do so for themselves.
+
+A run that is given up while it imports would leave half a module. So installed packages take the
+time that they need, and halves of the program's own modules are forgotten.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any
 
 from liptest.enumerate.analysis_session import Session, active, pop, push
 from liptest.enumerate.replaceable_names import attribute_of, is_others
+from liptest.enumerate.run_watch import waited_for
 from liptest.enumerate.side_effects import RandomnessWatch, unnoticed
 from liptest.errors import LiptestError
 from liptest.values.faults import raises_as_numpy
@@ -48,6 +52,8 @@ class Imports:
         self._install_asking = install_asking
         self._take_back = take_back
         self._is_own = self._is_busy = False
+        #: Modules of the program whose import has begun, and has not ended well.
+        self._half_made: set[str] = set()
 
     def begin(self) -> None:
         """Put the stand-ins in their places."""
@@ -61,8 +67,10 @@ class Imports:
         def load(name: str, import_: Any) -> ModuleType:
             if active() is not self._session or self._is_busy:
                 return _import(original, name, import_)
-            if not _is_there(name) or (self._is_own and not is_installed(name)):
+            if not _is_there(name):
                 return _import(original, name, import_)
+            if self._is_own and not is_installed(name):
+                return self._imported(original, name, import_)
             return self._loaded(original, name, import_, _is_computed(sys._getframe(1)))
 
         _BOOTSTRAP._find_and_load = load
@@ -70,12 +78,15 @@ class Imports:
             yield
         finally:
             _BOOTSTRAP._find_and_load = original
+            for name in self._half_made:
+                _forget(name)
 
     def _loaded(self, original: Load, name: str, import_: Any, is_computed: bool) -> ModuleType:
-        before, session = self._is_own, self._session
-        self._is_own = not is_installed(name)
+        session = self._session
         with ExitStack() as stack:
-            stack.callback(self._go_on, before)
+            stack.enter_context(waited_for(is_patient=True))
+            stack.callback(self._go_on, self._is_own)
+            self._is_own = not is_installed(name)
             stack.enter_context(session.watch.set_aside(is_heard=self._is_own))
             self._take_back()
             if self._is_own:
@@ -83,10 +94,30 @@ class Imports:
             else:
                 pop(session)
                 stack.enter_context(unnoticed())
-            module = _import(original, name, import_)
+            with waited_for(is_patient=not self._is_own):
+                module = self._imported(original, name, import_)
             if is_computed and not is_others(name):
                 session.imported.append(module)
             return module
+
+    def _imported(self, original: Load, name: str, import_: Any) -> ModuleType:
+        """Import it, and forget a module of the program where the run is given up meanwhile."""
+        if not self._is_own or name in sys.modules:
+            return _import(original, name, import_)
+        self._half_made.add(name)
+        try:
+            module = _import(original, name, import_)
+        except BaseException as error:
+            self._ended(name, is_whole=isinstance(error, Exception))
+            raise
+        self._ended(name, is_whole=True)
+        return module
+
+    def _ended(self, name: str, *, is_whole: bool) -> None:
+        if is_whole and self._session.tree.failure is None:
+            self._half_made.discard(name)
+        else:
+            _forget(name)
 
     def _go_on(self, is_own: bool) -> None:
         """All stand-ins are put in their places again, also in what was imported."""
@@ -110,6 +141,12 @@ class Imports:
 def _import(original: Load, name: str, import_: Any) -> ModuleType:
     """What this raises Python would raise too, as for a module that is not there."""
     return original(name, import_)
+
+
+def _forget(name: str) -> None:
+    """A module, and all that are part of it."""
+    for inside in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+        del sys.modules[inside]
 
 
 def is_installed(name: str) -> bool:

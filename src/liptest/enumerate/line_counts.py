@@ -47,7 +47,7 @@ class LineCount:
             return
         self._lines = 0
         while frame is not None and frame.f_code is not self._inside:
-            if not _is_own(frame):
+            if not is_own(frame):
                 frame.f_trace = self._at
             frame = frame.f_back
         sys.settrace(self._called)
@@ -63,7 +63,7 @@ class LineCount:
             _given_up[self._key] = True
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return None if _is_own(frame) else self._at
+        return None if is_own(frame) else self._at
 
     def _at(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
@@ -73,5 +73,6 @@ class LineCount:
         return self._at
 
 
-def _is_own(frame: FrameType) -> bool:
+def is_own(frame: FrameType) -> bool:
+    """Whether it is code of liptest."""
     return frame.f_code.co_filename.startswith(_PACKAGE)

@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from liptest.enumerate.caught_faults import is_noting
-from liptest.enumerate.line_counts import LineCount
+from liptest.enumerate.line_counts import LineCount, is_own
 from liptest.errors import BudgetError
 from liptest.runs.interrupts import is_in_finalizer
 from liptest.values.lines import line_in_words
@@ -68,9 +68,15 @@ def raise_soon(give_up: Callable[[], None], frame: FrameType | None, inside: Cod
 
     _ours[:] = [lambda *call: None]  # what is called from now on is not traced
     while frame is not None and frame.f_code is not inside:
-        frame.f_trace = trace
+        if not (is_own(frame) or _is_importing(frame)):  # which clean up
+            frame.f_trace = trace
         frame = frame.f_back
     sys.settrace(_ours[0])
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether it is code of the interpreter that imports a module."""
+    return frame is not None and frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def stop_tracing() -> None:
@@ -177,6 +183,8 @@ class _Watch:
         self.lines = LineCount(name, inside, self._goes_on)
         #: Whether the next look without progress is the last one.
         self.is_hurried = False
+        #: Whether what runs now is not the program's, and is waited for.
+        self.is_patient = False
         self._reached = progress()
         self._step = min(seconds, self.lines.after)
         self._looks = self._put_off = 0
@@ -187,7 +195,7 @@ class _Watch:
 
     def look(self, number: int, frame: FrameType | None) -> None:
         """As a handler of the timer's signal."""
-        if self._progresses():
+        if self._progresses() or self.is_patient:
             self._looks = 0
             self.lines.end()
         elif runs(self._inside, frame):
@@ -200,7 +208,8 @@ class _Watch:
     def _end(self, frame: FrameType | None) -> None:
         self.is_hurried = True
         self.timer.start(_AGAIN, _AGAIN)
-        if self._put_off < _MOST_PUT_OFF and is_in_finalizer(frame):
+        is_late = self._put_off >= _MOST_PUT_OFF
+        if not is_late and (is_in_finalizer(frame) or _is_importing(frame)):
             self._put_off += 1
             return
         self.lines.end()
@@ -216,12 +225,26 @@ class _Watch:
 
     def _goes_on(self, frame: FrameType) -> bool:
         """Give up a run after too many lines, unless another one has begun meanwhile."""
-        if self._progresses():
+        if self._progresses() or self.is_patient:
             return True
         if not _is_caught(frame):
             self.lines.note_given_up()
             self._give_up(too_many_lines(self._name, frame))
         return False
+
+
+@contextmanager
+def waited_for(*, is_patient: bool) -> Iterator[None]:
+    """Meanwhile give up no run for the time that it takes, where ``is_patient``."""
+    if not _watches:
+        yield
+        return
+    watch = _watches[-1]
+    before, watch.is_patient = watch.is_patient, is_patient
+    try:
+        yield
+    finally:
+        watch.is_patient = before
 
 
 def is_watched() -> bool:
@@ -237,7 +260,8 @@ def hurry() -> None:
 
 
 _SOON, _AGAIN = 1.0, 0.005
-# Times that it waits for the end of a finalizer, where what is raised is printed only.
+# Times that it waits for the end of a finalizer, where what is raised is printed only, or of what
+# the interpreter does to import a module.
 _MOST_PUT_OFF = 200
 _watches: list[_Watch] = []
 

@@ -196,10 +196,11 @@ class SymbolicStore:
         return _typed(count, int)
 
     def _added(self, storage: Any, kind: str) -> Any:
+        use = self.run.in_own_order(kind.upper())
         if type(storage) is RealColumn:
-            total = storage.sum_up(kind.upper(), in_pairs=False)
+            total = storage.sum_up(use, in_pairs=False)
         elif type(storage) is Column and storage.table.ndim == 1:
-            total = storage.sums(None, kind.upper())
+            total = storage.sums(None, use)
         else:
             raise NotSumsError("a sum of this")
         is_whole = storage.dtype.kind in "iub"

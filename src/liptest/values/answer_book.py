@@ -256,10 +256,20 @@ class AnswerBook:
         return self.reads_length or any(self.margins.values())
 
     def of_recipe(
-        self, recipe: Any, low: Table, high: Table, rounding: Rounding, *, is_whole: bool = False
+        self,
+        recipe: Any,
+        low: Table,
+        high: Table,
+        rounding: Rounding,
+        *,
+        is_whole: bool = False,
+        order: str = "",
     ) -> Answer:
-        """The answer of what a record adds between two numbers, by its value, (values,) each."""
-        key = recipe, self.bound
+        """The answer of what a record adds between two numbers, by its value, (values,) each.
+
+        Sums of floats that are added up in another ``order`` are another answer.
+        """
+        key = recipe, self.bound, order
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.tables)

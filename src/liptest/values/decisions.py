@@ -354,6 +354,10 @@ class DecidingRun(NoiseRun):
             variable = self._variables[answer.number] = len(self.noises) - 1
         return Form.variable(variable)
 
+    def in_own_order(self, use: str) -> str:
+        """Words of a sum that may be added up in another order than those before."""
+        return f"{use} (sum {len(self._variables) + 1})"
+
     def function_of_answers(self, function: AnswerFunction) -> Form:
         """The variable of a function of answers, the same for the same one."""
         answer = self.functions.get(function)

@@ -420,11 +420,12 @@ def add_column(reader: Reader, found: Any) -> RowsTotal:
 def add_rows(refuse: Any, series: RecordSeries) -> Any:
     """The sum; in which order polars adds floats is not known."""
     storage = series.numbers(".sum()").storage
+    use = storage.branching.noise.in_own_order(".sum()")
     if type(storage) is RealColumn:
-        return storage.sum_up(_once(storage, ".sum()"), in_pairs=False)
+        return storage.sum_up(use, in_pairs=False)
     if type(storage) is not Column or storage.table.ndim > 1:
         return refuse(".sum() of this column")
-    return _plain(storage.sums(None, _once(storage, ".sum()")))
+    return _plain(storage.sums(None, use))
 
 
 def average_rows(refuse: Any, series: RecordSeries) -> Any:
@@ -434,16 +435,10 @@ def average_rows(refuse: Any, series: RecordSeries) -> Any:
         return refuse(".mean() where the number of rows is private", "divide noisy sums")
     records = storage.answers.records
     storage.answers.read_length()
+    use = storage.branching.noise.in_own_order(".mean()")
     if type(storage) is RealColumn:
-        use = _once(storage, ".mean()")
         return storage.sum_up(use, in_pairs=False, scale=Fraction(1, records))
-    use = _once(storage, ".mean()")
     return _plain(storage.sums(None, use, scale=Fraction(1, records), kind=np.float64))
-
-
-def _once(storage: Any, use: str) -> str:
-    """In words of its own: another call may add the same floats up in another order."""
-    return f"{use} after {len(storage.branching.noise.noises)} numbers"
 
 
 def _plain(value: Any) -> Any:

@@ -300,9 +300,12 @@ class UserTotals(CountsRows, SeriesOfPandas):
         tables = np.where(kept, low, 0.0), np.where(kept, high, 0.0)
         book: AnswerBook = self._column.answers.per_user(self._per_user)
         recipe = self._recipe if self._among is None else (np.multiply, self._recipe, self._among)
-        answer = book.of_recipe(recipe, *tables, rounding=Rounding(margin), is_whole=self._is_whole)
-        kind = np.int64 if self._is_whole else np.float64
-        return self.branching.noise.value_of_answer(answer, kind)
+        run = self.branching.noise
+        order = "" if self._is_whole else run.in_own_order(".sum()")  # of the users
+        answer = book.of_recipe(
+            recipe, *tables, rounding=Rounding(margin), is_whole=self._is_whole, order=order
+        )
+        return run.value_of_answer(answer, np.int64 if self._is_whole else np.float64)
 
     def _looseness(self, largest: float) -> Fraction:
         """How far the rounding of each user's own sum moves two sums over all users (B16)."""

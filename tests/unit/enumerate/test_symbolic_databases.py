@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
@@ -306,3 +306,57 @@ def test_other_engines(frame: str) -> None:
 
     verdict = lt.check_privacy(released, table_of(rows=5_000), epsilon=1, floats="ideal")
     assert verdict.decision == "YES", verdict.reason
+
+
+# Sums of the same real numbers, by queries of which each has one number.
+SAME_SUMS = [
+    "TOTAL(x) FROM data WHERE city = 'Oslo'",
+    "TOTAL(x) FILTER (WHERE city = 'Oslo') FROM data",
+    "COALESCE(SUM(x), 0.0) FROM data WHERE city = 'Oslo'",
+    "TOTAL(CASE WHEN city = 'Oslo' THEN x ELSE 0.0 END) FROM data",
+    "TOTAL(x) FROM (SELECT x FROM data WHERE city = 'Oslo') AS chosen",
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations_with_replacement(SAME_SUMS, 2)])
+def test_sums_of_two_queries_do_not_cancel(one: str, other: str) -> None:
+    """In which order an engine adds up real numbers is not known, and their last digits differ."""
+
+    def released(con: Any, rng: Any) -> Any:
+        first, second = (con.execute(f"SELECT {own}").fetchone()[0] for own in (one, other))
+        return first - second + rng.laplace(scale=1e-14)
+
+    assert gap_of(released) > 100
+
+
+def _of_a_group(con: Any, rng: Any) -> Any:
+    groups = dict(con.execute("SELECT city, TOTAL(x) FROM data GROUP BY city").fetchall())
+    chosen = con.execute("SELECT TOTAL(x) FROM data WHERE city = 'Oslo'").fetchone()[0]
+    return groups.get("Oslo", 0.0) - chosen + rng.laplace(scale=1e-14)
+
+
+def _of_one_row(con: Any, rng: Any) -> Any:
+    query = "SELECT TOTAL(x), TOTAL(x) FILTER (WHERE city <> 'Bern') FROM data"
+    first, second = con.execute(query).fetchone()
+    return first - second + rng.laplace(scale=1e-14)
+
+
+def _of_users(con: Any, rng: Any) -> Any:
+    query = "SELECT TOTAL(MIN(own, 1.0)) FROM (SELECT SUM(x) AS own FROM data GROUP BY who) AS a"
+    first, second = (con.execute(query).fetchone()[0] for _ in range(2))
+    return first - second + rng.laplace(scale=1e-14)
+
+
+@pytest.mark.parametrize("program", [_of_a_group, _of_one_row, _of_users])
+def test_sums_of_groups_and_users_do_not_cancel(program: Any) -> None:
+    assert gap_of(program, has_users=program is _of_users) > 100
+
+
+def gap_of(program: Any, *, has_users: bool = False) -> float:
+    columns = {"x": lt.Real(0, 1), "city": lt.Category(CITIES)}
+    users = {"who": lt.Key()} if has_users else {}
+    unit = {"unit": "who", "at_most": 3} if has_users else {}
+    table: Any = lt.Table(columns | users, rows=1_000, **unit)
+    found = align(lt.mechanism(program, frame="sqlite").on_domain(table), table)
+    assert found.price is not None, found.reason
+    return float(found.epsilon)

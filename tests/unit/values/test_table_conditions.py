@@ -299,3 +299,17 @@ def test_two_sums_of_polars_do_not_cancel() -> None:
     found = align(lt.mechanism(released, frame="polars").on_domain(table), table)
     assert found.price is not None
     assert found.epsilon > 100
+
+
+def test_sums_over_users_in_two_orders_do_not_cancel() -> None:
+    columns = {"x": lt.Real(0, 1), "who": lt.Key()}
+    table: Any = lt.Table(columns, rows=1_000, unit="who", at_most=3)
+
+    def released(frame: Any, rng: Any) -> Any:
+        first = frame.groupby("who")["x"].sum().clip(0, 1).sum()
+        second = frame.groupby("who", sort=False)["x"].sum().clip(0, 1).sum()
+        return first - second + rng.laplace(scale=1e-14)
+
+    found = align(lt.mechanism(released).on_domain(table), table)
+    assert found.price is not None
+    assert found.epsilon > 100
