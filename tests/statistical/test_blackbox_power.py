@@ -167,7 +167,7 @@ def sequential_nos(seeds, failure, claim=1.0):
 
 
 def test_sequential_tests_of_tight_mechanisms_raise_few_alarms():
-    seeds = 400
+    seeds = 250
     assert is_plausible(seeds - sequential_nos(seeds, 0.05), seeds, at_least=0.95)
     # The same check notices a claim that is a fifth too small.
     assert not is_plausible(seeds - sequential_nos(seeds, 0.05, 0.6), seeds, at_least=0.95)

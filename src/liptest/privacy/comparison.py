@@ -448,15 +448,23 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
 
     Within ``laws_of_one_decision`` once for a dataset.
     """
-    known = _decision.get()
-    if known is None:
-        return mechanism.fresh_law(dataset)
-    key = id(mechanism), dataset.dtype.str, dataset.tobytes()
-    if key not in known:
+    known = _decision.get() or {}
+    kept = known.get(_key(mechanism, dataset))
+    return _computed_anew(mechanism, dataset) if kept is None else kept[1]
+
+
+def _computed_anew(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
+    """The law, kept for the rest of the decision."""
+    law, known = mechanism.fresh_law(dataset), _decision.get()
+    if known is not None:
         while len(known) >= _KEPT:
             known.pop(next(iter(known)))
-        known[key] = mechanism, mechanism.fresh_law(dataset)
-    return known[key][1]
+        known[_key(mechanism, dataset)] = mechanism, law
+    return law
+
+
+def _key(mechanism: Mechanism, dataset: IntArray) -> tuple[int, str, bytes]:
+    return id(mechanism), dataset.dtype.str, dataset.tobytes()
 
 
 @contextmanager
@@ -489,7 +497,7 @@ def check_same_law(
     """Ask for the law at a position of a batch again; NonDeterministicError when it has changed."""
     if not isinstance(laws, LawTable):
         return
-    again = exact_law(mechanism, dataset)
+    again = _computed_anew(mechanism, dataset)
     place = laws.distinct(np.array([position]))[0]
     earlier = dict(zip(laws.outputs, np.exp(np.maximum(laws.logs[place], -745.0)), strict=True))
     open_before, open_now = _unexplored_of(laws, int(place)), float(again.unexplored)

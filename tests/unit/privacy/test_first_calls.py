@@ -55,7 +55,7 @@ CALLS: dict[str, tuple[Any, str]] = {
         "as lt.Hypercube(5000), lt.Rec",
     ),
     "the data": (lambda check: check(count, [0, 1], epsilon=1), "<list> must be a ProductD"),
-    "an answer": (lambda check: check(0.7, CUBE, epsilon=1), "count, not what it answers"),
+    "an answer": (lambda check: check(0.7, CUBE, epsilon=1), "count, not its answer"),
     "a name": (
         lambda check: check("mine.py:total", CUBE, epsilon=1),
         "as from mine import total, not its name",
