@@ -12,6 +12,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import LiptestError
+from tests.shares import mostly_slow
 from tests.unit.enumerate.adding_programs import (
     LEAKING,
     PRIVATE,
@@ -52,12 +53,14 @@ def true_loss(function: Any) -> float:
     )
 
 
-@pytest.mark.parametrize("function", [*PRIVATE, counted_in_dict], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", mostly_slow([*PRIVATE, counted_in_dict], 3), ids=lambda f: f.__name__
+)
 def test_no_part_is_less_than_the_truth(function: Any) -> None:
     assert true_loss(function) <= proved_loss(function) + 1e-12
 
 
-@pytest.mark.parametrize("function", PRIVATE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", mostly_slow(PRIVATE, 4), ids=lambda f: f.__name__)
 def test_private_sums_are_proved_for_many_records(function: Any) -> None:
     epsilon = proved_loss(function)
     assert epsilon <= 2.2
@@ -67,7 +70,7 @@ def test_private_sums_are_proved_for_many_records(function: Any) -> None:
     assert (found.decision, found.method) == ("YES", "per-record")
 
 
-@pytest.mark.parametrize("function", LEAKING, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", mostly_slow(LEAKING, 3), ids=lambda f: f.__name__)
 def test_what_tells_more_than_sums_is_not_proved(function: Any) -> None:
     assert proved_loss(function) == math.inf
     found = lt.check_privacy(lt.mechanism(function), lt.Hypercube(3), epsilon=3.0, seed=1)
