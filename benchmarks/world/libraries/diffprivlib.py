@@ -203,7 +203,7 @@ ROWS = (
     ),
     _row(
         "quantile",
-        "tools.quantile, 2,990 bits of which at most 11 are set",
+        "tools.quantile of 2,990 bits, at most 11 of them set",
         "one bit more",
         _quantile,
         RUN,
@@ -254,7 +254,7 @@ ROWS = (
     ),
     _row(
         "nan",
-        "tools.sum of two numbers in [0, 1], of which one may be NaN",
+        "tools.sum of two numbers in [0, 1], one of them perhaps NaN",
         "one record changes",
         _nan_sum,
         _NEWEST,

@@ -137,7 +137,7 @@ ROWS = (
     _row(
         "opacus",
         "nan",
-        "the same, of 4 numbers of which one may be NaN",
+        "the same, of 4 numbers, one of them perhaps NaN",
         "one record changes",
         _nan_step,
         Report("arXiv 2602.17454, artifact: NaN survives clipping", _ARTIFACT),

@@ -104,7 +104,7 @@ ROWS = (
     Row(
         "smartnoise-sql-quantile",
         "smartnoise-sql",
-        "quantile of 1,493 bits of which at most 3 are set",
+        "quantile of 1,493 bits, at most 3 of them set",
         "one bit more",
         {"epsilon": 1.0},
         ("1.0.1", "1.0.2"),
@@ -135,7 +135,7 @@ ROWS = (
     Row(
         "smartnoise-synth-nan",
         "smartnoise-synth",
-        "DPcovariance of numbers of which one may be NaN",
+        "DPcovariance of numbers, one of them perhaps NaN",
         "one row changes",
         {"epsilon": 1.0},
         ("1.0.4", "1.0.8"),
