@@ -404,8 +404,9 @@ class Screen:
     def error(self, error: LiptestError, code: int, where: str = "") -> int:
         """One line on standard error; returns the exit code."""
         said = _in_commands(" ".join(str(error).split()), where)
-        said = said.removeprefix(f"{where}: ").removeprefix(f"{where.rpartition(':')[2]}: ")
         prefix = f"{where}: " if where else ""
+        if where:
+            said = said.removeprefix(prefix).removeprefix(f"{where.rpartition(':')[2]}: ")
         line = printable(f"error: {prefix}{said}")
         print(line, file=sys.stderr)
         return code

@@ -200,7 +200,7 @@ def test_code_that_ends_the_process_well_is_no_yes(folder: Path, way: str, worke
     output, errors = process.communicate(timeout=100)
     assert (process.returncode, output) == (4, "")
     name = way.partition("(")[0]
-    assert f"error: f.py:f: f: it called {name}, which ends the process" in errors
+    assert f"error: f.py:f: it called {name}, which ends the process" in errors
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def test_other_spellings_are_followed(code) -> None:
 
 def test_the_verdict_says_what_was_bounded_and_for_how_many_rows() -> None:
     said = str(check(scale_of_the_mean, 0.1))
-    assert "largest loss over all neighbouring values of these sums was bounded" in said
+    assert "largest loss over all values that neighbours give these sums was bounded" in said
     assert "for datasets of 20 records" in said
 
 
