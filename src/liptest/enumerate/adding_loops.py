@@ -20,6 +20,12 @@ from liptest.enumerate.function_source import (
     parameters_of,
 )
 from liptest.enumerate.record_code import NotAlike, analyse_loop
+from liptest.enumerate.tree_pieces import (
+    attribute_node,
+    flat_statements,
+    name_node,
+    tuple_node,
+)
 
 _PREFIX = "__added_by_records"
 _ADDING = frozenset({"append", "extend", "add", "update", "appendleft"})
@@ -255,7 +261,7 @@ class _AddingLoop:
         if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
             return
         inner, called = call.args[0], _id(call.func)
-        data: ast.expr = ast.copy_location(ast.Name(self._data, ast.Load()), call)
+        data: ast.expr = ast.copy_location(name_node(self._data), call)
         if called == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
             index, record = target.elts
             if isinstance(inner, ast.Name) and inner.id in alike and isinstance(index, ast.Name):
@@ -263,8 +269,8 @@ class _AddingLoop:
                 self._record = copy.deepcopy(record)
         elif called == "range" and isinstance(target, ast.Name) and self._is_length(inner, alike):
             self._index = target.id
-            call.args = [ast.copy_location(_call_of("len", data), call)]
-            place = ast.Name(self._index, ast.Load())
+            call.args = [ast.copy_location(ast.Call(name_node("len"), [data], []), call)]
+            place = name_node(self._index)
             self._record = ast.Subscript(data, place, ast.Load())
             ast.fix_missing_locations(ast.copy_location(self._record, call))
         if self._index and copies:
@@ -312,9 +318,9 @@ class _AddingLoop:
         if sums == starts.keys():
             self.lists_of_sums = {told: frozenset(sums)}
         writing = _Writing(effects, own, self._index, cells)
-        parts: list[ast.expr] = [_name(own), *map(_name, cells.values())]
-        writing.end = [ast.Expr(_method(told, "append", ast.Tuple(parts, ast.Load())))]
-        body = [part for node in loop.body for part in _as_list(writing.visit(node))]
+        parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
+        writing.end = [_append(told, parts)]
+        body = flat_statements(writing.visit(node) for node in loop.body)
         if not isinstance(body[-1], ast.Continue):
             body += writing.end
         begin: list[ast.stmt] = [_assigned(own, ast.List([], ast.Load()))]
@@ -326,8 +332,8 @@ class _AddingLoop:
         at = {start for name, start in starts.items()}
         made += [self._body[start] for name, start in starts.items() if name not in copies]
         for name in starts:
-            before = [] if name in copies else [_name(name)]
-            made.append(_assigned(name, ast.Tuple([*before, _name(told)], ast.Load())))
+            before = [] if name in copies else [name_node(name)]
+            made.append(_assigned(name, tuple_node([*before, name_node(told)])))
         for node in made:
             ast.fix_missing_locations(ast.copy_location(node, self._body[self._place]))
         head = [node for k, node in enumerate(self._body[: self._place]) if k not in at]
@@ -372,7 +378,7 @@ class _Writing(ast.NodeTransformer):
         if effect.key is not None and not effect.is_write_at(self._index):
             parts.append(effect.key)
         parts.append(effect.amount)
-        return ast.Expr(_method(self._own, "append", ast.Tuple(parts, ast.Load())))
+        return _append(self._own, parts)
 
 
 class _Entries(ast.NodeTransformer):
@@ -450,20 +456,12 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else _id(node)
 
 
-def _name(name: str) -> ast.expr:
-    return ast.Name(name, ast.Load())
-
-
 def _assigned(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
+    return ast.Assign([name_node(name, ast.Store())], value)
 
 
-def _call_of(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(_name(name), list(arguments), [])
-
-
-def _method(name: str, method: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_name(name), method, ast.Load()), list(arguments), [])
+def _append(name: str, entries: list[ast.expr]) -> ast.stmt:
+    return ast.Expr(ast.Call(attribute_node(name, "append"), [tuple_node(entries)], []))
 
 
 def _to_load(node: ast.expr) -> ast.expr:
@@ -472,7 +470,3 @@ def _to_load(node: ast.expr) -> ast.expr:
         if isinstance(part, (ast.Name, ast.Tuple, ast.Subscript)):
             part.ctx = ast.Load()
     return made
-
-
-def _as_list(made: Any) -> list[ast.stmt]:
-    return made if isinstance(made, list) else [made]

@@ -55,6 +55,7 @@ from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
     call_of_folds,
+    flat_statements,
     lambda_node,
     name_node,
     nodes_in,
@@ -170,7 +171,7 @@ class _Rewriter:
         if not rewriting.changes and not calls:
             return None
         made = source.compiled(
-            source.with_body(begun_before(_flat(body))), helpers | rewriting.helpers
+            source.with_body(begun_before(flat_statements(body))), helpers | rewriting.helpers
         )
         self._reach(made)
         return made
@@ -179,12 +180,6 @@ class _Rewriter:
 def _has_slices(node: ast.expr) -> bool:
     entries = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(isinstance(entry, (ast.Slice, ast.Starred)) for entry in entries)
-
-
-def _flat(parts: list[Any]) -> list[ast.stmt]:
-    return [
-        statement for part in parts for statement in (part if isinstance(part, list) else [part])
-    ]
 
 
 class _Folding(Spellings):

@@ -50,3 +50,8 @@ def nodes_in(body: Iterable[ast.stmt], *kinds: type[ast.AST]) -> Iterator[Any]:
     """All nodes of some kinds in statements."""
     for statement in body:
         yield from (node for node in ast.walk(statement) if isinstance(node, kinds))
+
+
+def flat_statements(parts: Iterable[Any]) -> list[ast.stmt]:
+    """Statements, of which some are given in lists."""
+    return [one for part in parts for one in (part if isinstance(part, list) else [part])]

@@ -185,10 +185,10 @@ def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     alignment = early.alignment
     assert alignment is not None
     reason = unproved_words(alignment, task.claim)
-    records = early.records.remedy if early.records is not None else None
-    if records is not None and early.records is not None and not alignment.has_price:
-        reason = early.records.reason
+    remedy: Remedy | None = None
     if not alignment.has_price:
+        if early.records is not None and early.records.remedy is not None:
+            reason, remedy = early.records.reason, early.records.remedy
         reason = f"not proved: {reason}"
     refutation = early.refutation
     if refutation is not None and refutation.is_too_dear:
@@ -202,9 +202,9 @@ def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
     verdict = verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
-    if alignment.enough is None:
-        return verdict if alignment.has_price else replace(verdict, remedy=records)
-    return replace(verdict, remedy=Remedy(delta=float(text_above(rounded_above(alignment.enough)))))
+    if alignment.enough is not None:
+        remedy = Remedy(delta=float(text_above(rounded_above(alignment.enough))))
+    return replace(verdict, remedy=remedy)
 
 
 def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:
