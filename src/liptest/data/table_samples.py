@@ -27,6 +27,11 @@ class DrawnFrames:
     modulus: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.modulus, (Mapping, type(None))):
+            raise InputError(
+                f'modulus={shown(self.modulus)} must map columns to numbers: {{"age": 0.1}}',
+                name="modulus",
+            )
         for name, rate in (self.modulus or {}).items():
             kind = self.table.columns.get(name)
             if kind is None or not kind.is_real:

@@ -145,7 +145,9 @@ def test_what_probes_do_not_speak_of() -> None:
         assert words in str(verdict)
 
 
-@pytest.mark.parametrize("modulus", [{"y": 1}, {"member": 1}, {"x": -1}, {"x": math.inf}])
+@pytest.mark.parametrize(
+    "modulus", [{"y": 1}, {"member": 1}, {"x": -1}, {"x": math.inf}, {"x": math.nan}, [1], 2.0]
+)
 def test_declarations_that_say_nothing_are_refused(modulus: Any) -> None:
     with pytest.raises(InputError, match="modulus"):
         drawn(modulus)
