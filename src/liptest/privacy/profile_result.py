@@ -144,7 +144,7 @@ class PrivacyProfile(Record):
         return ExceptionMass(value, delta, lower, upper)
 
     def gdp(self, *, epsilon: float, exception_mass: float) -> GdpAnswer:
-        """YES, NO or INCONCLUSIVE to: does the claim hold except on datasets of total ``exception_mass``.
+        """Whether the claim holds except on datasets of total probability ``exception_mass``.
 
         Raises InputError unless epsilon > 0 and 0 < exception_mass < 1.
         """

@@ -195,7 +195,7 @@ def test_only_the_named_file_is_read(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_file_is_said_without_its_rows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"name\nsecret \xe9\n")
-    with pytest.raises(lt.errors.InputError, match="not utf-8 encoded|Invalid unicode") as caught:
+    with pytest.raises(lt.errors.InputError, match=r"not utf-8 encoded|Invalid unicode") as caught:
         fit(tmp_path / "a.csv")
     assert "secret" not in str(caught.value)
 
