@@ -63,7 +63,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
         f"{_RENYI}: refute_rho: search.best > bound -> search.best >= bound",
         f"{_SCREEN}: _rho_of: above > limit -> above >= limit",
-        f"{_SCREEN}: normal_quantiles: tail < _BREAK -> tail <= _BREAK",
+        "privacy/quantiles.py: quantiles_of_logs: tail < _BREAK -> tail <= _BREAK",
         f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
         f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
         f"{_TRADE}: _positive: gap <= 0 -> gap < 0",
@@ -128,7 +128,6 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_NOISE}: DiscreteGaussian.hockey_stick_at: 2 * last - 1 -> 2 * last - 2",
     ),
     "a margin of safety, larger or smaller by little": (
-        f"{_COMPARE}: _screen_divergences: 2 * slack[where] -> 3 * slack[where]",
         f"{_WITNESS}: PrivacyWitness.least_delta: 2 ** 40 -> 2 ** 41",
         f"{_WITNESS}: PrivacyWitness.least_delta: Fraction(1, 2 ** 40) -> Fraction(2, 2 ** 40)",
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
@@ -215,7 +214,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_SCREEN}: largest_losses: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",
     ),
     "the ends meet a little later, and the pairs are visited": (
-        "privacy/proof.py: _visited_or_enclosed: 1 + _MEET -> 1 - _MEET",
+        "privacy/proof.py: ExactMeasure.ends_meet: 1 + _MEET -> 1 - _MEET",
     ),
     "the size of a slice": (
         "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: SLICE_BYTES // (8 * "
