@@ -17,7 +17,7 @@ from liptest.balls import precision
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, exact_ball
 from liptest.privacy import proof, refutation
 from liptest.privacy.claims import Claim
-from liptest.privacy.exhaustive import PairBlock, ValueLaws, uncertain_pair
+from liptest.privacy.exhaustive import PairBlock, ValueLaws, exhaustive_size, uncertain_pair
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.remedies import _epsilon_at
 from liptest.privacy.renyi import PairOrders
@@ -128,3 +128,19 @@ def test_a_search_says_that_laws_were_too_dear(monkeypatch: pytest.MonkeyPatch) 
     assert search.try_pairs(iter([(0, 1)] * 9))
     assert found.is_too_dear
     assert found.pairs < 9
+
+
+def test_edges_are_proved_for_classes_of_the_package_alone() -> None:
+    class Mine(lt.Count):
+        """Says of itself that its edges are proved."""
+
+    def mechanism(statistic: Any) -> lt.StatisticMechanism:
+        coin = np.log(np.full(2, 0.5))
+        return lt.StatisticMechanism(
+            statistic, [0, 1], lambda values: np.tile(coin, (len(values), 1))
+        )
+
+    domain = lt.Hypercube(3)
+    assert Mine.proved_edges
+    assert exhaustive_size(mechanism(lt.Count()), domain).condition == ""
+    assert "declared" in exhaustive_size(mechanism(Mine()), domain).condition
