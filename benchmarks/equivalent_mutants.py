@@ -385,4 +385,11 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "int(domain.strides[axis])) -> distinct.reshape(-2, domain.sizes[axis], "
         "int(domain.strides[axis]))",
     ),
+    "a ball that is not just one float": (
+        "privacy/intervals.py: _tail_is_below: tail <= arb(failure) -> tail < arb(failure)",
+    ),
+    "an error of a pair, which is the same in both orders": (
+        f"{_REMEDY}: _stick: laws.screen_error(left, right) -> laws.screen_error(right, left)",
+    ),
+    "a row that no part has": (f"{_JUDGE}: LossJudge.judge_piece: counted = -1 -> counted = -2",),
 }
