@@ -36,7 +36,7 @@ from liptest.enumerate.pass_forms import NotFolded, without_names
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
-from liptest.enumerate.replaceable_names import is_foreign, is_own, names_in
+from liptest.enumerate.replaceable_names import is_foreign, is_own_module, names_in
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
@@ -136,7 +136,7 @@ class _Rewriter:
 
     def _compiled(self, function: FunctionType) -> Any:
         module = function.__globals__.get("__name__")
-        if is_foreign(module) or is_own(module):
+        if is_foreign(module) or is_own_module(module):
             return None
         source = read_source(function)
         if source is None:
