@@ -39,8 +39,10 @@ _MOST_FILLED = 4096
 _CALL = re.compile(r"(?:\w+\.)*(\w+)\s*\(")
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 # Of objects they compare each with each, and numbers of other types keep them.
-_OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
-_OF_LISTS += (np.round, np.around, np.clip)
+_OF_LISTS: tuple[Callable[..., Any], ...] = (
+    *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
+    *(np.round, np.around, np.clip),
+)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING, _FROM_ITERATOR = np.array, np.fromiter
@@ -276,7 +278,7 @@ def _symbolic_array(session: Session, value: Any) -> Any:
 
 
 def _of_symbols(session: Session, value: Any) -> Any:
-    """Numbers in a list, or in NumPy's array of objects, as an array; None where none is symbolic."""
+    """Numbers of a list, or of NumPy's array of objects, as an array; None: none is symbolic."""
     is_array = type(value) is np.ndarray and value.dtype == object
     entries = value.ravel().tolist() if is_array else value
     if type(entries) not in (list, tuple) or not any(map(is_symbolic, entries)):

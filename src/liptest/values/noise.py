@@ -76,13 +76,16 @@ class AnyNoise(NoisyNumber):
     form: Form
     #: How often floats have rounded what the program calculated from its draws.
     roundings: int = 0
-    #: Whether it is 0.0 or -0.0.
-    is_zero = False
 
     @property
     def is_precise(self) -> bool:
         """Whether no float is rounded on its way, or that has probability 0 to matter."""
         return True
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is 0.0 or -0.0."""
+        return False
 
     def linear(self) -> Form | None:
         """What it is as a sum of noise; None where it is rounded."""

@@ -84,7 +84,9 @@ PROGRAMS: list[tuple[Any, dict[Any, float]]] = [
 ]
 
 
-@pytest.mark.parametrize("program, expected", PROGRAMS, ids=lambda one: getattr(one, "__name__", ""))
+@pytest.mark.parametrize(
+    ("program", "expected"), PROGRAMS, ids=[program.__name__ for program, _ in PROGRAMS]
+)
 def test_types_and_signs_of_zero_are_those_of_numpy(program: Any, expected: Any) -> None:
     with without_repetition():
         law = dict(lt.output_law(program, [1, 0, 1]))
