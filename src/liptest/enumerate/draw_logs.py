@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
 from liptest.values.branching import Branching
+from liptest.values.known_draws import KNOWN
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
@@ -59,8 +60,10 @@ class DrawnAtOnce:
         """A real number, or an array of them."""
         return number.as_drawn().replay(self._inside)
 
-    def next_order(self, total: int, length: int) -> NDArray[Any]:
-        """Positions in a random order."""
+    def next_order(self, total: int, length: int) -> NDArray[Any] | None:
+        """Positions in a random order; a draw by plain weights is none."""
+        if total == KNOWN:
+            return None
         return self._rng.permutation(total)[:length]
 
     def note_order(self, total: int, positions: NDArray[Any]) -> None:

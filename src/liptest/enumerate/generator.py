@@ -47,6 +47,7 @@ from liptest.values.curved import scaled_noise
 from liptest.values.drawn_order import DrawnOrder
 from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.grid import GRID, UNIT, Line, exact_line
+from liptest.values.known_draws import draw_known, drawn, known_weights, noted_seed
 from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
@@ -325,11 +326,30 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         sample = self.random_order(a, size) if is_order else None
         if sample is not None:
             return sample
+        if p is not None and replace and axis == 0:
+            chosen = self._known("choice", a, size, p)
+            if chosen is not None:
+                return chosen
         items = _items_of(a)
         place = place_by_weights(items, p) if p is not None and size is None else None
         if place is not None:
             return self._noted_choice(items, place, axis)
         return self._choose_among(a, items, size, replace, p, axis, shuffle)
+
+    def _known(self, method: str, first: Any, size: Any, weights: Any) -> Any:
+        """A draw whose weights are known to the outside; None for all others."""
+        seed = noted_seed(self._tree)
+        if seed is not None:
+            return drawn(method, first, size, weights, seed)
+        known = known_weights(self._tree, weights)
+        if known is None:
+            return None
+        self._guard(size)
+        return draw_known(self._tree, method, first, size, known)
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+        counts = self._known("multinomial", n, size, pvals)
+        return super().multinomial(n, pvals, size) if counts is None else counts
 
     @raises_as_numpy
     def _choose_among(

@@ -65,6 +65,7 @@ from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.curved import CurvedRun
 from liptest.values.decisions import winners_of
 from liptest.values.grid import Split
+from liptest.values.known_draws import ends_refused
 from liptest.values.rounding import Near
 from liptest.values.row_cells import MOST_CELLS
 from liptest.values.weights import Selection
@@ -355,7 +356,8 @@ def _explored(
                     if tree.pasts.is_stale:
                         break
                 choices, noises = tuple(tree.path), tuple(path_run.noises)
-                raises = isinstance(output, Raised)
+                refused = output == Raised("ValueError") and ends_refused(tree.path)
+                raises = isinstance(output, Raised) and not refused
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 moved = moved_by(tree, output)
                 left = () if tree.loops is None else tree.loops.exits_of_run()

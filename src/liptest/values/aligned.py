@@ -37,11 +37,14 @@ from liptest.values.free_functions import (
     FINITE,
     FREE,
     FREE_FUNCTIONS,
+    OF_KNOWN,
     TOTAL,
     SharedCall,
+    has_place_for_all,
     to_whole,
 )
 from liptest.values.functions_of_answers import (
+    OF_SCORES,
     UNKNOWN,
     absolute_form,
     compared_form,
@@ -68,26 +71,6 @@ _PLACES: dict[Any, int] = {np.argmax: 1, np.argmin: -1}
 _DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
 _NUMBERS, _ROUNDING = (int, float, np.generic), (np.floor, np.ceil, np.rint, np.trunc)
 _LARGEST: dict[Any, int] = {np.max: 1, np.amax: 1, np.min: -1, np.amin: -1}
-
-
-class ScoreTable:
-    """How answers become weights of choices; ``weights`` fills it in."""
-
-    #: What stands for scores and weights, and calculates with answers in a way of its own.
-    types: frozenset[type] = frozenset()
-    #: ``(number, how, kind)`` of a number with noise in it.
-    rounded: Callable[[Any, str, Any], Any]
-    #: ``(score, kind)``.
-    exp: Callable[[Any, Any], Any]
-    #: Whether numbers are ``(scores)``.
-    are_scores: Callable[[list[Any]], bool]
-    #: ``(scores, kind, sign)``, -1 for the smallest.
-    largest: Callable[..., Any]
-    #: ``(run, answer, rounding)`` of a sum of 32 bits.
-    single: Callable[..., Any]
-
-
-OF_SCORES = ScoreTable()
 
 
 class AlignedRun(DecidingRun):
@@ -230,20 +213,26 @@ class AlignedRun(DecidingRun):
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
             return self._chosen(*arguments)
-        if not (function in FREE_FUNCTIONS and (self.releases or function in ALWAYS_RELEASED)):
+        is_sum = function in OF_KNOWN
+        is_followed = function in ALWAYS_RELEASED or (self.releases and function in FREE_FUNCTIONS)
+        if not (is_sum or is_followed):
             return NotImplemented
         array, *more = arguments
         if type(array) is not SymbolicArray or not array.size:
             return NotImplemented
+        if function is np.bincount and not has_place_for_all(array, *more, **options):
+            return NotImplemented
         cells = array.cells
         if not all(_is_of_data(cell) or not is_symbolic(cell) for cell in cells.flat):
+            return NotImplemented
+        if is_sum and not all(type(cell) is ReleasedValue for cell in cells.flat):
             return NotImplemented
         if any(issubclass(type(option), Symbolic) for option in (*more, *options.values())):
             return NotImplemented
         released = [_known(cell, f"numpy.{function.__name__}") for cell in cells.flat]
         if not all(map(_is_finite, released)):
             return NotImplemented
-        model = function(np.ones(array.shape, array.dtype), *more, **options)
+        model = function(np.zeros(array.shape, array.dtype), *more, **options)
         call = SharedCall(function, tuple(more), options, array)
         choices = array.size if function in _PLACES else 0
 
@@ -542,7 +531,7 @@ class AlignedValue(NoisyData):
 class ReleasedValue(NoisyData):
     """A function of what is known to the outside: ``function(*arguments)``, None of a form."""
 
-    __slots__ = ("_at_point", "_choices", "_finite", "arguments", "function", "node")
+    __slots__ = ("_at_point", "_finite", "arguments", "choices", "function", "node")
 
     __hash__ = SymbolicValue.__hash__
 
@@ -563,13 +552,15 @@ class ReleasedValue(NoisyData):
         # Its value and size at the point of the run, once they were computed.
         self._at_point: tuple[Any, Fraction] | None = None
         self._finite = is_finite
-        self._choices = choices
+        self.choices = choices
         self.node = run.number_node()
 
     def concretise(self, use: str) -> Any:
-        if use == "the output" or not self._choices:
+        if use == "the output":
             return super().concretise(use)
-        return self.kind(self.run.choose_value(self.node, self._choices, self.evaluate))
+        if not self.choices:
+            self.refuse(use)
+        return self.kind(self.run.choose_value(self.node, self.choices, self.evaluate))
 
     @property
     def is_finite(self) -> bool:
@@ -624,6 +615,9 @@ class ReleasedValue(NoisyData):
             released = _known(other, "a comparison")
             at = lambda: bool(comparison(self.evaluate(), released.evaluate()))  # noqa: E731
             return run.decide((comparison.__name__, self.node, released.node), at)
+        chosen = run._known_ways.get(("value", self.node)) if self.choices else None
+        if chosen is not None:
+            return comparison(self.kind(chosen), other)
         if self.function is None and self._finite:
             return self.arguments[0].compare(comparison, other)
         if not (self._finite and math.isfinite(other)):
@@ -644,7 +638,7 @@ class ReleasedValue(NoisyData):
         finite = self._finite
         if not finite and issubclass(kind, (int, np.integer)):
             self.refuse(f"{kind.__name__}() of what may be NaN or infinite")
-        return ReleasedValue(self.run, kind, kind, (self,), is_finite=finite, choices=self._choices)
+        return ReleasedValue(self.run, kind, kind, (self,), is_finite=finite, choices=self.choices)
 
     def rounded(self, how: str, kind: Any) -> Any:
         if not self._finite and not issubclass(kind, float):

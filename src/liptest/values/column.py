@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
+from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.drawn_order import DrawnOrder
+from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_parts import DrawnPart, line_of

@@ -118,6 +118,10 @@ def _fault_of(error: BaseException, exported: bool) -> Fault | None:
     frames = _frames_of(error)
     while frames and _is_library(frames[-1][0]):
         frames.pop()
+    if isinstance(error, AttributeError):
+        # Who asked for it decides whose error it is.
+        while frames and frames[-1][0].co_name == "__getattr__" and _is_ours(frames[-1][0]):
+            frames.pop()
     named = _names_a_class(error) or (exported and _was_read_only(error))
     if not frames or not (named or _is_ours(frames[-1][0])):
         return None

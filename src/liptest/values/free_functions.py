@@ -15,11 +15,21 @@ TOTAL = frozenset(
 )
 FREE = TOTAL | {np.exp, np.log, np.sqrt, np.log1p, np.expm1, np.log2, np.log10, np.exp2}
 #: Functions of arrays, of which the shape of the result follows from that of the array.
-ALWAYS_RELEASED = frozenset({np.median, np.percentile, np.quantile, np.std, np.var, np.ptp})
+ALWAYS_RELEASED = frozenset(
+    {np.median, np.percentile, np.quantile, np.std, np.var, np.ptp, np.bincount}
+)
 FREE_FUNCTIONS = ALWAYS_RELEASED | {
     *(np.argmax, np.argmin, np.max, np.min, np.amax, np.amin, np.sort, np.argsort),
 }
+#: Those that are sums of noise where their numbers are: of known numbers alone they are free.
+OF_KNOWN = frozenset({np.sum, np.mean, np.cumsum})
 FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}
+
+
+def has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any = 0) -> bool:
+    """Whether ``numpy.bincount`` has as many places, whatever is drawn: whole numbers below k."""
+    most = [getattr(cell, "choices", 0) for cell in array.cells.flat]
+    return array.ndim == 1 and weights is None and min(most) > 0 and max(most) <= minlength
 
 
 def to_whole(how: str, kind: Any, value: Any) -> Any:

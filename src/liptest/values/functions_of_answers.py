@@ -71,6 +71,26 @@ class AnsweringRun(Protocol):
         ...
 
 
+class ScoreTable:
+    """How answers become weights of choices; ``weights`` fills it in."""
+
+    #: What stands for scores and weights, and calculates with answers in a way of its own.
+    types: frozenset[type] = frozenset()
+    #: ``(number, how, kind)`` of a number with noise in it.
+    rounded: Callable[[Any, str, Any], Any]
+    #: ``(score, kind)``.
+    exp: Callable[[Any, Any], Any]
+    #: Whether numbers are ``(scores)``.
+    are_scores: Callable[[list[Any]], bool]
+    #: ``(scores, kind, sign)``, -1 for the smallest.
+    largest: Callable[..., Any]
+    #: ``(run, answer, rounding)`` of a sum of 32 bits.
+    single: Callable[..., Any]
+
+
+OF_SCORES = ScoreTable()
+
+
 def is_neutral(function: Any, number: Any) -> bool:
     """Whether a bound bounds nothing."""
     return function in _EXTREMES and bool(number == -_EXTREMES[function] * math.inf)

@@ -16,8 +16,8 @@ import numpy as np
 
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
-from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue, NoisyData, ReleasedValue
-from liptest.values.functions_of_answers import result_kind
+from liptest.values.aligned import AlignedRun, AlignedValue, NoisyData, ReleasedValue
+from liptest.values.functions_of_answers import OF_SCORES, result_kind
 from liptest.values.noise import KINDS, exact_number
 from liptest.values.protocol import Operation, SymbolicValue, is_symbolic
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
-from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue, NoisyData, ReleasedValue
-from liptest.values.functions_of_answers import result_kind
+from liptest.values.aligned import AlignedRun, AlignedValue, NoisyData, ReleasedValue
+from liptest.values.functions_of_answers import OF_SCORES, result_kind
 from liptest.values.protocol import Operation, SymbolicValue
 from liptest.values.rounded_sums import Rounding
 from liptest.values.rounding import SHARE_OF_FLOATS

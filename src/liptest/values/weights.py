@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from liptest.symbolic.answer_functions import Ends
 from liptest.symbolic.forms import Form, Terms
 from liptest.symbolic.noise import Noise
-from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
+from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
-from liptest.values.functions_of_answers import largest_form, result_kind
+from liptest.values.functions_of_answers import OF_SCORES, largest_form, result_kind
 from liptest.values.noise_run import NoisyNumber
 from liptest.values.protocol import (
     ARITHMETIC,

@@ -14,6 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.outputs import canonical_output
+from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Raised
 from liptest.values import faults
 from liptest.values.faults import fault_in, raises_as_numpy
@@ -252,3 +253,17 @@ def test_parts_as_many_as_noise_says_are_followed() -> None:
     assert weights[2] == pytest.approx(1 / 6)
     assert weights[4] == pytest.approx(1 / 24)
     assert weights[Raised("ZeroDivisionError")] == pytest.approx(1 / 6)
+
+
+def test_who_asks_for_an_attribute_that_is_missing_made_the_error() -> None:
+    asked = code_of_liptest("def asked(number):\n    return number.nothing", "asked")
+
+    def ours(data: Any, rng: Any) -> Any:
+        return asked(rng.laplace())
+
+    def theirs(data: Any, rng: Any) -> Any:
+        return rng.laplace().nothing
+
+    with pytest.raises(LiptestError, match="liptest itself raised AttributeError"):
+        lt.output_law(ours, DATA)
+    assert dict(lt.output_law(theirs, DATA)) == {Raised("AttributeError"): 1}
