@@ -37,6 +37,7 @@ from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
+from liptest.enumerate.returns_of_loops import with_returns_behind_loops
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
@@ -144,7 +145,8 @@ class _Rewriter:
             return None
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
-        return self._with_folds(source)
+        is_cut = self._tail is not None and self._tail.parts.source.function is function
+        return self._with_folds(source if is_cut else with_returns_behind_loops(source))
 
     def _collecting(self, function: FunctionType) -> Any:
         """A generator function that gives what is walked later where it is given a column."""
