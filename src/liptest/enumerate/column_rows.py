@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import ByKey, RecordSeries
 from liptest.values.rounded_sums import Rounding
 
+if TYPE_CHECKING:
+    from liptest.enumerate.symbolic_data import Program
+
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
 _LARGEST = 1 << 62
@@ -45,8 +49,26 @@ def rewritten_for_columns(
     With ``samplers`` loops that start over say where their passes begin. To be called within the
     analysis that runs it.
     """
-    folds = Folds(rows_of, length_of=length_of, rows_together=rows_together, samplers=samplers)
+    folds = Folds(
+        rows_of,
+        length_of=length_of,
+        rows_together=rows_together,
+        samplers=samplers,
+        follows_flips=True,
+    )
     return fold_loops(function, folds, tail)
+
+
+def choosing_at_once(
+    program: Program, function: Any, called: Callable[[Any], Callable[[Any, Any], Any]]
+) -> Program:
+    """A program that knows itself with loops that try places as one choice (``flip_loops``).
+
+    ``called`` makes of a function one of datasets and a generator.
+    """
+    folds = Folds(lambda value: None, follows_flips=True)
+    made = fold_loops(function, folds)
+    return replace(program, at_once=called(made)) if folds.flips_found else program
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:

@@ -43,6 +43,7 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
+from liptest.values.flips import Hit, is_of_scores, place_by_flips
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
@@ -70,6 +71,13 @@ def _tree_of(value: Any) -> ChoiceTree | None:
     elif type(value) is SymbolicArray:
         tree = value.storage.branching
     return tree if isinstance(tree, ChoiceTree) else None
+
+
+def _is_read_alike(value: Any) -> bool:
+    """Whether it is constant data or numbers of the analysis: reading it changes nothing."""
+    if type(value) in (list, tuple) and any(map(is_of_scores, value)):
+        return all(map(_is_read_alike, value))
+    return is_of_scores(value) or is_plain(value)
 
 
 class Samplers(Protocol):
@@ -111,6 +119,8 @@ class Folds:
         Knows functions that only draw: then loops that start over are counted as one pass.
     rows_together
         What ``zip`` gives of columns of the same records; None of all else.
+    follows_flips
+        Whether loops that try places with weights are one choice; ``flips_found`` counts them.
     """
 
     def __init__(
@@ -121,6 +131,7 @@ class Folds:
         *,
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
+        follows_flips: bool = False,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
@@ -128,6 +139,8 @@ class Folds:
         self.samplers = samplers
         self._rows_together = rows_together
         self._methods = PureMethods()
+        self.follows_flips = follows_flips
+        self.flips_found = 0
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -549,6 +562,33 @@ class Folds:
         passes = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
         self.loops_summed_up += passes is not None
         return passes
+
+    def shuffled(self, rng: Any, count: Any) -> Iterable[int]:
+        """``order = list(range(count))`` after ``rng.shuffle(order)``."""
+        order = [*range(count)]
+        rng.shuffle(order)
+        return order
+
+    def flips(
+        self,
+        rng: Any,
+        count: Callable[[], Any],
+        weight: Callable[[Any], Any],
+        known: Callable[[], tuple[Any, ...]],
+        is_order: bool,
+    ) -> Hit | None:
+        """The place that a loop tries with success; None where it is to be run."""
+        tree = _tree_of(rng)
+        if tree is None:
+            return None
+        try:
+            number = count()
+            if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
+                return None
+            place = place_by_flips(tree, int(number), weight, is_order=is_order)
+        except Exception:  # the loop itself raises it, or does not get there
+            return None
+        return None if place is None else Hit(np.int64(place), place)
 
     def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""

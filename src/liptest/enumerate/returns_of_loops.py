@@ -43,22 +43,24 @@ class _Behind(ast.NodeTransformer):
 def _returning(node: ast.While) -> ast.If | None:
     """The one statement ``if ..: ..; return ..`` of a loop that nothing but returns leave."""
     is_endless = isinstance(node.test, ast.Constant) and node.test.value is True
-    if not is_endless or node.orelse or any(_jumps(node.body, ast.Break)):
+    if not is_endless or node.orelse or any(jumps(node.body, ast.Break)):
         return None
     ways = [one for one in node.body if isinstance(one, ast.If) and _returns(one)]
-    return ways[0] if len(ways) == 1 and not any(_jumps(ways[0].body, ast.Continue)) else None
+    return ways[0] if len(ways) == 1 and not any(jumps(ways[0].body, ast.Continue)) else None
 
 
 def _returns(node: ast.If) -> bool:
     return not node.orelse and isinstance(node.body[-1], ast.Return)
 
 
-def _jumps(parts: Iterable[ast.AST], kind: type[ast.stmt]) -> Iterator[ast.AST]:
+def jumps(
+    parts: Iterable[ast.AST], kind: type[ast.AST] | tuple[type[ast.AST], ...]
+) -> Iterator[ast.AST]:
     """The statements that leave, or go on with, the loop around these parts."""
     for part in parts:
         if isinstance(part, kind):
             yield part
         elif isinstance(part, _LOOPS):
-            yield from _jumps(part.orelse, kind)
+            yield from jumps(part.orelse, kind)
         elif not isinstance(part, _OTHER_SCOPES):
-            yield from _jumps(ast.iter_child_nodes(part), kind)
+            yield from jumps(ast.iter_child_nodes(part), kind)

@@ -114,6 +114,8 @@ class Program:
     takes_generator: bool = True
     #: What makes a function of datasets of one of what the program gets.
     presented: Callable[[RandomFunction], RandomFunction] = _as_it_is
+    #: The function with loops that try places as one choice, where it has any (``flip_loops``).
+    at_once: RandomFunction | None = None
 
     def as_written(self, output: Output) -> RandomFunction:
         """What answers, on plain data, what a run with symbolic data has answered."""
@@ -547,6 +549,8 @@ def _check_point(
     plain.draw_log = replay
     session.follow(plain)
     written = program.as_written(predicted)
+    if program.at_once is not None and any(map(is_of_tries, choices)):
+        written = program.at_once
     again = Run(written, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
     plain.path = list(_with_weights(choices))
     try:
@@ -592,6 +596,11 @@ def _with_weights(choices: list[tuple[Branches, int]]) -> Iterator[tuple[Any, in
             yield branches.with_plain_data(), taken
         elif not isinstance(branches, (Split, UnweightedBranches)):
             yield branches, taken
+
+
+def is_of_tries(choice: tuple[Branches, int]) -> bool:
+    """Whether a choice with weights stands for tries one after another."""
+    return isinstance(choice[0], Selection) and choice[0].is_of_tries
 
 
 def _differs(program: Program, what: str) -> UnsupportedRandomnessError:

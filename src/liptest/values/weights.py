@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -104,6 +105,8 @@ class WeightTotal(_Unknown):
     parts: tuple[tuple[Form, Unknowns], ...]
 
 
+#: The law of a choice by its weights, of which the largest is 1.
+Shares: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 #: What is not known, by what it is, with a factor of each.
 Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
 
@@ -416,11 +419,20 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
 class Selection(Alternative):
     """Which place a choice with weights draws; plain data give it probabilities, not scores."""
 
-    __slots__ = ("_scores", "_values")
+    __slots__ = ("_scores", "_shares", "_values", "is_of_tries")
 
-    def __init__(self, asked: Alternative, scores: tuple[Form, ...], run: AlignedRun) -> None:
+    def __init__(
+        self,
+        asked: Alternative,
+        scores: tuple[Form, ...],
+        run: AlignedRun,
+        tries: Shares | None = None,
+    ) -> None:
         super().__init__(("selection", scores), len(asked), asked.at_point)
         self._scores = scores
+        #: Whether the program has no such choice, but tries the places one by one.
+        self.is_of_tries = tries is not None
+        self._shares = tries or _shares_of
         self._values = run
 
     def __eq__(self, other: object) -> bool:
@@ -431,8 +443,7 @@ class Selection(Alternative):
     def with_plain_data(self) -> GivenWeights:
         """What the unmodified program should give at the point of the run."""
         scores = np.array([float(self._values.at_point(score)) for score in self._scores])
-        weights = np.exp(scores - scores.max())
-        return GivenWeights(weights / weights.sum())
+        return GivenWeights(self._shares(np.exp(scores - scores.max())))
 
 
 class GivenWeights:
@@ -519,16 +530,32 @@ def _listed(p: Any) -> list[Weight] | None:
     return cells if cells and all(type(cell) is Weight for cell in cells) else None
 
 
+def _shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law of a choice with weights."""
+    made: NDArray[np.float64] = weights / weights.sum()
+    return made
+
+
 def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     """The place of the largest score with Gumbel noise of its own."""
-    sums = [score + run.new(Noise("gumbel", _ONE)) for score in scores]
+    run.rounding += (len(scores) + _MOST) * _ROUNDING
+    return choose_contest(run, scores, Noise("gumbel", _ONE))
+
+
+def choose_contest(
+    run: AlignedRun, scores: tuple[Form, ...], noise: Noise, tries: Shares | None = None
+) -> int:
+    """The place of the largest score with such noise of its own.
+
+    ``tries``: the law of it, where the program tries the places one by one.
+    """
+    sums = [score + run.new(noise) for score in scores]
     contest = run.contest(sums)
     assert contest is not None  # each has noise of its own
     if type(contest.alternative) is not Selection:
-        contest.alternative = Selection(contest.alternative, scores, run)
+        contest.alternative = Selection(contest.alternative, scores, run, tries)
     place = run.tree.choose(contest.alternative)
     run.contests.append((contest, place))
-    run.rounding += (len(scores) + _MOST) * _ROUNDING
     return place
 
 
