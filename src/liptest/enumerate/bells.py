@@ -112,6 +112,7 @@ def bell_extremes(one: Bells, other: Bells) -> RatioExtremes | None:
     if cells is None:
         return None
     ends: list[tuple[arb, Fraction]] = []
+    ways: dict[Fraction, list[Fraction]] = {}
     for cell in cells:
         if cell.one is None or cell.other is None:
             return without_bound((to_fmpq(cell.inside),), above=cell.other is None)
@@ -130,11 +131,16 @@ def bell_extremes(one: Bells, other: Bells) -> RatioExtremes | None:
                 places = tuple(to_fmpq(start + step * far) for far in FARTHER)
                 return without_bound(places, above=(moved > 0) is upwards)
             ends.append((arb(to_fmpq(moved * (end - middle) / left.scale**2)) + heights, end))
+            # Far out probabilities are too small to show: places on the way there come first.
+            step = abs(left.scale**2 / moved) * (1 if upwards else -1)
+            on_way = (middle + step * far for far in FARTHER)
+            ways[end] = [at for at in on_way if cell.low < at < cell.high]  # type: ignore[operator]
     largest, smallest = ends[0][0], ends[0][0]
     for size, _ in ends:
         largest, smallest = largest.max(size), smallest.min(size)
     first, *_, last = sorted([*ends, *ends], key=lambda entry: float(entry[0].mid()))
-    return RatioExtremes(largest, smallest, (to_fmpq(last[1]),), (to_fmpq(first[1]),))
+    above, below = (tuple(map(to_fmpq, (*ways.get(end, ()), end))) for _, end in (last, first))
+    return RatioExtremes(largest, smallest, above, below)
 
 
 def bell_excess(one: Bells, other: Bells) -> tuple[arb, list[tuple[End, End]]] | None:

@@ -72,3 +72,19 @@ def test_at_delta_0_there_is_a_witness(program: Any) -> None:
     assert found.decision == "NO"
     assert found.witness is not None
     assert found.witness.loss == math.inf
+
+
+def in_range(data: Any, rng: Any) -> float:
+    """Both ends are the same for all data, and the loss is largest where next to nothing falls."""
+    while True:
+        v = int(data.sum()) + rng.normal(0, SCALE)
+        if 0 <= v <= 5000:
+            return v
+
+
+def test_a_witness_is_told_whose_probabilities_can_be() -> None:
+    options: dict[str, Any] = {"seed": 1, "floats": "ideal", "epsilon": 1.0}
+    found = lt.check_privacy(lt.mechanism(in_range), lt.Hypercube(5000), **options)
+    assert found.decision == "NO"
+    assert found.witness is not None
+    assert found.witness.loss > 1
