@@ -142,6 +142,11 @@ class FrameTable:
         connection: Any = None,
     ) -> None:
         self._nw = extra("narwhals", "a frame")
+        # Names in the frame, where they are not those of the user.
+        self._names_within: dict[str, str] = {}
+        if _is_relation(frame) and any('"' in name for name in frame.columns):
+            self._names_within = {name: str(place) for place, name in enumerate(frame.columns)}
+            frame = _rename(frame, self._names_within)
         try:
             self._frame = self._nw.from_native(frame)
         except TypeError:
@@ -164,6 +169,8 @@ class FrameTable:
 
     def names(self) -> list[str]:
         """Names of all columns."""
+        if self._names_within:
+            return list(self._names_within)
         names = list(self._frame.collect_schema().names())
         if not all(isinstance(name, str) for name in names):
             raise InputError(
@@ -179,15 +186,16 @@ class FrameTable:
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
+        within = [self._names_within.get(name, name) for name in columns]
         count = _COUNT
-        while count in columns:
+        while count in within:
             count += "s"
         # One more than allowed is enough to know that there are too many.
         groups = self._run_query(
             lambda frame: (
-                frame.group_by(*columns)
+                frame.group_by(*within)
                 .agg(self._nw.len().alias(count))
-                .select(*columns, count)
+                .select(*within, count)
                 .head(limit + 1)
             )
         )
@@ -203,8 +211,9 @@ class FrameTable:
                 f"meant",
                 name="table",
             )
-        whole = self._run_query(lambda frame: frame.select(*columns))
-        return [[plain(value) for value in whole[name].to_list()] for name in columns]
+        within = [self._names_within.get(name, name) for name in columns]
+        whole = self._run_query(lambda frame: frame.select(*within))
+        return [[plain(value) for value in whole[name].to_list()] for name in within]
 
     def _run_query(self, ask: Callable[[Any], Any]) -> Any:
         try:
@@ -216,6 +225,16 @@ class FrameTable:
                 f"{shown(str(error), 200)}; choose columns of numbers, texts or dates",
                 name="table",
             ) from None
+
+
+def _is_relation(frame: Any) -> bool:
+    return type(frame).__name__ == "DuckDBPyRelation"
+
+
+def _rename(relation: Any, names: Mapping[str, str]) -> Any:
+    """A relation of duckdb with new names: before 2.0 it splits names at quotes."""
+    quoted = {name: name.replace('"', '""') for name in names}
+    return relation.project(", ".join(f'"{quoted[old]}" AS "{names[old]}"' for old in names))
 
 
 def file_table(path: Path) -> FrameTable:

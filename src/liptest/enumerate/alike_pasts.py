@@ -67,6 +67,8 @@ class Pasts:
         self.met: dict[Branches, Branches] = {}
         #: Whether runs have met that asked something of answers, which are exchanged.
         self.exchanges_answers = False
+        # A bit for each name, so that a set of thousands of them is one number.
+        self._bits: dict[Any, int] = {}
         self._tree: MeetingTree | None = None
 
     @property
@@ -95,6 +97,8 @@ class Pasts:
         self._noted = _other_knowledge(run)
         #: The pass in which a variable was asked for.
         self._pass_of: dict[int, int] = {}
+        #: Bits of the names that variables of these would have.
+        self._own_names = 0
         self._asked_now: dict[Terms, None] = {}
         #: Sums of what is known by its name, which may be asked again.
         self._common: dict[Terms, None] = {}
@@ -108,9 +112,15 @@ class Pasts:
         for v, _ in terms:
             if self._name_of(v) is None:
                 own = True
+                if v not in self._pass_of:
+                    self._own_names |= self._bit_of(self._possible_name(v))
                 if self._pass_of.setdefault(v, self._pass) != self._pass:
                     self._ask_again(v)
         (self._asked_now if own else self._common).setdefault(terms)
+
+    def _bit_of(self, name: Any) -> int:
+        """The bit of a name; 0 for what has none."""
+        return 0 if name is None else self._bits.setdefault(name, 1 << len(self._bits))
 
     def _ask_again(self, v: int) -> None:
         """Something is asked in two passes of what was thought to be asked in one."""
@@ -143,15 +153,20 @@ class Pasts:
         if self.is_stale or state is None or self._noted != _other_knowledge(run):
             return
         common = frozenset(self._described(terms, {}) for terms in self._common)
-        own = frozenset(filter(None, map(self._possible_name, self._pass_of)))
         pasts = frozenset(self._pasts.items())
-        key = self._entered, self._pass if self._counts else 0, state, pasts, own, common
+        place = self._pass if self._counts else 0
+        key = self._entered, place, state, pasts, self._own_names, common
+        self._last_head = self._pass
+        is_at_end = tree.depth == len(tree.path)
+        if key in self._known and not is_at_end:
+            return  # a run that repeats the branches of one before
         branches = tuple(branch for _, branch in tree.path[: tree.depth])
         first = self._known.setdefault(key, branches)
-        self._last_head = self._pass
-        if first != branches and tree.depth == len(tree.path):
+        if first != branches and is_at_end:
             self.met[branches] = first
-            self.exchanges_answers |= any(kind == "answer" for kind, _ in own)
+            self.exchanges_answers |= any(
+                kind == "answer" and self._own_names & bit for (kind, _), bit in self._bits.items()
+            )
             tree.meet()
 
     def _put_away(self) -> None:

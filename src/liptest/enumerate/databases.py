@@ -460,8 +460,11 @@ class _DuckStore(_Store):
     def _fill(self, entries: dict[str, Any]) -> None:
         words = {"whole": "BIGINT", "real": "DOUBLE", "text": "VARCHAR"}
         self._made.execute(f"CREATE OR REPLACE TABLE {self.definition(words)}")
+        # Older versions of duckdb do not know the texts of pandas 3.
         frame = import_module("pandas").DataFrame(entries)
+        texts = {name: object for name in frame if frame[name].dtype == "str"}
         if len(frame):
+            frame = frame.astype(texts)
             self._made.append(self.name, frame)
 
     def _ask(self, statement: str, parameters: Any) -> Any:

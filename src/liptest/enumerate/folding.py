@@ -18,7 +18,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.called_methods import is_known_when_run, rewritten_object
+from liptest.enumerate.called_methods import is_known_when_run, is_own_code, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked_by
 from liptest.enumerate.draw_calls import is_whole_draw
@@ -137,7 +137,7 @@ class _Rewriter:
         return self._known[function]
 
     def _compiled(self, function: FunctionType) -> Any:
-        if is_foreign(function.__globals__.get("__name__")):
+        if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
             return None
         source = read_source(function)
         if source is None:

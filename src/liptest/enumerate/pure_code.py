@@ -33,7 +33,7 @@ class NotPure(Exception):
 
 #: Types of which an operation gives another number, or a piece of text, and changes nothing.
 NUMBERS = (int, float, bool, np.int64, np.float64, np.bool_)
-_ATOMS = (*NUMBERS, str, bytes, type(None), complex, range)
+_ATOMS = frozenset((*NUMBERS, str, bytes, type(None), complex, range))
 # Entries of a constant that are looked at.
 _ENTRIES = 100_000
 _BUILTINS = (
@@ -77,6 +77,8 @@ def is_plain(value: Any, left: int = _ENTRIES) -> bool:
     if kind in _ATOMS or (issubclass(kind, np.generic) and kind.__module__ == "numpy"):
         return True
     if kind in (tuple, list, set, frozenset):
+        if len(value) <= left and _ATOMS.issuperset(map(type, value)):
+            return True  # thousands of numbers, asked for at each pass of a loop
         return len(value) <= left and all(is_plain(entry, left // 10) for entry in value)
     if kind is dict:
         return len(value) <= left and all(

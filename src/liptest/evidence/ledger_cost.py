@@ -28,7 +28,7 @@ from liptest.privacy.release_costs import (
 class TableCost:
     """All releases from one private table together.
 
-    They are (epsilon, delta)-private off datasets of probability ``exception_mass``, if the
+    They are (epsilon, delta)-private except on datasets of probability ``exception_mass``, if the
     ``conditions`` of their proofs hold; tolerances of the tests aside, as in the sums of a ledger.
 
     Parameters

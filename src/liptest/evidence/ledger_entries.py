@@ -49,8 +49,8 @@ class Totals(Record):
     them ended in a wrong YES. ``epsilon`` and ``delta`` are the sums over all releases.
     ``joint_delta`` adds, for each attempt, the larger of its failure probability and the deltas
     of its releases; ``exception_mass`` counts once for each attempt that was followed by a
-    release. All releases together are (epsilon, joint_delta)-private off datasets of that mass,
-    provided that the ``conditions`` of their proofs hold, and that there are no
+    release. All releases together are (epsilon, joint_delta)-private except on datasets of that
+    mass, provided that the ``conditions`` of their proofs hold, and that there are no
     ``other_releases``: under claims of rho, Renyi divergences, mu or a curve. ``Ledger.cost`` says
     what these are together with the others.
     """

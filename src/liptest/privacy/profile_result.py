@@ -123,7 +123,7 @@ class PrivacyProfile(Record):
     optional: ClassVar[frozenset[str]] = frozenset({"curves"})
 
     def smallest_epsilon(self, exception_mass: float) -> float:
-        """Least epsilon that is known to hold off datasets of that mass; inf for none.
+        """Least epsilon that is known to hold except on datasets of that mass; inf for none.
 
         One of the grid, or ``certified_epsilon`` where that mass is at most the one asked about.
         """
@@ -144,7 +144,7 @@ class PrivacyProfile(Record):
         return ExceptionMass(value, delta, lower, upper)
 
     def gdp(self, *, epsilon: float, exception_mass: float) -> GdpAnswer:
-        """YES, NO or INCONCLUSIVE to: the claim holds off datasets of total ``exception_mass``.
+        """Whether the claim holds except on datasets of total probability ``exception_mass``.
 
         Raises InputError unless epsilon > 0 and 0 < exception_mass < 1.
         """

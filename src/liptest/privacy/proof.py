@@ -45,6 +45,7 @@ from liptest.privacy.comparison import (
     check_same_law,
     enclose_loss,
     exact_law,
+    laws_of_one_decision,
     rounded_ends,
     screen_pairs,
     shown_loss,
@@ -370,6 +371,7 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
     return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
 
 
+@laws_of_one_decision()
 def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilon:
     """The largest loss over blocks of pairs, enclosed, with the worst pair as witness."""
     worst, where, value, slack, pairs, laws = -1.0, None, 0.0, 0.0, 0, 0

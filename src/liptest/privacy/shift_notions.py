@@ -130,9 +130,11 @@ def _aligned(mechanism: Mechanism, domain: Domain, claim: NotionClaim, way: str)
     measured, worst = max(
         ((measure_shift(claim, shift), shift) for shift in shifts), key=lambda pair: pair[0]
     )
-    said = f"{claim.measure} {text_above(measured)}"
+    # As the claim is meant: its tolerance is not a part of the figure.
+    figure = text_above(measured / (1 + claim.tolerance))
+    said = f"{claim.measure} {figure}"
     if isinstance(claim, RenyiClaim):
-        said = f"{text_above(measured)} of the claimed divergence"
+        said = f"{figure} of the claimed divergence"
     kept = all(is_kept(claim, shift) for shift in shifts)
     return Alignment(
         Price(None, move=worst.move, shifts=worst.words),

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import liptest as lt
+from liptest.enumerate import folding
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold, made
 
 VALUES = range(-2, 5)
@@ -499,3 +501,21 @@ def test_lines_and_cells_stay() -> None:
     assert lines[0] == lines[1]
     with pytest.raises(ValueError, match="6"):
         again(column_of([1, 2], VALUES))
+
+
+def test_stand_ins_of_numpy_are_not_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    compiled = folding._Rewriter._with_folds
+
+    def noted(self: Any, source: Any) -> Any:
+        seen.append(source.function.__globals__["__name__"])
+        return compiled(self, source)
+
+    monkeypatch.setattr(folding._Rewriter, "_with_folds", noted)
+
+    @lt.mechanism
+    def largest(data: Any, rng: Any) -> Any:
+        return int(np.argmax(np.array(data) + rng.laplace(0, 1, len(data))))
+
+    lt.output_law(largest, [0, 1, 2])
+    assert set(seen) == {__name__}

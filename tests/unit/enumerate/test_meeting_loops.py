@@ -180,3 +180,30 @@ class TestRandomPrograms:
                 ]
                 assert costs[0] == costs[1], seed
         assert met
+
+
+def test_a_pass_costs_the_same_after_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    possible = Pasts._possible_name
+
+    def noted(self: Any, v: int) -> Any:
+        asked.append(v)
+        return possible(self, v)
+
+    monkeypatch.setattr(Pasts, "_possible_name", noted)
+
+    def first_above(answers: Any, rng: Any) -> int:
+        bar = rng.laplace(scale=2)
+        for place, answer in enumerate(answers):
+            if answer + rng.laplace(scale=4) >= bar:
+                return int(place)
+        return -1
+
+    counts = []
+    for queries in (25, 50):
+        asked.clear()
+        verdict = lt.check_privacy(first_above, lt.Answers(queries), epsilon=1, floats="ideal")
+        assert verdict.decision == "YES"
+        counts.append(len(asked))
+    # Runs replay the passes before their own, which is a square; a cube would be 8.
+    assert counts[1] < 5 * counts[0], counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
@@ -16,6 +17,7 @@ from liptest.balls import precision
 from liptest.errors import NonDeterministicError
 from liptest.evidence.check_witness import _told
 from liptest.mechanisms.laws import AtPlace, OutputLaw, Raised
+from liptest.privacy import comparison
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.proof import _enclosed
 from liptest.privacy.renyi import OrderSearch
@@ -124,3 +126,24 @@ def test_orders_close_to_1_are_below_a_bound_only_with_their_curvature() -> None
     search: Any = OrderSearch(Bent())  # type: ignore[arg-type]
     assert not search._is_below(Fraction(1), Fraction(3, 2), arb("0.5"))
     assert search._is_below(Fraction(1), Fraction(3, 2), arb(5))
+
+
+def test_the_worst_pair_is_computed_anew_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+    anew = comparison._computed_anew
+
+    def noted(mechanism: Any, dataset: Any) -> Any:
+        asked.append(tuple(dataset.tolist()))
+        return anew(mechanism, dataset)
+
+    monkeypatch.setattr(comparison, "_computed_anew", noted)
+
+    @lt.mechanism
+    def answer(data: Any, rng: Any) -> int:
+        return int(data[0]) ^ int(rng.random() < 0.25)
+
+    found = lt.exact_loss(answer, [([0, 1], [1, 1])])
+    assert found.value == pytest.approx(math.log(3))
+    assert sorted(set(asked)) == [(0, 1), (1, 1)]
+    # Once for the check of what is known, and the enclosure and the witness take both as they are.
+    assert len(asked) == 2

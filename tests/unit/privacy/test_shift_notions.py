@@ -265,3 +265,21 @@ def test_what_is_proved_is_what_the_pairs_show(
             others = [one + math.exp(-one) - 1 for one in moved]
             rhos.append(sum(normal if family == "normal" else others))
     assert found.measured == pytest.approx(max(rhos), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ({"rho": 0.125}, "at most rho 0.125\n"),
+        ({"mu": 0.5}, "at most mu 0.5\n"),
+        ({"rho": 0.124}, "proved at most rho 0.125, which is more than was claimed"),
+    ],
+)
+def test_a_tie_is_not_told_as_more_than_was_claimed(claim: dict[str, float], words: str) -> None:
+    @lt.mechanism
+    def count(data: Any, rng: Any) -> Any:
+        return data.sum() + rng.normal(0, 2)
+
+    method = "auto" if "\n" in words else "alignment"
+    said = str(lt.check_privacy(count, MANY, floats="ideal", method=method, **claim))
+    assert words in said or words in " ".join(said.split()), said
