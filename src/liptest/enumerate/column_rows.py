@@ -25,6 +25,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
+from liptest.values.flips import place_by_floats, place_by_scores
 from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
@@ -54,7 +55,7 @@ def rewritten_for_columns(
         length_of=length_of,
         rows_together=rows_together,
         samplers=samplers,
-        follows_flips=True,
+        flips=place_by_scores,
     )
     return fold_loops(function, folds, tail)
 
@@ -66,9 +67,12 @@ def choosing_at_once(
 
     ``called`` makes of a function one of datasets and a generator.
     """
-    folds = Folds(lambda value: None, follows_flips=True)
-    made = fold_loops(function, folds)
-    return replace(program, at_once=called(made)) if folds.flips_found else program
+
+    def at_once() -> tuple[Any, set[str]]:
+        folds = Folds(lambda value: None, flips=place_by_floats)
+        return called(fold_loops(function, folds)), folds.flips_found
+
+    return replace(program, at_once=at_once)
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:

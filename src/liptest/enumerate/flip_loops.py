@@ -42,7 +42,7 @@ class FlipLoop:
     before: list[ast.stmt]
     leaf: list[ast.stmt]
 
-    def parts(self, folding: Spellings, number: int) -> FlipParts:
+    def parts(self, folding: Spellings, number: int, line: int) -> FlipParts:
         """One choice with weights. Raises NotPure where it is another loop."""
         own = folding.own | {self.item}
         stored = {self.item, *(target for target, _ in map(_assigned, self.before))}
@@ -53,6 +53,7 @@ class FlipLoop:
         if names_loaded(self.count) & stored or names_loaded(self.weight) & stored - {self.item}:
             raise NotPure("what a pass has assigned")
         found = f"{OWN_NAMES}found_{number}"
+        file = folding.source.function.__code__.co_filename
         read = sorted(names_loaded(self.count, self.weight) & folding.own - {self.item})
         call = call_of_folds(
             "flips",
@@ -61,6 +62,7 @@ class FlipLoop:
             lambda_node(self.item, folding.visit(copy_tree(self.weight))),
             lambda_node(None, tuple_node([name_node(name) for name in read])),
             ast.Constant(self.is_order),
+            tuple_node([ast.Constant(file), ast.Constant(line)]),
         )
         kind = ast.Attribute(name_node(found), self.kind, ast.Load())
         hit: list[Any] = [ast.Assign([name_node(self.item, ast.Store())], kind)]

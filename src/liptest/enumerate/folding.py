@@ -149,7 +149,7 @@ class _Rewriter:
         is_cut = self._tail is not None and self._tail.parts.source.function is function
         if not is_cut:
             source = with_returns_behind_loops(source)
-        if not is_cut and self._folds.follows_flips:
+        if not is_cut and self._folds.place_by_flips:
             source = with_orders_in_loops(source)
         return self._with_folds(source)
 
@@ -466,15 +466,14 @@ class _Folding(Spellings):
 
     def _flipping(self, node: ast.For | ast.While) -> list[ast.stmt] | None:
         """One choice with weights; None for other loops."""
-        flips = flips_of(self.source, node) if self.folds.follows_flips else None
+        flips = flips_of(self.source, node) if self.folds.place_by_flips else None
         try:
-            parts = None if flips is None else flips.parts(self, self._next())
+            parts = None if flips is None else flips.parts(self, self._next(), node.lineno)
         except NotPure:
             return None
         if parts is None:
             return None
         self.changes += 1
-        self.folds.flips_found += 1
         return parts.rewritten(node, self._plain_loop(node))
 
     def _loop_of_coins(self, node: ast.While) -> Any:

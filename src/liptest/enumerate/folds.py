@@ -43,7 +43,8 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
-from liptest.values.flips import Hit, is_of_scores, place_by_flips
+from liptest.values.flips import Hit, PlaceByFlips, is_of_scores
+from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
@@ -119,8 +120,9 @@ class Folds:
         Knows functions that only draw: then loops that start over are counted as one pass.
     rows_together
         What ``zip`` gives of columns of the same records; None of all else.
-    follows_flips
-        Whether loops that try places with weights are one choice; ``flips_found`` counts them.
+    flips
+        Gives the place that a loop that tries places keeps (``place_by_scores``), where such loops
+        are one choice; ``flips_found`` are the lines of those that were.
     """
 
     def __init__(
@@ -131,7 +133,7 @@ class Folds:
         *,
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
-        follows_flips: bool = False,
+        flips: PlaceByFlips | None = None,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
@@ -139,8 +141,8 @@ class Folds:
         self.samplers = samplers
         self._rows_together = rows_together
         self._methods = PureMethods()
-        self.follows_flips = follows_flips
-        self.flips_found = 0
+        self.place_by_flips = flips
+        self.flips_found: set[str] = set()
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -576,19 +578,23 @@ class Folds:
         weight: Callable[[Any], Any],
         known: Callable[[], tuple[Any, ...]],
         is_order: bool,
+        line: tuple[str, int],
     ) -> Hit | None:
         """The place that a loop tries with success; None where it is to be run."""
-        tree = _tree_of(rng)
-        if tree is None:
+        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else None
+        if tree is None or self.place_by_flips is None:
             return None
         try:
             number = count()
             if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
                 return None
-            place = place_by_flips(tree, int(number), weight, is_order=is_order)
+            place = self.place_by_flips(tree, int(number), weight, is_order=is_order)
         except Exception:  # the loop itself raises it, or does not get there
             return None
-        return None if place is None else Hit(np.int64(place), place)
+        if place is None:
+            return None
+        self.flips_found.add(line_in_words(*line))
+        return Hit(np.int64(place), place)
 
     def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""

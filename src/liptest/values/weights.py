@@ -26,6 +26,7 @@ from liptest.values.aligned import OF_SCORES, AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
 from liptest.values.functions_of_answers import largest_form, result_kind
+from liptest.values.grid import UNIT
 from liptest.values.noise_run import NoisyNumber
 from liptest.values.protocol import (
     ARITHMETIC,
@@ -105,8 +106,6 @@ class WeightTotal(_Unknown):
     parts: tuple[tuple[Form, Unknowns], ...]
 
 
-#: The law of a choice by its weights, of which the largest is 1.
-Shares: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 #: What is not known, by what it is, with a factor of each.
 Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
 
@@ -419,31 +418,43 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
 class Selection(Alternative):
     """Which place a choice with weights draws; plain data give it probabilities, not scores."""
 
-    __slots__ = ("_scores", "_shares", "_values", "is_of_tries")
+    __slots__ = ("_scores", "_values", "is_of_tries", "tries")
 
     def __init__(
         self,
         asked: Alternative,
         scores: tuple[Form, ...],
         run: AlignedRun,
-        tries: Shares | None = None,
+        *,
+        is_of_tries: bool = False,
     ) -> None:
         super().__init__(("selection", scores), len(asked), asked.at_point)
         self._scores = scores
-        #: Whether the program has no such choice, but tries the places one by one.
-        self.is_of_tries = tries is not None
-        self._shares = tries or _shares_of
         self._values = run
+        #: Whether the program has no such choice, but tries the places one by one; at a point how.
+        self.is_of_tries = is_of_tries
+        self.tries: Any = None
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Selection and self._scores == other._scores
 
     __hash__ = None
 
-    def with_plain_data(self) -> GivenWeights:
-        """What the unmodified program should give at the point of the run."""
+    def chances(self) -> NDArray[np.float64]:
+        """At the point of the run; the largest is 1."""
         scores = np.array([float(self._values.at_point(score)) for score in self._scores])
-        return GivenWeights(self._shares(np.exp(scores - scores.max())))
+        made: NDArray[np.float64] = np.exp(scores - scores.max())
+        return made
+
+    def with_plain_data(self) -> list[tuple[Any, int | None]]:
+        """What the unmodified program should choose from at the point of the run.
+
+        With what it takes; None where that is what was taken of this choice.
+        """
+        if self.tries is not None:
+            return list(self.tries.choices)
+        weights = self.chances()
+        return [(GivenWeights(weights / weights.sum()), None)]
 
 
 class GivenWeights:
@@ -530,12 +541,6 @@ def _listed(p: Any) -> list[Weight] | None:
     return cells if cells and all(type(cell) is Weight for cell in cells) else None
 
 
-def _shares_of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The law of a choice with weights."""
-    made: NDArray[np.float64] = weights / weights.sum()
-    return made
-
-
 def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     """The place of the largest score with Gumbel noise of its own."""
     run.rounding += (len(scores) + _MOST) * _ROUNDING
@@ -543,19 +548,28 @@ def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
 
 
 def choose_contest(
-    run: AlignedRun, scores: tuple[Form, ...], noise: Noise, tries: Shares | None = None
+    run: AlignedRun,
+    scores: tuple[Form, ...],
+    noise: Noise,
+    tries: Callable[[NDArray[np.float64], int, np.random.Generator], Any] | None = None,
 ) -> int:
     """The place of the largest score with such noise of its own.
 
-    ``tries``: the law of it, where the program tries the places one by one.
+    ``tries``, where the program tries places one by one, gives at a point those that end there.
     """
     sums = [score + run.new(noise) for score in scores]
     contest = run.contest(sums)
     assert contest is not None  # each has noise of its own
-    if type(contest.alternative) is not Selection:
-        contest.alternative = Selection(contest.alternative, scores, run, tries)
-    place = run.tree.choose(contest.alternative)
+    chosen = contest.alternative
+    if type(chosen) is not Selection:
+        chosen = Selection(chosen, scores, run, is_of_tries=tries is not None)
+        contest.alternative = chosen
+    place = run.tree.choose(chosen)
     run.contests.append((contest, place))
+    log = run.tree.draw_log
+    if tries is not None and run.point is not None and log is not None:
+        chosen.tries = tries(chosen.chances(), place, run.rng)
+        log.hand_out(chosen.tries, UNIT.law)
     return place
 
 
