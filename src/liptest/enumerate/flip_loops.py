@@ -15,7 +15,13 @@ from typing import Any
 from liptest.enumerate.coin_loops import coin_of
 from liptest.enumerate.pure_code import NotPure, check_expression, is_builtin
 from liptest.enumerate.returns_of_loops import jumps
-from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree, names_loaded
+from liptest.enumerate.source import (
+    OWN_NAMES,
+    FunctionSource,
+    copy_tree,
+    names_loaded,
+    names_stored,
+)
 from liptest.enumerate.spellings import Spellings
 from liptest.enumerate.tree_pieces import (
     FOLDS,
@@ -50,11 +56,19 @@ class FlipLoop:
             raise NotPure("a name of another function")
         for part in (self.count, self.weight):
             check_expression(folding.source, part, own)
+        known = {self.item}
+        for target, value in map(_assigned, self.before):
+            # It is calculated once, for the hit, and must not tell of tries before.
+            check_expression(folding.source, value, own | stored)
+            if names_loaded(value) & stored - known:
+                raise NotPure("what an earlier pass has assigned")
+            known.add(target)
         if names_loaded(self.count) & stored or names_loaded(self.weight) & stored - {self.item}:
             raise NotPure("what a pass has assigned")
         found = f"{OWN_NAMES}found_{number}"
         file = folding.source.function.__code__.co_filename
-        read = sorted(names_loaded(self.count, self.weight) & folding.own - {self.item})
+        values = [value for _, value in map(_assigned, self.before)]
+        read = sorted(names_loaded(self.count, self.weight, *values) & folding.own - stored)
         call = call_of_folds(
             "flips",
             name_node(self.rng),
@@ -107,6 +121,9 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     weight = copy_tree(coin[2])
     names = [_assigned(statement)[0] for statement in before]
     if not all(names) or max(Counter([*names, drawn[1]]).values()) > 1:
+        return None
+    # A comprehension may have names of its own, which are other ones.
+    if names_stored(weight, *(_assigned(one)[1] for one in before)) & {drawn[1], *names}:
         return None
     for statement in reversed(before):
         weight = _Put(*_assigned(statement)).visit(weight)

@@ -147,7 +147,7 @@ class _Rewriter:
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
         is_cut = self._tail is not None and self._tail.parts.source.function is function
-        if not is_cut:
+        if not is_cut and self._folds.moves_returns:
             source = with_returns_behind_loops(source)
         if not is_cut and self._folds.place_by_flips:
             source = with_orders_in_loops(source)

@@ -123,6 +123,8 @@ class Folds:
     flips
         Gives the place that a loop that tries places keeps (``place_by_scores``), where such loops
         are one choice; ``flips_found`` are the lines of those that were.
+    moves_returns
+        Whether what a loop returns may be calculated behind it (``returns_of_loops``).
     """
 
     def __init__(
@@ -134,6 +136,7 @@ class Folds:
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
         flips: PlaceByFlips | None = None,
+        moves_returns: bool = True,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
@@ -142,6 +145,7 @@ class Folds:
         self._rows_together = rows_together
         self._methods = PureMethods()
         self.place_by_flips = flips
+        self.moves_returns = moves_returns
         self.flips_found: set[str] = set()
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0

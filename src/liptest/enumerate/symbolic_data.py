@@ -503,18 +503,15 @@ def _check_points(
     before = interruptions()
     points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
     answer: Output = None
-    for seed in range(points):
-        branches, answer = _check_point(program, data, way, seed)
+    tries = _TIED if any(map(is_of_tries, leaves)) else 0
+    for seed in range(-tries, points):
+        branches, answer = _check_point(program, data, way, abs(seed), is_tied=seed < 0)
         raise_swallowed(before)
         if way.pasts is not None and branches not in followed:
             branches = way.pasts.representative(branches)
         if branches not in followed:
             raise _differs(program, "takes a path that was not found")
         raising.pop(branches, None)
-    tries = _TIED if any(map(is_of_tries, leaves)) else 0
-    for seed in range(tries):
-        if _check_point(program, data, way, seed, is_tied=True)[0] not in followed:
-            raise _differs(program, "takes a path that was not found")
     for rare in list(islice(raising, _MOST_RARE)):
         # Only random choices may lead there, such as one number of 2**53.
         if _check_point(program, data, way, points, rare)[0] == rare:
