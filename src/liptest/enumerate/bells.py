@@ -75,6 +75,11 @@ class _Cell:
     one: tuple[Bell, arb] | None
     other: tuple[Bell, arb] | None
 
+    def holds(self, number: Fraction) -> bool:
+        """Whether a number is between the ends."""
+        is_above = self.low is None or self.low < number
+        return is_above and (self.high is None or number < self.high)
+
     @property
     def inside(self) -> Fraction:
         """A number between the ends."""
@@ -134,7 +139,7 @@ def bell_extremes(one: Bells, other: Bells) -> RatioExtremes | None:
             # Far out probabilities are too small to show: places on the way there come first.
             step = abs(left.scale**2 / moved) * (1 if upwards else -1)
             on_way = (middle + step * far for far in FARTHER)
-            ways[end] = [at for at in on_way if cell.low < at < cell.high]  # type: ignore[operator]
+            ways[end] = [at for at in on_way if cell.holds(at)]
     largest, smallest = ends[0][0], ends[0][0]
     for size, _ in ends:
         largest, smallest = largest.max(size), smallest.min(size)
