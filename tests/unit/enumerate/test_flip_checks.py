@@ -20,7 +20,7 @@ from liptest.enumerate import flip_loops, folding
 from liptest.enumerate.flip_loops import FlipLoop
 from liptest.enumerate.symbolic_paths import NoPaths
 
-N = lt.RecordGrid([3] * 5000)
+N = lt.RecordGrid([3] * 60)
 
 
 def by_permutation(data: Any, rng: Any) -> Any:
