@@ -17,7 +17,6 @@ from flint import arb
 from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.path_trees import MAX_CHOICES_OF_PATHS, PlainTree
 from liptest.enumerate.running import RandomFunction, Run
@@ -35,6 +34,21 @@ _RUNS, _FEWEST, _ENTRIES = 128, 16, 100_000
 _CHOICES = (4, 8, MAX_CHOICES_OF_PATHS)
 # More than what floats change a probability by.
 _NEAR = Fraction(1, 10**9)
+
+
+class _FewRuns(PlainTree):
+    """Ends after some runs, whatever a single draw may come to."""
+
+    __slots__ = ("_runs",)
+
+    def __init__(self, name: str, runs: int, choices: int) -> None:
+        super().__init__(name, max_choices=choices)
+        self._runs = runs
+
+    def _advance(self) -> bool:
+        if self.leaves >= self._runs:
+            self.max_leaves = self._runs
+        return super()._advance()
 
 
 def is_of_tries(leaf: Any) -> bool:
@@ -84,7 +98,7 @@ def _left(law: tuple[dict[Output, Any], Fraction]) -> Fraction:
 def _partial(
     program: Program, function: RandomFunction, dataset: NDArray[Any], runs: int, choices: int
 ) -> tuple[dict[Output, Any], Fraction]:
-    tree: ChoiceTree = PlainTree(program.name, max_leaves=runs, max_choices=choices)
+    tree = _FewRuns(program.name, runs, choices)
     session = program.session
     session.follow(tree)
     rng = ChoiceGenerator(tree)

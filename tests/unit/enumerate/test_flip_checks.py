@@ -10,6 +10,7 @@ import ast
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate import flip_loops, folding
+from liptest.enumerate.flip_checks import _FewRuns
 from liptest.enumerate.flip_loops import FlipLoop
 from liptest.enumerate.symbolic_paths import NoPaths
 
@@ -72,6 +74,12 @@ def test_what_is_read_wrongly_is_not_proved(
     paths = lt.mechanism(program).aligned_paths(N, way="branches")
     assert isinstance(paths, NoPaths)
     assert "draw" in paths.reason or "plain data" in paths.reason
+
+
+def test_a_few_runs_of_a_draw_with_many_outcomes() -> None:
+    tree = _FewRuns("it", 3, 10)
+    assert tree.law(lambda: tree.choose(5)) == {k: Fraction(1, 5) for k in range(3)}
+    assert tree.unexplored == Fraction(2, 5)
 
 
 @pytest.mark.parametrize("program", [by_permutation, by_trying_again])
