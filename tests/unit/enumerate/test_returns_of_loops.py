@@ -14,6 +14,7 @@ import liptest as lt
 from liptest.enumerate import folding
 from liptest.enumerate.returns_of_loops import with_returns_behind_loops
 from liptest.enumerate.source import read_source
+from liptest.enumerate.summed_up import draws_noise_again
 from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.enumerate.tree_pieces import nodes_in
 
@@ -305,3 +306,60 @@ def test_what_is_returned_is_behind_the_loops() -> None:
         assert source is not None
         loops = nodes_in(with_returns_behind_loops(source).body, ast.While)
         assert sum(len(list(nodes_in(loop.body, ast.Return))) for loop in loops) == left
+
+
+def of_the_pass_before(data: Any, rng: Any) -> Any:
+    before = 0.0
+    while True:
+        z = rng.laplace()
+        if z > 0.5:
+            return np.count_nonzero(data) + before
+        before = z
+
+
+def how_many_passes(data: Any, rng: Any) -> Any:
+    passes = 0
+    while True:
+        passes = passes + 1
+        z = rng.laplace()
+        if abs(z) <= 1:
+            return np.count_nonzero(data) + z, passes
+
+
+def kept_in_a_list(data: Any, rng: Any) -> Any:
+    seen = []
+    while True:
+        z = rng.laplace()
+        seen.append(z)
+        if abs(z) <= 1:
+            return np.count_nonzero(data) + z, len(seen)
+
+
+def asked_later(data: Any, rng: Any) -> Any:
+    while True:
+        z = rng.laplace()
+        first = lambda: z  # noqa: B023, E731
+        if abs(z) <= 1:
+            return np.count_nonzero(data) + first()
+
+
+def tried_and_left(data: Any, rng: Any) -> Any:
+    told = []
+    while True:
+        try:
+            while True:
+                z = rng.laplace()
+                if abs(z) <= 1:
+                    return np.count_nonzero(data) + z, len(told)
+        finally:
+            told.append(1)
+
+
+REFUSED = (of_the_pass_before, how_many_passes, kept_in_a_list, asked_later, tried_and_left)
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_what_tells_of_passes_before_is_not_one_pass(program: Any) -> None:
+    paths = lt.mechanism(program).aligned_paths(lt.Hypercube(20), way="passes")
+    assert isinstance(paths, NoPaths)
+    assert not draws_noise_again(lt.mechanism(program))
