@@ -23,11 +23,13 @@ def test_they_hold_and_are_written_again_as_they_were(name: str) -> None:
     text = json.dumps(WRITTEN[name])
     assert examine(text).problems == []
     again = json.loads(lt.Certificate.from_json(text).to_json())
-    # They were written when a Hypercube was a cube; all else is as it was.
+    # They were written when a Hypercube was a cube, and in words of then; all else is as it was.
     expected = json.loads(text)
     if "domain" in expected:
         assert expected["domain"]["kind"] == "cube"
         expected["domain"]["kind"] = "hypercube"
+        released = expected["release_guarantee"]
+        expected["release_guarantee"] = released.replace("off datasets", "except on datasets")
     expected["digest"] = document_digest(expected)
     assert json.dumps(again, sort_keys=True) == json.dumps(expected, sort_keys=True)
 

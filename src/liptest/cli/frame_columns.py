@@ -152,7 +152,7 @@ def check_private_columns(path: Path, table: Table, column: str | None, rows: st
 def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, NDArray[Any]]:
     """The columns of a private CSV or Parquet file; no message quotes an entry.
 
-    Raises InputError where a column is missing, or holds what is no number where these are meant.
+    Raises InputError where a column is missing, or holds something else where numbers are meant.
     """
     names = list(table.columns)
     if path.suffix.lower() in PARQUET:

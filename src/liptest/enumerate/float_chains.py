@@ -218,7 +218,7 @@ class ChainValue(NoisyNumber):
         if decimals == 0:
             return self.rounded("rint", kind)
         # Numbers of NumPy round in NumPy's way, whoever asks them.
-        if (own is np.round or self.kind is np.float64) and 0 < decimals < 10:
+        if (own is not round or self.kind is np.float64) and 0 < decimals < 10:
             scale = 10.0**decimals
             scaled = self._after(FloatStep("multiply", scale), kind).rounded("rint", kind)
             return scaled._after(FloatStep("divide", scale), kind)

@@ -38,7 +38,11 @@ _LIKE = (np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.bincount)
 _MOST_FILLED = 4096
 _CALL = re.compile(r"(?:\w+\.)*(\w+)\s*\(")
 _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
-_OF_LISTS = (np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort)
+# Of objects they compare each with each, and numbers of other types keep them.
+_OF_LISTS: tuple[Callable[..., Any], ...] = (
+    *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
+    *(np.round, np.around, np.clip),
+)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING, _FROM_ITERATOR = np.array, np.fromiter
@@ -140,7 +144,7 @@ def _from_iterator(session: Session, iterable: Any, /, *arguments: Any, **option
 
 @lru_cache
 def taking_lists() -> dict[int, Any]:
-    """Stand-ins for functions that would compare the entries of a list one by one."""
+    """Stand-ins for functions to which a list of symbolic numbers is an array of objects."""
     return {
         id(function): follower(function, _of_list(function), draws=False) for function in _OF_LISTS
     }
@@ -148,7 +152,7 @@ def taking_lists() -> dict[int, Any]:
 
 def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
-        made = _of_symbols(session, value) if type(value) in (list, tuple) else None
+        made = _of_symbols(session, value)
         return original(value if made is None else made, *arguments, **options)
 
     return make
@@ -274,12 +278,16 @@ def _symbolic_array(session: Session, value: Any) -> Any:
 
 
 def _of_symbols(session: Session, value: Any) -> Any:
-    if type(value) not in (list, tuple) or not any(map(is_symbolic, value)):
+    """Numbers of a list, or of NumPy's array of objects, as an array; None: none is symbolic."""
+    is_array = type(value) is np.ndarray and value.dtype == object
+    entries = value.ravel().tolist() if is_array else value
+    if type(entries) not in (list, tuple) or not any(map(is_symbolic, entries)):
         return None
     if not all(
-        is_symbolic(entry) or isinstance(entry, (int, float, np.generic)) for entry in value
+        is_symbolic(entry) or isinstance(entry, (int, float, np.generic)) for entry in entries
     ):
         return None
-    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in value]
+    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in entries]
     dtype = np.array([kind(1) for kind in kinds]).dtype
-    return array_of(session.tree, filled(list(value), (len(value),), object), dtype)
+    shape = value.shape if is_array else (len(entries),)
+    return array_of(session.tree, filled(list(entries), shape, object), dtype)

@@ -488,16 +488,20 @@ def document_problems(document: dict[str, Any]) -> list[str]:
         made = certificate_of(document).to_dict()
     except InputError as error:
         return [*wrong, str(error)]
-    stated = _with_current_kind(document)
+    stated = _in_words_of_today(document)
     return wrong + list(_departures(stated, made | {"digest": document["digest"]}, ""))
 
 
-def _with_current_kind(document: dict[str, Any]) -> dict[str, Any]:
-    """The document, its domain by the name that it has today; of samples there may be none."""
+def _in_words_of_today(document: dict[str, Any]) -> dict[str, Any]:
+    """The document as it would be written today; one of samples has no domain and no releases."""
     domain = document.get("domain")
     if domain is None:
         return document
-    return {**document, "domain": {**domain, "kind": current_kind(domain["kind"])}}
+    return {
+        **document,
+        "domain": {**domain, "kind": current_kind(domain["kind"])},
+        "release_guarantee": document["release_guarantee"].replace(_OFF, _EXCEPT, 1),
+    }
 
 
 def _departures(stated: Any, made: Any, place: str) -> Iterator[str]:
@@ -585,13 +589,17 @@ def _is_group(verdict: PrivacyVerdict) -> bool:
     return verdict.guarantee.form == "group"
 
 
+# Where releases are not private, today and in certificates of before.
+_EXCEPT, _OFF = "except on datasets of total probability", "off datasets of total probability"
+
+
 def release_words(verdict: PrivacyVerdict | BlackBoxVerdict, releases: int) -> str:
     """What a number of releases satisfy together (theory 3.11)."""
     if isinstance(verdict, BlackBoxVerdict) or verdict.decision is not Decision.YES:
         return "nothing is released"
     guarantee, claim = verdict.guarantee, verdict.claim
     mass = guarantee.exception_mass or 0.0
-    where = f"off datasets of total probability {text_above(mass)}" if mass else "on every dataset"
+    where = f"{_EXCEPT} {text_above(mass)}" if mass else "on every dataset"
     given = f", provided that {guarantee.condition}" if guarantee.condition else ""
     many = "s together" if releases > 1 else ""
     if not isinstance(claim, Claim):

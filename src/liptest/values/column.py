@@ -574,7 +574,7 @@ class Blocks(Storage):
             cells = [function(part) for part in parts]
             kind = np.asarray(function(np.zeros(1, self.dtype))).dtype
             return array_of(self.branching, filled(cells, (len(lines),), object), kind)
-        if function in (np.clip, np.where, np.round, np.isin):
+        if function.__name__ in ("clip", "where", "round", "isin"):
             named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
             return self._of(function(*self._columns(arguments), **named))
         return self.column.refuse(f"numpy.{function.__name__} of records in a grid")

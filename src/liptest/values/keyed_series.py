@@ -128,7 +128,7 @@ class KeyedSeries(Symbolic):
             argument.array if type(argument) is KeyedSeries else argument for argument in inputs
         ]
         answer = function(*plain, **options)
-        if function in (np.clip, np.round, np.around):
+        if function.__name__ in ("clip", "round", "around"):
             return KeyedSeries(self.keys_, answer)
         return answer
 

@@ -22,6 +22,7 @@ import numpy as np
 from liptest.symbolic.forms import Form, Rational, lean
 from liptest.symbolic.noise import Noise
 from liptest.values.faults import raises_as_numpy
+from liptest.values.free_functions import to_whole
 from liptest.values.noise_run import (
     ROUNDED,
     NoiseRun,
@@ -81,6 +82,11 @@ class AnyNoise(NoisyNumber):
         """Whether no float is rounded on its way, or that has probability 0 to matter."""
         return True
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is 0.0 or -0.0."""
+        return False
+
     def linear(self) -> Form | None:
         """What it is as a sum of noise; None where it is rounded."""
         raise NotImplementedError
@@ -102,6 +108,11 @@ class AnyNoise(NoisyNumber):
         return self.with_constant(operation, other, kind, swapped=swapped)
 
     def _with_noise(self, operation: Operation, other: AnyNoise) -> Any:
+        if operation in (operator.add, operator.sub) and self.is_zero is not other.is_zero:
+            number, is_minus = (other, operation is operator.sub) if self.is_zero else (self, False)
+            if not number.is_discrete:  # else it may be a zero itself
+                kind = self._kind_of(operation, self.kind, other.kind)
+                return (-number if is_minus else number).typed(kind)
         left, right = self._forms_with(other)
         if operation in (operator.add, operator.sub) and left is not None and right is not None:
             kind = self._kind_of(operation, self.kind, other.kind)
@@ -217,6 +228,9 @@ class NoiseValue(AnyNoise):
             return NoiseValue(self.run, form + number, kind, times)
         if operation is operator.sub:
             return NoiseValue(self.run, -form + number if swapped else form - number, kind, times)
+        if operation is operator.mul and not number:
+            same = math.copysign(1, constant) > 0
+            return RoundedValue(self.run, form if same else -form, "zero", kind)
         if operation is operator.mul:
             times -= is_exact_factor(Fraction(number))
             return value_of(self.run, form * number, kind, times)
@@ -246,6 +260,8 @@ class NoiseValue(AnyNoise):
 
 class RoundedValue(AnyNoise):
     """``steps`` after k, where k is a sum that is whole ("exact"), or is rounded as ``how``.
+
+    With "zero" it is a sum that is multiplied by 0: 0.0, or -0.0 below 0.
 
     ``slope`` and ``shift`` are what the steps do, without the rounding of floats; ``precise`` says
     that there is none.
@@ -295,6 +311,10 @@ class RoundedValue(AnyNoise):
         is_float = is_symbolic(size) and issubclass(self.kind, float)
         return size + self.kind(0) if is_float else size  # never -0.0
 
+    @property
+    def is_zero(self) -> bool:
+        return self._how == "zero"
+
     def value(self, k: float) -> Any:
         """The program's number where the whole number is k, or -0.0."""
         number: Any = k
@@ -324,7 +344,7 @@ class RoundedValue(AnyNoise):
         form = self.linear()
         # Halves and whole numbers are those of the program's floats.
         if form is None or not self.is_precise:
-            return kind(ROUNDED[how](self.concretise(how)))
+            return to_whole(how, kind, self.concretise(how))
         return RoundedValue(self.run, form, how, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
@@ -358,6 +378,8 @@ class RoundedValue(AnyNoise):
         if issubclass(kind, np.integer) and max(abs(slope), abs(shift) / _MOST_SHIFT) > _MOST_WRAPS:
             # Whole numbers of NumPy wrap: what a line says of them ends there.
             return step(self.concretise("a whole number that may wrap"))
+        if self.is_zero and repr(step(self.value(-0.0))) == repr(step(self.value(0.0))):
+            return step(self.value(0.0))
         steps = (*self._steps, step)
         precise = self._precise
         return RoundedValue(self.run, self.form, self._how, kind, steps, slope, shift, precise)
@@ -407,7 +429,7 @@ class RoundedValue(AnyNoise):
     def _known(self) -> int | None:
         """The whole number, where it was looked at before."""
         form = self.run.current(self.form)
-        if not form.terms:
+        if self.is_zero or not form.terms:
             return ROUNDED[self._how](form.constant)
         return self.run.known.get((form, self._how))
 

@@ -72,6 +72,7 @@ class WholeValue(NoisyValue):
 
 ROUNDED: dict[str, Callable[[Any], int]] = {
     "exact": int,
+    "zero": lambda sum_: 0,
     "floor": math.floor,
     "ceil": math.ceil,
     "rint": round,

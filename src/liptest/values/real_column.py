@@ -415,7 +415,7 @@ class RealEntry(EntryOfRecord):
         return self.calculated(ufunc, *inputs)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        if function is not np.clip or options or len(inputs) != 3:
+        if function.__name__ != "clip" or options or len(inputs) != 3:
             self.refuse(f"numpy.{function.__name__} of the number of one record")
         low, high = inputs[1:]
         return self.calculated(np.maximum, self, low).calculated_next(np.minimum, high)

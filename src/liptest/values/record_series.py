@@ -394,7 +394,7 @@ class RecordSeries(_Series):
         if function is np.select:
             return _selected(*inputs, **options)
         answer = function(*(_array(argument, use) for argument in inputs), **options)
-        alike = function in (np.clip, np.round, np.around)
+        alike = function.__name__ in ("clip", "round", "around")
         return self.like(answer) if alike and type(answer) is SymbolicArray else answer
 
 

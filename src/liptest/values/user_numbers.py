@@ -164,7 +164,7 @@ def number_at(place: int) -> Recipe:
 
 
 def added_by_users(recipe: Recipe, numbers: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """What each user adds to an answer; pandas leaves out what is no number."""
+    """What each user adds to an answer; pandas leaves NaN out."""
     entries = {str(place): own for place, own in enumerate(numbers)}
     made = evaluate(recipe, np.zeros(len(numbers[0]), np.int64), entries)
     added = np.broadcast_to(np.asarray(made, dtype=np.float64), numbers[0].shape)

@@ -274,9 +274,9 @@ class UserTotals(CountsRows, SeriesOfPandas):
         return self.calculated(ufunc, *others, swapped=inputs[0] is not self)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        if function is np.sum and inputs[0] is self and len(inputs) == 1 and not options:
+        if function.__name__ == "sum" and inputs[0] is self and len(inputs) == 1 and not options:
             return self.sum()
-        if function is np.clip and inputs[0] is self and len(inputs) == 3 and not options:
+        if function.__name__ == "clip" and inputs[0] is self and len(inputs) == 3 and not options:
             return self.calculated(np.maximum, inputs[1]).calculated(np.minimum, inputs[2])
         return self.refuse(f"numpy.{function.__name__}")
 

@@ -35,7 +35,7 @@ class LipschitzTester(Protocol):
 
     A violated pair proves that the function is not Lipschitz. No violated pair does NOT mean
     that it is: only that, except for failure_probability, it is Lipschitz (up to
-    ``approximation_factor``) off a set of mass at most proximity.
+    ``approximation_factor``) except on a set of mass at most proximity.
     """
 
     @property
