@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.aligned import AlignedValue
-from liptest.values.array import array_of
+from liptest.values.array import CellStorage, SymbolicArray, array_of
 from liptest.values.best_of_two import best_of_two
 from liptest.values.weights import are_scores, largest_of
 
@@ -31,7 +31,8 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
             return best
     if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
-    if len(values) != 1 or named.keys() - {"key"} or type(values[0]) not in _WALKED:
+    is_walked = len(values) == 1 and (type(values[0]) in _WALKED or _is_of_cells(values[0]))
+    if not is_walked or named.keys() - {"key"}:
         return written(*values, **named)
     entries, key = list(values[0]), named.get("key")
     if key is None and len(entries) > 1 and are_scores(entries):
@@ -42,6 +43,12 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         return entries[place]
     places = range(len(entries))
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _is_of_cells(value: Any) -> bool:
+    """Whether it is an array of answers, entry by entry."""
+    is_array = type(value) is SymbolicArray and isinstance(value.storage, CellStorage)
+    return is_array and value.ndim == 1
 
 
 def _are_symbolic(numbers: Iterable[Any]) -> bool:

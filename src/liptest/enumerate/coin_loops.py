@@ -67,7 +67,7 @@ def coins_of(node: ast.While) -> CoinLoop | None:
             return None
         test, negated, counts_last = only.test, True, only is not body[0]
         body = [statement for statement in body if statement is not only]
-    coin = _coin(test, negated=negated)
+    coin = coin_of(test, negated=negated)
     steps = _steps(body)
     if coin is None or not steps:
         return None
@@ -77,7 +77,7 @@ def coins_of(node: ast.While) -> CoinLoop | None:
     return CoinLoop(rng, comparison, threshold, steps, counts_last)
 
 
-def _coin(test: ast.expr, *, negated: bool) -> tuple[str, str, ast.expr] | None:
+def coin_of(test: ast.expr, *, negated: bool = False) -> tuple[str, str, ast.expr] | None:
     """``(rng, comparison, threshold)`` of ``rng.random() < threshold``."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, negated = test.operand, not negated

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
+from liptest.values.flips import place_by_floats, place_by_scores
 from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
@@ -31,6 +33,9 @@ from liptest.values.record_list import RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import ByKey, RecordSeries
 from liptest.values.rounded_sums import Rounding
+
+if TYPE_CHECKING:
+    from liptest.enumerate.symbolic_data import Program
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)
@@ -45,8 +50,29 @@ def rewritten_for_columns(
     With ``samplers`` loops that start over say where their passes begin. To be called within the
     analysis that runs it.
     """
-    folds = Folds(rows_of, length_of=length_of, rows_together=rows_together, samplers=samplers)
+    folds = Folds(
+        rows_of,
+        length_of=length_of,
+        rows_together=rows_together,
+        samplers=samplers,
+        flips=place_by_scores,
+    )
     return fold_loops(function, folds, tail)
+
+
+def choosing_at_once(
+    program: Program, function: Any, called: Callable[[Any], Callable[[Any, Any], Any]]
+) -> Program:
+    """A program that knows itself with loops that try places as one choice (``flip_loops``).
+
+    ``called`` makes of a function one of datasets and a generator.
+    """
+
+    def at_once() -> tuple[Any, set[str]]:
+        folds = Folds(lambda value: None, flips=place_by_floats)
+        return called(fold_loops(function, folds)), folds.flips_found
+
+    return replace(program, at_once=at_once)
 
 
 def rows_of(value: Any) -> RowsOfColumn | None:

@@ -16,8 +16,9 @@ from typing import Any
 
 from flint import arb
 
+from liptest.enumerate.bells import FARTHER, Bell, bell_extremes
 from liptest.enumerate.noise_outputs import DensityLeaf
-from liptest.errors import BudgetError, LiptestError, SymbolicError, UnsupportedForm
+from liptest.errors import BudgetError, LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
@@ -34,105 +35,6 @@ from liptest.symbolic.elimination import to_fmpq
 from liptest.symbolic.exponential_polynomials import Rates
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import System
-
-# Two normal densities of one scale between the same two ends: their ratio, and their excess.
-#
-# Clipped normal noise has such densities. The log ratio is a linear function of the number, so
-# that its extremes are at the ends, and one density exceeds a multiple of the other on one side of
-# a turn.
-
-
-#: None where infinite.
-End = Fraction | None
-# Where there is no bound, in units of the log ratio.
-_FARTHER = (1, *sorted(size << k for k in range(30) for size in (2, 3)))
-
-
-@dataclass(frozen=True)
-class Bell:
-    """The normal law about a centre, given that the number lies between two ends."""
-
-    centre: Fraction
-    scale: Fraction
-    low: End = None
-    high: End = None
-
-    @property
-    def mass(self) -> arb:
-        """Of the normal law between the ends."""
-        mass = self.between(_ball(self.low), _ball(self.high))
-        if not mass > 0:
-            raise SymbolicError("normal noise is clipped too far out in its tail; rescale it")
-        return mass
-
-    def between(self, low: arb | None, high: arb | None) -> arb:
-        """The probability of the whole normal law between two numbers."""
-        if low is None:
-            return arb(1) if high is None else self._tail(high, -1)
-        if high is None:
-            return self._tail(low, 1)
-        # Of the two tails the lighter one keeps its digits.
-        side = 1 if float((low + high).mid()) >= 2 * self.centre else -1
-        return (self._tail(low, side) - self._tail(high, side)) * side
-
-    def _tail(self, number: arb, side: int) -> arb:
-        """Above a number, or below it."""
-        distance = (number - arb(to_fmpq(self.centre))) / arb(to_fmpq(self.scale))
-        return (distance * side / arb(2).sqrt()).erfc() / 2
-
-
-def _ball(end: End) -> arb | None:
-    return None if end is None else arb(to_fmpq(end))
-
-
-def are_alike(one: Bell, other: Bell) -> bool:
-    """Whether both have one scale and the same ends."""
-    return (one.scale, one.low, one.high) == (other.scale, other.low, other.high)
-
-
-def bell_extremes(one: Bell, other: Bell) -> RatioExtremes:
-    """Of the log ratio of the densities of two bells that are alike."""
-    moved, middle = one.centre - other.centre, (one.centre + other.centre) / 2
-    if not moved:
-        return RatioExtremes(arb(0), arb(0))
-    if one.low is None or one.high is None:
-        upwards = one.high is None
-        step = abs(one.scale**2 / moved)
-        start = middle
-        if one.low is not None or one.high is not None:
-            end = one.low if one.low is not None else one.high
-            assert end is not None
-            start = max(middle, end) if upwards else min(middle, end)
-        if one.low is None and one.high is None:
-            upwards = moved > 0
-        places = tuple(to_fmpq(start + (step if upwards else -step) * far) for far in _FARTHER)
-        return without_bound(places, above=(moved > 0) is upwards)
-    masses = (other.mass / one.mass).log()
-    ends = (one.low, one.high) if moved > 0 else (one.high, one.low)
-    logs = [arb(to_fmpq(moved * (end - middle) / one.scale**2)) + masses for end in ends]
-    low, high = (to_fmpq(end) for end in ends)
-    return RatioExtremes(logs[1], logs[0], (high,), (low,))
-
-
-def bell_excess(one: Bell, other: Bell, weight: arb, against: arb) -> tuple[arb, tuple[Any, Any]]:
-    """Integral of (weight * density - against * other density)+, and about where that is above 0.
-
-    The bells are alike and their centres differ.
-    """
-    moved, middle = one.centre - other.centre, (one.centre + other.centre) / 2
-    first, second = weight / one.mass, against / other.mass
-    slope = arb(to_fmpq(one.scale**2 / moved))
-    turn = arb(to_fmpq(middle)) + slope * (second / first).log()
-    low, high = _ball(one.low), _ball(one.high)
-    if low is not None:
-        turn = turn.max(low)
-    if high is not None:
-        turn = turn.min(high)
-    ends = (turn, high) if moved > 0 else (low, turn)
-    size = first * one.between(*ends) - second * other.between(*ends)
-    at = Fraction(float(turn.mid()))
-    return size.max(arb(0)), (at, one.high) if moved > 0 else (one.low, at)
-
 
 _LIGHT = range(1, 40)
 
@@ -367,12 +269,21 @@ def _known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioE
 Weighted = list[tuple[Number, arb]]
 
 
+def bells_of(numbers: Weighted) -> list[tuple[Bell, arb]]:
+    """Weighted numbers as bells; none where one of them is something else."""
+    bells = [(number.bell(), weight) for number, weight in numbers]
+    known = [(bell, weight) for bell, weight in bells if bell is not None]
+    return known if len(known) == len(bells) else []
+
+
 def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
     """Of the log ratio of two weighted sums of densities of one number."""
-    if len(left) == len(right) == 1:
-        moved = _moved_extremes(left[0][0], right[0][0])
-        if moved is not None:
-            return moved
+    bells = bells_of(left), bells_of(right)
+    found = bell_extremes(*bells) if bells[0] and bells[1] else None
+    if found is None and len(left) == len(right) == 1:
+        found = _moved_extremes(left[0][0], right[0][0])
+    if found is not None:
+        return found
     rates, above, below = densities_of(left, right, not_answered, "compared, or mixed with other")
     return extremes(rates, above, below)
 
@@ -408,13 +319,7 @@ def densities_of(
 
 
 def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
-    """Where both are one noise that nothing is known of, moved; None for others.
-
-    Of normal noise an interval may be known.
-    """
-    bells = left.bell(), right.bell()
-    if bells[0] is not None and bells[1] is not None and are_alike(bells[0], bells[1]):
-        return bell_extremes(bells[0], bells[1])
+    """Where both are one noise that nothing is known of, moved; None for others."""
     if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
         return None
     moved, family, scale = left.constant - right.constant, left.noise.family, left.scale
@@ -424,7 +329,7 @@ def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
         size = max(abs(scale), abs(right.scale))
         outwards = 1 if left.scale > 0 else -1  # where Gumbel noise is not light
         at = at if outwards > 0 else min(left.constant, right.constant)
-        places = _places(at + outwards * size * far for far in _FARTHER)
+        places = _places(at + outwards * size * far for far in FARTHER)
         return None if family in EXPONENTIAL else without_bound(places, above=wider)
     if not moved:
         return RatioExtremes(arb(0), arb(0))

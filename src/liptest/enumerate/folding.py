@@ -22,6 +22,7 @@ from liptest.enumerate.called_methods import is_known_when_run, is_own_code, rew
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked_by
 from liptest.enumerate.draw_calls import is_whole_draw
+from liptest.enumerate.flip_loops import flips_of, with_orders_in_loops
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
@@ -37,6 +38,7 @@ from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
+from liptest.enumerate.returns_of_loops import with_returns_behind_loops
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
@@ -144,6 +146,11 @@ class _Rewriter:
             return None
         if any(name.startswith(OWN_NAMES) for name in function.__code__.co_varnames):
             return None
+        is_cut = self._tail is not None and self._tail.parts.source.function is function
+        if not is_cut and self._folds.moves_returns:
+            source = with_returns_behind_loops(source)
+        if not is_cut and self._folds.place_by_flips:
+            source = with_orders_in_loops(source)
         return self._with_folds(source)
 
     def _collecting(self, function: FunctionType) -> Any:
@@ -158,6 +165,7 @@ class _Rewriter:
         """The function with what asks ``folds``; None where nothing of it does."""
         function = source.function
         rewriting = _Folding(source, self.rewritten, self._folds.samplers)
+        rewriting.folds = self._folds
         rewriting.may_meet = function is self._first and not (self._tail or self._folds.samplers)
         helpers: dict[str, Any] = {FOLDS: self._folds}
         statements, calls = source.body, dict[int, list[ast.stmt]]()
@@ -183,6 +191,10 @@ def _has_slices(node: ast.expr) -> bool:
 
 
 class _Folding(Spellings):
+    """Rewrites the statements of one function."""
+
+    folds: Folds
+
     def __init__(self, source: FunctionSource, fold: Any, samplers: Samplers | None) -> None:
         self.source = source
         self._samplers = samplers
@@ -412,6 +424,9 @@ class _Folding(Spellings):
     # ---- loops
 
     def visit_For(self, node: ast.For) -> Any:
+        flips = self._flipping(node)
+        if flips is not None:
+            return flips
         passing = threshold_loop(self, node)
         if passing is not None:
             self.changes += 1
@@ -441,10 +456,25 @@ class _Folding(Spellings):
         return made
 
     def visit_While(self, node: ast.While) -> Any:
+        flips = self._flipping(node)
+        if flips is not None:
+            return flips
         try:
             return self._folded_while(node)
         except (NotPure, NotFolded):
             return self._loop_of_coins(node)
+
+    def _flipping(self, node: ast.For | ast.While) -> list[ast.stmt] | None:
+        """One choice with weights; None for other loops."""
+        flips = flips_of(self.source, node) if self.folds.place_by_flips else None
+        try:
+            parts = None if flips is None else flips.parts(self, self._next(), node.lineno)
+        except NotPure:
+            return None
+        if parts is None:
+            return None
+        self.changes += 1
+        return parts.rewritten(node, self._plain_loop(node))
 
     def _loop_of_coins(self, node: ast.While) -> Any:
         over = self._starting_over(node)

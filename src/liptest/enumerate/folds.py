@@ -43,6 +43,8 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
+from liptest.values.flips import Hit, PlaceByFlips, is_of_scores
+from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
@@ -70,6 +72,13 @@ def _tree_of(value: Any) -> ChoiceTree | None:
     elif type(value) is SymbolicArray:
         tree = value.storage.branching
     return tree if isinstance(tree, ChoiceTree) else None
+
+
+def _is_read_alike(value: Any) -> bool:
+    """Whether it is constant data or numbers of the analysis: reading it changes nothing."""
+    if type(value) in (list, tuple) and any(map(is_of_scores, value)):
+        return all(map(_is_read_alike, value))
+    return is_of_scores(value) or is_plain(value)
 
 
 class Samplers(Protocol):
@@ -111,6 +120,11 @@ class Folds:
         Knows functions that only draw: then loops that start over are counted as one pass.
     rows_together
         What ``zip`` gives of columns of the same records; None of all else.
+    flips
+        Gives the place that a loop that tries places keeps (``place_by_scores``), where such loops
+        are one choice; ``flips_found`` are the lines of those that were.
+    moves_returns
+        Whether what a loop returns may be calculated behind it (``returns_of_loops``).
     """
 
     def __init__(
@@ -121,6 +135,8 @@ class Folds:
         *,
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
+        flips: PlaceByFlips | None = None,
+        moves_returns: bool = True,
     ) -> None:
         self.rows_of = rows_of
         self.length_of = length_of
@@ -128,6 +144,9 @@ class Folds:
         self.samplers = samplers
         self._rows_together = rows_together
         self._methods = PureMethods()
+        self.place_by_flips = flips
+        self.moves_returns = moves_returns
+        self.flips_found: set[str] = set()
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -549,6 +568,37 @@ class Folds:
         passes = draw_passes(rng._tree, threshold, comparison, counts_last=counts_last)
         self.loops_summed_up += passes is not None
         return passes
+
+    def shuffled(self, rng: Any, count: Any) -> Iterable[int]:
+        """``order = list(range(count))`` after ``rng.shuffle(order)``."""
+        order = [*range(count)]
+        rng.shuffle(order)
+        return order
+
+    def flips(
+        self,
+        rng: Any,
+        count: Callable[[], Any],
+        weight: Callable[[Any], Any],
+        known: Callable[[], tuple[Any, ...]],
+        is_order: bool,
+        line: tuple[str, int],
+    ) -> Hit | None:
+        """The place that a loop tries with success; None where it is to be run."""
+        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else None
+        if tree is None or self.place_by_flips is None:
+            return None
+        try:
+            number = count()
+            if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
+                return None
+            place = self.place_by_flips(tree, int(number), weight, is_order=is_order)
+        except Exception:  # the loop itself raises it, or does not get there
+            return None
+        if place is None:
+            return None
+        self.flips_found.add(line_in_words(*line))
+        return Hit(np.int64(place), place)
 
     def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""

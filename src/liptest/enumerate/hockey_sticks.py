@@ -23,12 +23,12 @@ from typing import Any
 
 from flint import arb
 
+from liptest.enumerate.bells import bell_excess
 from liptest.enumerate.densities import (
     ContinuousLaw,
     Leaf,
-    are_alike,
     are_free_normal,
-    bell_excess,
+    bells_of,
     densities_of,
     require_whole,
 )
@@ -140,7 +140,8 @@ def _of_several_ways(
     if not count:
         gap = left.mass(skeleton) - factor * right.mass(skeleton)
         return _whole(left, right, skeleton, gap.max(arb(0)))
-    return _of_densities(left, right, skeleton, factor, 0)
+    part = _of_bells(left, right, skeleton, factor, 0)
+    return part or _of_densities(left, right, skeleton, factor, 0)
 
 
 def _of_normal(
@@ -180,21 +181,22 @@ def _of_normal(
 def _of_bells(
     left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
 ) -> DivergencePart | None:
-    """Of normal noise between the same two ends on both sides; None for other numbers."""
-    one, other = left.leaves[skeleton][0], right.leaves[skeleton][0]
-    bells = one.numbers[place].bell(), other.numbers[place].bell()
-    if bells[0] is None or bells[1] is None or not are_alike(bells[0], bells[1]):
+    """Of normal noise between ends, of which several ways may tell; None for other numbers."""
+    one, other = (
+        bells_of([(leaf.numbers[place], leaf.mass * by) for leaf in law.leaves[skeleton]])
+        for law, by in ((left, arb(1)), (right, factor))
+    )
+    found = bell_excess(one, other) if one and other else None
+    if found is None:
         return None
-    if bells[0].centre == bells[1].centre:
-        return None
-    size, ends = bell_excess(bells[0], bells[1], one.mass, factor * other.mass)
-    every: list[Ends] = [(None, None)] * len(one.numbers)
-    every[place] = ends
-    if ends[0] is not None and ends[1] is not None and ends[0] >= ends[1]:
-        return DivergencePart(size, ())
-    masses = (law.probability(skeleton, tuple(every)) for law in (left, right))
-    p, q = masses
-    return DivergencePart(size, ((replaced_by(skeleton, tuple(every)), p, q),))
+    size, intervals = found
+    told = []
+    for ends in intervals:
+        every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
+        every[place] = ends
+        p, q = (law.probability(skeleton, tuple(every)) for law in (left, right))
+        told.append((replaced_by(skeleton, tuple(every)), p, q))
+    return DivergencePart(size, tuple(told))
 
 
 def _beyond(

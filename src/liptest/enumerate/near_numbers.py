@@ -49,7 +49,8 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     """A Python function seen so; None where it has no such sampler, or is not followed."""
     conditions: set[str] = set()
     samplers = NoiseSamplers(function.name, conditions)
-    rewrite = Rewritten(function, Folds(lambda value: None, samplers.summarised, samplers=samplers))
+    alone: Any = {"samplers": samplers, "moves_returns": False}
+    rewrite = Rewritten(function, Folds(lambda value: None, samplers.summarised, **alone))
     try:
         if function.draws_noise_again():
             return None

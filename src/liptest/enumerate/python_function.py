@@ -26,7 +26,7 @@ from liptest.enumerate.by_records import (
     row_function,
 )
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
-from liptest.enumerate.column_rows import rewritten_for_columns
+from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_columns
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
@@ -384,15 +384,15 @@ class PythonFunction(Mechanism):
             with self._followed() as session:
                 samplers = PathSamplers(tree_of) if way == "passes" else None
                 made = rewritten_for_columns(self.function, samplers=samplers)
-                program = self._program(session, self._of_datasets(made))
+                own = self.function, self._of_datasets
+                program = choosing_at_once(self._program(session, self._of_datasets(made)), *own)
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {ASKS_TYPES}")
                 if samplers is not None and not samplers.loops:
                     return NoPaths(f"{self.name}: no loop of it starts over")
                 programs: Iterable[tuple[Program, int]] = self._programs(program, way, max_paths)
                 if self._draws_noise:
-                    own = self.function, self._of_datasets, self._known.conditions
-                    programs = [(drawing_noise(program, *own), max_paths)]
+                    programs = [(drawing_noise(program, *own, self._known.conditions), max_paths)]
                 elif way in ("passes", "curved"):
                     programs = [(program, max_paths)]
                 return follow_first(programs, domain, way)

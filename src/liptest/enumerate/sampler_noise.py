@@ -37,10 +37,10 @@ def drawing_noise(
     ``called`` makes of a function one of datasets and a generator. To be called in a session.
     """
     laws = NoiseSamplers(program.name, conditions)
-    plain, columns = (
-        called(fold_loops(function, Folds(rows, laws.summarised, length, samplers=laws)))
-        for rows, length in ((lambda value: None, len), (rows_of, length_of))
-    )
+    alone: Any = {"samplers": laws, "moves_returns": False}
+    plain = called(fold_loops(function, Folds(lambda value: None, laws.summarised, **alone)))
+    folds = Folds(rows_of, laws.summarised, length_of, samplers=laws)
+    columns = called(fold_loops(function, folds))
     return replace(program, function=plain, rewritten=columns)
 
 

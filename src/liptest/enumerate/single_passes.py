@@ -8,7 +8,7 @@ makes a second one (docs/theory/loops.md, L10).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -18,7 +18,7 @@ from flint import arb
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.access_tracking import TrackedArray
 from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.densities import ContinuousLaw
+from liptest.enumerate.densities import ContinuousLaw, Leaf
 from liptest.enumerate.folding import Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import is_generator
@@ -30,6 +30,9 @@ from liptest.mechanisms.laws import Output, OutputLaw, Raised, as_fraction, exac
 LEFT_AT_ONCE = "a loop that draws noise again until it fits counts as one pass (theory L10)"
 #: What a run answers where a second pass would begin; a program that answers it is refused.
 AGAIN = Raised("a second pass of a loop")
+
+# Where laws are compared, in scales of their noise.
+_MANY_ENDS = tuple(Fraction(k, 2) for k in (-4, -1, 0, 1, 4))
 
 
 class _SecondPass(BaseException):
@@ -201,6 +204,35 @@ class LeavingTree(ChoiceTree):
             return {output: mass / left for output, mass in masses.items()}
 
 
+def is_below(part: OutputLaw, whole: OutputLaw) -> bool:
+    """Whether a part of a law may be one of a whole law, as far as some half-lines tell."""
+    with precision(CERTIFIED_BITS):
+        laws = ContinuousLaw(part), ContinuousLaw(whole)
+        if not laws[0].leaves.keys() <= laws[1].leaves.keys():
+            return False
+        left = exact_ball(part.unexplored)
+        for skeleton, leaves in laws[1].leaves.items():
+            for ends in _half_lines(leaves, _MANY_ENDS):
+                p, q = (law.probability(skeleton, ends) for law in laws)
+                if p > q or q > p + left:
+                    return False
+    return True
+
+
+def _half_lines(
+    leaves: list[Leaf], sizes: Iterable[Fraction] = (Fraction(0),)
+) -> Iterable[tuple[tuple[Any, Any], ...]]:
+    """Everything, and below the places where the noise of one of them has these sizes."""
+    leaf = leaves[0].leaf
+    scales = [
+        max((abs(Fraction(by)) * leaf.noises[v].parameter for v, by in form.terms), default=0)
+        for form in leaf.forms
+    ]
+    numbers = list(zip(leaf.forms, scales, strict=True))
+    below = (tuple((None, form.constant + k * scale) for form, scale in numbers) for k in sizes)
+    return dict.fromkeys((tuple((None, None) for _ in numbers), *below))
+
+
 def are_near(one: OutputLaw, other: OutputLaw) -> bool:
     """Whether two whole laws of one dataset may be equal, as far as some half-lines tell.
 
@@ -213,9 +245,7 @@ def are_near(one: OutputLaw, other: OutputLaw) -> bool:
         if laws[0].leaves.keys() != laws[1].leaves.keys():
             return False
         for skeleton, leaves in laws[0].leaves.items():
-            places = tuple((None, Fraction(form.constant)) for form in leaves[0].leaf.forms)
-            everything = tuple((None, None) for _ in places)
-            for ends in dict.fromkeys((everything, places)):
+            for ends in _half_lines(leaves):
                 p, q = (law.probability(skeleton, ends) for law in laws)
                 if not p.overlaps(q):
                     return False

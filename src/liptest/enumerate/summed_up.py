@@ -22,7 +22,7 @@ from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.repeated_leaves import Repetition
 from liptest.enumerate.restarts import RestartingTree
-from liptest.enumerate.single_passes import LEFT_AT_ONCE, SinglePasses, are_near
+from liptest.enumerate.single_passes import LEFT_AT_ONCE, SinglePasses, are_near, is_below
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import BudgetError, LiptestError
 from liptest.mechanisms.laws import OutputLaw
@@ -37,6 +37,8 @@ _SOME_RUNS, _FEW_RUNS = 400, 64
 # Choices in a run of code with loops that draw noise and are not left at once: each of them asks
 # for what is known of all noise before it.
 _SOME_CHOICES = 100
+# Of the program as it is written, which is compared with its first passes.
+_FEW_CHOICES = (8, _SOME_CHOICES)
 
 
 def enumerate_with_loops(
@@ -161,7 +163,8 @@ class _SummedUp:
     ) -> Enumerated | None:
         """The law of a program whose loops draw noise, from their first passes; None if refused.
 
-        Of some laws it is looked whether second passes change them.
+        Of some laws it is looked whether second passes change them, and whether the program as it
+        is written, followed for a few passes, fits below.
         """
         if self.second_passes_differ:
             return None
@@ -182,7 +185,11 @@ class _SummedUp:
         self.left_at_once += 1
         if self.left_at_once & (self.left_at_once - 1) == 0:
             longer = law(2)
-            self.second_passes_differ = longer is None or not are_near(found.law, longer.law)
+            self.second_passes_differ = (
+                longer is None
+                or not are_near(found.law, longer.law)
+                or not _is_above(found.law, as_written, enumerated)
+            )
         return None if self.second_passes_differ else found
 
     def _summed(
@@ -207,6 +214,18 @@ class _SummedUp:
             if not summed.law.unexplored:
                 break
         return summed
+
+
+def _is_above(
+    law: OutputLaw, as_written: Enumeration, enumerated: Callable[[Enumeration], Enumerated]
+) -> bool:
+    """Whether what a few runs of the program as it is written come to fits below a law."""
+    for choices in _FEW_CHOICES:
+        short = partial(_short, as_written.new_tree, runs=_FEW_RUNS, choices=choices)
+        with suppress(LiptestError):
+            part = enumerated(replace(as_written, new_tree=short, repetition=Repetition())).law
+            return is_below(part, law)
+    return False
 
 
 def _short(

@@ -26,6 +26,7 @@ from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.choice_tree import Abort, ChoiceTree, differing
 from liptest.enumerate.data_protocol import Data
 from liptest.enumerate.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.flip_checks import check_tries, is_of_tries
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.loops_of_paths import LoopsOfPaths, join_exits
 from liptest.enumerate.moved_outputs import common_sums, moved_by
@@ -91,6 +92,10 @@ _PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
+# Points at which places that are tried have chances of about the same size.
+_TIED = 6
+# Where the law of the unmodified program is enumerated.
+_FEW_DATASETS, _FEW_RECORDS = 2, 7
 # Paths that raise and that no point has met, each of which is then taken.
 _MOST_RARE = 8
 
@@ -115,6 +120,8 @@ class Program:
     takes_generator: bool = True
     #: What makes a function of datasets of one of what the program gets.
     presented: Callable[[RandomFunction], RandomFunction] = _as_it_is
+    #: Makes the function with loops that try places as one choice, and says later which were.
+    at_once: Callable[[], tuple[RandomFunction, set[str]]] | None = None
 
     def as_written(self, output: Output) -> RandomFunction:
         """What answers, on plain data, what a run with symbolic data has answered."""
@@ -198,7 +205,7 @@ def _followed(
                 pasts = None
         if loops is not None and not loops.is_used:
             return NoPaths(f"{program.name}: {_NO_LOOP}")
-        _check_points(
+        rules = _check_points(
             program, data, leaves, dimension, _Way(kind, releases, pasts, loops is not None)
         )
     except _ToldBare as told:
@@ -224,6 +231,7 @@ def _followed(
         way,
         data.reads_length or path_run.depends_on_size,
         data.change_of_move,
+        rules=rules,
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
         output=None if has_met else _output_of(leaves),
@@ -486,16 +494,20 @@ def _check_points(
     leaves: list[PathEnd],
     dimension: int,
     way: _Way,
-) -> None:
-    """Compare with what the unmodified program does at some points; raises LiptestError."""
+) -> tuple[str, ...]:
+    """Compare with what the unmodified program does at some points; raises LiptestError.
+
+    Gives the rules that were applied to it, with its lines.
+    """
     followed = {leaf.branches for leaf in leaves}
     raising = dict.fromkeys(leaf.branches for leaf in leaves if leaf.raises)
     variables = max(len(leaf.path.noises) for leaf in leaves)
     before = interruptions()
     points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
     answer: Output = None
-    for seed in range(points):
-        branches, answer = _check_point(program, data, way, seed)
+    tries = _TIED if any(map(is_of_tries, leaves)) else 0
+    for seed in range(-tries, points):
+        branches, answer = _check_point(program, data, way, abs(seed), is_tied=seed < 0)
         raise_swallowed(before)
         if way.pasts is not None and branches not in followed:
             branches = way.pasts.representative(branches)
@@ -515,14 +527,30 @@ def _check_points(
     program.session.check_keeps_no_state(repeat)
     if raising:
         raise _differs(program, "raises an exception that was not met with plain data")
+    return check_tries(program, _some_plain(data)) if tries else ()
+
+
+def _some_plain(data: Data) -> Iterator[NDArray[Any]]:
+    """A dataset, and some with a few records of which many ways are likely."""
+    dataset = data.plain(_GENERATOR(_BITS(0)))
+    yield dataset
+    if type(data) is Records:
+        several = range(0, min(len(dataset), _FEW_DATASETS * _FEW_RECORDS), _FEW_RECORDS)
+        yield from (handed(dataset[first : first + _FEW_RECORDS]) for first in several)
 
 
 def _check_point(
-    program: Program, data: Data, way: _Way, seed: int, taken: tuple[int, ...] = ()
+    program: Program,
+    data: Data,
+    way: _Way,
+    seed: int,
+    taken: tuple[int, ...] = (),
+    *,
+    is_tied: bool = False,
 ) -> tuple[tuple[int, ...], Output]:
     """The branches that are taken at a point, and the answer of the unmodified program."""
     rng = _GENERATOR(_BITS(seed))
-    dataset = data.plain(rng)
+    dataset = data.balanced(rng) if is_tied and type(data) is Records else data.plain(rng)
     tree = PointTree(program.name, rng, taken)
     tree.loops = LoopsOfPaths(goes_on=True) if way.counts_passes else None
     program.session.follow(tree)
@@ -591,7 +619,8 @@ def _with_weights(choices: list[tuple[Branches, int]]) -> Iterator[tuple[Any, in
     """Those choices that plain data leave to be made."""
     for branches, taken in choices:
         if isinstance(branches, Selection):
-            yield branches.with_plain_data(), taken
+            for own, place in branches.with_plain_data():
+                yield own, taken if place is None else place
         elif not isinstance(branches, (Split, UnweightedBranches)):
             yield branches, taken
 

@@ -34,6 +34,9 @@ from liptest.values.column import Column
 from liptest.values.read_only import ReadOnlyCells
 from liptest.values.record_parts import Part
 
+# Records of a balanced dataset that have any value.
+_OTHERS = 4
+
 
 class Records:
     """Records of which one is replaced, or slots that one is added to or removed from."""
@@ -73,6 +76,16 @@ class Records:
             value, share = telling[int(rng.integers(len(telling)))], rng.random() * 2
             is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
             dataset = np.where(is_put, value, dataset)
+        return handed(dataset)  # type: ignore[no-any-return]
+
+    def balanced(self, rng: np.random.Generator) -> NDArray[Any]:
+        """A dataset in which values are about equally frequent, so that counts are nearly tied."""
+        if self._table is not None and self._table.near is not None:
+            return self.plain(rng)
+        count = len(self._sizes)
+        dataset = np.arange(count) % self._sizes
+        others = rng.integers(0, count, size=_OTHERS)
+        dataset[others] = rng.integers(0, self._sizes[others])
         return handed(dataset)  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:

@@ -74,6 +74,8 @@ class SymbolicPaths:
     hint: str = ""
     #: What the rounding of float sums adds to the differences, in words.
     rounded: str = ""
+    #: What the paths rest on beside the code as it is written, with its lines.
+    rules: tuple[str, ...] = ()
     #: How far choices of a path are from what it says, in total variation at most.
     rounding: Fraction = Fraction(0)
     #: Of one random sample: what no record is in it with more than (``AnswerBook.sample``).

@@ -268,7 +268,8 @@ def _with_dearest(followed: Any, price: Price) -> Alignment:
 
 
 def _given(followed: Any) -> tuple[str, ...]:
-    return (f"{followed.rounded}, included",) if followed.rounded else ()
+    rounded = (f"{followed.rounded}, included",) if followed.rounded else ()
+    return (*rounded, *followed.rules)
 
 
 def _of_users(

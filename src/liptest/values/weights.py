@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +26,7 @@ from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.decisions import Alternative
 from liptest.values.functions_of_answers import OF_SCORES, largest_form, result_kind
+from liptest.values.grid import UNIT
 from liptest.values.noise_run import NoisyNumber
 from liptest.values.protocol import (
     ARITHMETIC,
@@ -416,23 +418,43 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
 class Selection(Alternative):
     """Which place a choice with weights draws; plain data give it probabilities, not scores."""
 
-    __slots__ = ("_scores", "_values")
+    __slots__ = ("_scores", "_values", "is_of_tries", "tries")
 
-    def __init__(self, asked: Alternative, scores: tuple[Form, ...], run: AlignedRun) -> None:
+    def __init__(
+        self,
+        asked: Alternative,
+        scores: tuple[Form, ...],
+        run: AlignedRun,
+        *,
+        is_of_tries: bool = False,
+    ) -> None:
         super().__init__(("selection", scores), len(asked), asked.at_point)
         self._scores = scores
         self._values = run
+        #: Whether the program has no such choice, but tries the places one by one; at a point how.
+        self.is_of_tries = is_of_tries
+        self.tries: Any = None
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Selection and self._scores == other._scores
 
     __hash__ = None
 
-    def with_plain_data(self) -> GivenWeights:
-        """What the unmodified program should give at the point of the run."""
+    def chances(self) -> NDArray[np.float64]:
+        """At the point of the run; the largest is 1."""
         scores = np.array([float(self._values.at_point(score)) for score in self._scores])
-        weights = np.exp(scores - scores.max())
-        return GivenWeights(weights / weights.sum())
+        made: NDArray[np.float64] = np.exp(scores - scores.max())
+        return made
+
+    def with_plain_data(self) -> list[tuple[Any, int | None]]:
+        """What the unmodified program should choose from at the point of the run.
+
+        With what it takes; None where that is what was taken of this choice.
+        """
+        if self.tries is not None:
+            return list(self.tries.choices)
+        weights = self.chances()
+        return [(GivenWeights(weights / weights.sum()), None)]
 
 
 class GivenWeights:
@@ -521,14 +543,33 @@ def _listed(p: Any) -> list[Weight] | None:
 
 def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
     """The place of the largest score with Gumbel noise of its own."""
-    sums = [score + run.new(Noise("gumbel", _ONE)) for score in scores]
+    run.rounding += (len(scores) + _MOST) * _ROUNDING
+    return choose_contest(run, scores, Noise("gumbel", _ONE))
+
+
+def choose_contest(
+    run: AlignedRun,
+    scores: tuple[Form, ...],
+    noise: Noise,
+    tries: Callable[[NDArray[np.float64], int, np.random.Generator], Any] | None = None,
+) -> int:
+    """The place of the largest score with such noise of its own.
+
+    ``tries``, where the program tries places one by one, gives at a point those that end there.
+    """
+    sums = [score + run.new(noise) for score in scores]
     contest = run.contest(sums)
     assert contest is not None  # each has noise of its own
-    if type(contest.alternative) is not Selection:
-        contest.alternative = Selection(contest.alternative, scores, run)
-    place = run.tree.choose(contest.alternative)
+    chosen = contest.alternative
+    if type(chosen) is not Selection:
+        chosen = Selection(chosen, scores, run, is_of_tries=tries is not None)
+        contest.alternative = chosen
+    place = run.tree.choose(chosen)
     run.contests.append((contest, place))
-    run.rounding += (len(scores) + _MOST) * _ROUNDING
+    log = run.tree.draw_log
+    if tries is not None and run.point is not None and log is not None:
+        chosen.tries = tries(chosen.chances(), place, run.rng)
+        log.hand_out(chosen.tries, UNIT.law)
     return place
 
 

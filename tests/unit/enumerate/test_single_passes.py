@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.single_passes import AGAIN
+from liptest.enumerate.single_passes import AGAIN, is_below
 
 N = lt.Hypercube(5000)
 P = 1 - math.exp(-1)
@@ -227,3 +228,43 @@ def raises_what_stands_for_it(data: Any, rng: Any) -> float:
 
 def test_no_program_hides_behind_a_second_pass() -> None:
     assert verdict(raises_what_stands_for_it, 0.4, 0.01).decision == "INCONCLUSIVE"
+
+
+def within(data: Any, rng: Any) -> float:
+    while True:
+        z = rng.laplace()
+        if abs(z) <= 1:
+            return int(data.sum()) + z
+
+
+def within_moved(data: Any, rng: Any) -> float:
+    while True:
+        z = rng.laplace()
+        if abs(z) <= 1:
+            return int(data.sum()) + z + 1
+
+
+def within_stretched(data: Any, rng: Any) -> float:
+    while True:
+        z = rng.laplace()
+        if abs(z) <= 1:
+            return int(data.sum()) + 2 * z
+
+
+def within_less(data: Any, rng: Any) -> float:
+    while True:
+        z = rng.laplace()
+        if abs(z) <= 0.5:
+            return int(data.sum()) + z
+
+
+def law_of(mechanism: Any) -> Any:
+    return mechanism.densities().inner.law(np.array([1, 0]))
+
+
+def test_a_few_passes_as_they_are_written_fit_below_the_law() -> None:
+    part = law_of(lt.mechanism(within).as_written(64, 8))
+    assert 0 < part.unexplored < 0.05
+    assert is_below(part, law_of(lt.mechanism(within)))
+    for other in (within_moved, within_stretched, within_less):
+        assert not is_below(part, law_of(lt.mechanism(other)))

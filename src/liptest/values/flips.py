@@ -1,0 +1,171 @@
+"""Places that are tried with weights as chances: permute-and-flip, and tries at random.
+
+Each place is tried once in random order: it is the largest of s_i + E_i with independent
+exponential noise E_i that is kept (docs/theory/size.md, S10). Where a place may be tried again,
+it is that of a choice with weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.symbolic.forms import Form
+from liptest.symbolic.noise import Noise
+from liptest.values.aligned import AlignedValue
+from liptest.values.array import SymbolicArray
+from liptest.values.grid import GRID
+from liptest.values.weights import Largest, Score, Weight, choose_contest
+
+# What a float weight, and the grid of 2**-53, change the chance of one try by, at most.
+_ROUNDING = Fraction(1, 1 << 42)
+_MOST = 1 << 12
+# At a point: how near to a chance a coin is, which places are missed before the hit, and how many.
+_NEAR = 2.0**-30
+_MISSED, _AGAIN = 0.5, 3
+# Of shares as whole numbers.
+_UNITS = 1 << 60
+_ONE = Fraction(1)
+
+
+class PlaceByFlips(Protocol):
+    """The place that is kept of some, by the weights that are their chances; None: to be run."""
+
+    def __call__(
+        self, tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+    ) -> int | None:
+        """Of so many places."""
+        ...
+
+
+class Hit(NamedTuple):
+    """A place that was hit, as NumPy and as Python give it."""
+
+    numpy: np.int64
+    plain: int
+
+
+def is_of_scores(value: Any) -> bool:
+    """Whether it is a symbolic number or array that chances are made of."""
+    return type(value) in (AlignedValue, SymbolicArray, Score, Weight)
+
+
+class Tries:
+    """The tries of one loop at a point, up to the hit: an order or places, and coins.
+
+    Each coin is next to the chance that it is compared with, so that any other chance is noticed.
+    """
+
+    def __init__(
+        self, weights: NDArray[np.float64], place: int, rng: np.random.Generator, *, is_order: bool
+    ) -> None:
+        count = len(weights)
+        unsure = [k for k in range(count) if _above(weights[k]) < 1]
+        if is_order:
+            others = [k for k in rng.permutation(count).tolist() if k != place]
+            missed = [k for k in others if k in unsure and rng.random() < _MISSED]
+            left = list(range(count))
+            rest = [k for k in others if k not in missed]
+            #: What the program as it is written chooses from, and what it takes.
+            self.choices: list[tuple[int, int]] = []
+            for k in (*missed, place, *rest)[:-1]:
+                self.choices.append((len(left), left.index(k)))
+                left.remove(k)
+        else:
+            several = rng.integers(0, len(unsure), size=_AGAIN) if unsure else ()
+            missed = [unsure[k] for k in several]
+            self.choices = [(count, k) for k in (*missed, place)]
+        self.coins = [*(_above(weights[k]) for k in missed), _below(weights[place])]
+
+    def as_drawn(self) -> Tries:
+        """What stays of it."""
+        return self
+
+    def replay(self, point_in: Callable[[int, int], int]) -> list[float]:
+        """What ``random()`` gives, one after another."""
+        return self.coins
+
+
+def _above(chance: float) -> float:
+    """A number of ``random()`` that is hardly too large for a hit; 1 where there is none."""
+    return min(math.ceil(chance * (1 + _NEAR) * GRID) + 1, GRID) / GRID
+
+
+def _below(chance: float) -> float:
+    """A number of ``random()`` that is hardly small enough for a hit."""
+    return max(math.floor(chance * (1 - _NEAR) * GRID) - 1, 0) / GRID
+
+
+def place_by_scores(
+    tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+) -> int | None:
+    """The first place with a hit; None where the weights are not those of symbolic scores."""
+    weights = _weights(count, weight_of, is_order=is_order)
+    if not weights or not all(type(weight) is Weight for weight in weights):
+        return None
+    if not _are_chances(weights):
+        return None
+    run = weights[0].run
+    scores = tuple(weight.form for weight in weights)
+    noise = Noise("exponential" if is_order else "gumbel", _ONE)
+    place = choose_contest(run, scores, noise, partial(Tries, is_order=is_order))
+    run.rounding += len(scores) * _ROUNDING
+    return place
+
+
+def place_by_floats(
+    tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+) -> int | None:
+    """The first place with a hit, by its law; None where the weights are not plain chances."""
+    weights = np.array(_weights(count, weight_of, is_order=is_order))
+    if weights.dtype != np.float64 or not len(weights):
+        return None
+    if weights.max() != 1 or weights.min() < 0:
+        return None
+    shares = shares_of_flips(weights) if is_order else shares_of_tries(weights)
+    return int(tree.choose(tuple(int(share * _UNITS) for share in shares)))
+
+
+def _weights(count: int, weight_of: Callable[[Any], Any], *, is_order: bool) -> list[Any]:
+    """Of each place, which is tried as NumPy gives it, or Python."""
+    few = range(count) if 1 < count <= _MOST else ()
+    return [weight_of(np.int64(place) if is_order else place) for place in few]
+
+
+def _are_chances(weights: list[Weight]) -> bool:
+    """Whether they are exp of each score less the largest of them, times one factor above 0."""
+    common = weights[0].unknowns
+    if len(common) != 1 or any(weight.unknowns != common for weight in weights):
+        return False
+    largest, factor = common[0]
+    if type(largest) is not Largest or factor >= 0:
+        return False
+    scaled: set[Form] = {part * -factor for part in largest.parts}
+    return {weight.form for weight in weights} == scaled
+
+
+def shares_of_tries(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law where a place may be tried again: that of a choice with weights."""
+    made: NDArray[np.float64] = weights / weights.sum()
+    return made
+
+
+def shares_of_flips(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law of permute-and-flip: of place i w_i times the integral of all other 1 - t w_j.
+
+    Each place comes at a time t, uniform on [0, 1]. It is kept if it is hit, and all that came
+    before were not.
+    """
+    times, lengths = np.polynomial.legendre.leggauss(len(weights) // 2 + 1)
+    misses = 1 - np.outer((times + 1) / 2, weights)
+    others = np.stack(
+        [np.delete(misses, place, axis=1).prod(axis=1) for place in range(len(weights))]
+    )
+    made: NDArray[np.float64] = weights * (others @ lengths) / 2
+    return made
