@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
-from liptest.values.branching import Branching
-from liptest.values.known_draws import KNOWN
+from liptest.values.branching import KNOWN, Branching
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.

@@ -40,7 +40,6 @@ from liptest.values.free_functions import (
     OF_KNOWN,
     TOTAL,
     SharedCall,
-    has_place_for_all,
     to_whole,
 )
 from liptest.values.functions_of_answers import (
@@ -213,19 +212,18 @@ class AlignedRun(DecidingRun):
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
             return self._chosen(*arguments)
-        is_sum = function in OF_KNOWN
-        is_followed = function in ALWAYS_RELEASED or (self.releases and function in FREE_FUNCTIONS)
-        if not (is_sum or is_followed):
+        is_sum, is_free = function in OF_KNOWN, self.releases and function in FREE_FUNCTIONS
+        if not (is_sum or is_free or function in ALWAYS_RELEASED):
             return NotImplemented
         array, *more = arguments
         if type(array) is not SymbolicArray or not array.size:
             return NotImplemented
-        if function is np.bincount and not has_place_for_all(array, *more, **options):
+        if function is np.bincount and not _has_place_for_all(array, *more, **options):
             return NotImplemented
         cells = array.cells
-        if not all(_is_of_data(cell) or not is_symbolic(cell) for cell in cells.flat):
-            return NotImplemented
-        if is_sum and not all(type(cell) is ReleasedValue for cell in cells.flat):
+        is_known = all(type(cell) is ReleasedValue for cell in cells.flat)
+        of_data = all(_is_of_data(cell) or not is_symbolic(cell) for cell in cells.flat)
+        if not (is_known if is_sum else of_data):
             return NotImplemented
         if any(issubclass(type(option), Symbolic) for option in (*more, *options.values())):
             return NotImplemented
@@ -674,6 +672,14 @@ def _lane(value: Any) -> list[Any] | None:
     """The entries of an array in one line; None for all else."""
     is_line = type(value) is SymbolicArray and isinstance(value.storage, CellStorage)
     return value.cells.tolist() if is_line and value.ndim == 1 else None
+
+
+def _has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any = 0) -> bool:
+    """Whether ``numpy.bincount`` has as many places, whatever is drawn: whole numbers below k."""
+    if array.ndim != 1 or weights is not None:
+        return False
+    drawn = [cell.choices if type(cell) is ReleasedValue else 0 for cell in array.cells]
+    return min(drawn) > 0 and max(drawn) <= minlength
 
 
 def _known(value: Any, use: str) -> Any:

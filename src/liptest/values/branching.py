@@ -37,6 +37,10 @@ Branches = int | tuple[int, ...] | UnweightedBranches
 Path = list[tuple[Branches, int]]
 
 
+#: What a draw with known parameters is noted as, in place of how many positions an order has.
+KNOWN = -2
+
+
 class DrawLog(Protocol):
     """Is told of every random value, or array of them, that a program draws."""
 

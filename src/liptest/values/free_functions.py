@@ -26,12 +26,6 @@ OF_KNOWN = frozenset({np.sum, np.mean, np.cumsum})
 FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}
 
 
-def has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any = 0) -> bool:
-    """Whether ``numpy.bincount`` has as many places, whatever is drawn: whole numbers below k."""
-    most = [getattr(cell, "choices", 0) for cell in array.cells.flat]
-    return array.ndim == 1 and weights is None and min(most) > 0 and max(most) <= minlength
-
-
 def to_whole(how: str, kind: Any, value: Any) -> Any:
     """A known number, rounded as the function of NumPy of this name does."""
     return kind(getattr(np, how)(value))

@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedRun, NoisyData, ReleasedValue
 from liptest.values.array import SymbolicArray, array_of, filled
-from liptest.values.branching import Branching, Path
+from liptest.values.branching import KNOWN, Branching, Path
 from liptest.values.decisions import Alternative
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import is_symbolic
 
-#: What a draw with known parameters is noted as, in place of how many positions an order has.
-KNOWN = -2
 _SEEDS = 1 << 62
 _DRAWN = "drawn with known parameters"
 _NUMBERS = (int, float, np.number)
