@@ -93,6 +93,8 @@ _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__
 _OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
 # Names of what gives the place of an object in memory.
 _OF_PLACES = frozenset({"addressof", "__array_interface__", "__array_struct__", "data_as"})
+# Names of what writes objects as text, which may tell where they lie in memory.
+_SHOWING = frozenset({"repr", "ascii", "__repr__", "str", "format", "__str__", "__format__"})
 _TELLING_NAMES |= _ZONES | _OF_ZONES
 _TELLING_NAMES |= _OF_PLACES | {"ctypes"}
 _TELLING_NAMES |= _OF_CALLS | {"inspect", "posix"}
@@ -113,6 +115,7 @@ class _Kind(NamedTuple):
     tests_identity: bool = False
     makes_sets: bool = False
     may_ask: bool = False
+    may_show: bool = False
     walked_constants: tuple[CodeStep, ...] = ()
 
     @property
@@ -239,6 +242,8 @@ class Surroundings:
                     self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)
                 if argument.__name__ == "pop" and is_program and has_no_order(argument.__self__):
                     self._walked(frame, "whose pop() takes any member")
+                if is_program and type(argument.__self__) is str:
+                    self._address_told(frame, argument.__self__)
                 if id(argument.__self__) in self._files and is_program:
                     self._end(frame, self._files[id(argument.__self__)][1], HAND_IN)
         elif event == "call":
@@ -252,8 +257,25 @@ class Surroundings:
                 self._entered.add(id(code))  # not where it was refused: it may be run again
             if is_program and code.co_varnames[:1] == (".0",):
                 self._set_walked_inside(frame)
-        elif event == "return" and is_program and not _tells_nothing_at_end(frame, kind, argument):
-            self._returned(frame, kind, argument, is_unknown=is_unknown)
+        elif event == "return" and is_program:
+            if kind.may_show:
+                self._addresses_of(frame, argument)
+            if not _tells_nothing_at_end(frame, kind, argument):
+                self._returned(frame, kind, argument, is_unknown=is_unknown)
+
+    def _addresses_of(self, frame: FrameType, answer: Any) -> None:
+        """Code that shows objects ends: whether texts that it holds or hands on tell an address."""
+        before = frame.f_back
+        if before is not None and is_programs(before):  # what is output says so itself
+            self._address_told(frame, answer)
+        for value in frame.f_locals.values():
+            if value is not answer:
+                self._address_told(frame, value)
+
+    def _address_told(self, frame: FrameType, text: Any) -> None:
+        address = _ADDRESS.search(text) if type(text) is str else None
+        if address is not None:
+            self._end(frame, f"looks at an address in memory: {address[0]!r}", _SHOWN_ADVICE)
 
     def _returned(self, frame: FrameType, kind: _Kind, answer: Any, *, is_unknown: bool) -> None:
         """A function of the program ends: what its variables are now."""
@@ -449,7 +471,7 @@ def _kind_of(frame: FrameType, module: Any, compiled: CompiledCode) -> _Kind:
     if not is_program:
         return _Kind(*of_library)
     walked = (use.step for use in uses_of_constants(code) if not use.is_harmless)
-    asked = may_test_identity(code), makes_sets(code), may_ask(code), tuple(walked)
+    asked = may_test_identity(code), makes_sets(code), may_ask(code), _may_show(code), tuple(walked)
     return _Kind(*of_library, *asked)
 
 
@@ -462,6 +484,7 @@ ZONE_ADVICE = "use datetime.timezone.utc, time.gmtime or calendar.timegm"
 #: What to write instead of a question to the machine.
 HAND_IN = "hand it in as a parameter"
 CLOCK_ADVICE = "leave it out, or log it with logging.info('%s', seconds)"
+_SHOWN_ADVICE = "leave the text out, or give its class a __repr__ without an address"
 _ID_ADVICE = "use ==, a name or a number of your own"
 _IS_ADVICE = "write bool(v), not v, or v == 1"
 _HASH_ADVICE = "use zlib.crc32 or hashlib"
@@ -590,11 +613,25 @@ def _is_text(value: Any) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
+def _may_show(code: CodeType) -> bool:
+    """Whether code may write an object as text: by name, in an f-string or with ``%``."""
+    if not _SHOWING.isdisjoint(code.co_names):
+        return True
+    steps = list(steps_of(code))
+    if any(step.name in _FORMATS for step in steps):
+        return True
+    texts = any(type(constant) is str and "%" in constant for constant in code.co_consts)
+    return texts and any(step.name in ("BINARY_OP", "BINARY_MODULO") for step in steps)
+
+
+_FORMATS = frozenset({"FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE"})
+
+
 def _may_tell(code: CodeType) -> bool:
     telling = _TELLING_NAMES.intersection(code.co_names)
     if telling and not (telling == {"hash"} and _hashes_for_lookup(code)):
         return True
-    if may_ask(code):
+    if may_ask(code) or _may_show(code):
         return True
     if may_test_identity(code):
         return True

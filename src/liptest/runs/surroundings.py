@@ -7,6 +7,7 @@ of ``sys``, the decimal context, and NumPy's error state and print options.
 from __future__ import annotations
 
 import decimal
+import gc
 import locale
 import os
 import signal
@@ -139,6 +140,21 @@ def _noted_interpreter() -> PutBack:
     return put_back
 
 
+def _noted_settings() -> PutBack:
+    is_collected, digits = gc.isenabled(), sys.get_int_max_str_digits()
+    interval = sys.getswitchinterval()
+
+    def put_back() -> None:
+        if gc.isenabled() != is_collected:
+            (gc.enable if is_collected else gc.disable)()
+        if sys.get_int_max_str_digits() != digits:
+            sys.set_int_max_str_digits(digits)
+        if sys.getswitchinterval() != interval:
+            sys.setswitchinterval(interval)
+
+    return put_back
+
+
 def _noted_decimals() -> PutBack:
     context = decimal.getcontext()
     before = {name: context.__getattribute__(name) for name in _DECIMAL}
@@ -174,6 +190,7 @@ _NOTED = (
     _noted_environment,
     _noted_locale,
     _noted_interpreter,
+    _noted_settings,
     _noted_decimals,
     _noted_numpy,
 )

@@ -276,6 +276,39 @@ def test_hashes_and_addresses_are_refused(place: int) -> None:
         law(function)
 
 
+def shown_by_another(data: Any, rng: Any) -> int:
+    def shown() -> str:
+        return str(object())
+
+    return int(data[0]) if shown()[-5:] == "0000>" else 0
+
+
+def kept(data: Any, rng: Any) -> int:
+    text = f"{object()}"
+    return int(data[0]) if text[-5:] == "0000>" else 0
+
+
+SHOWN: list[Any] = [
+    lambda data: int(data[0]) if repr(object()).endswith("0000>") else 0,
+    lambda data: int(data[0]) if str(lambda: 0).find("00>") > 0 else 0,
+    lambda data: int(data[0]) if f"{object()}".endswith("0000>") else 0,
+    lambda data: int(data[0]) if ("%s" % object()).endswith("0000>") else 0,  # noqa: UP031
+    lambda data: int(data[0]) if "{}".format(object()).endswith("0000>") else 0,  # noqa: UP032
+    *(shown_by_another, kept),
+]
+
+
+@pytest.mark.parametrize("place", range(len(SHOWN)))
+def test_code_that_looks_at_an_address_in_a_text_is_refused(place: int) -> None:
+    with pytest.raises(NonDeterministicError, match=r"an address in memory: ' at 0x.*cannot be"):
+        law(SHOWN[place])
+
+
+def test_texts_of_numbers_tell_no_address() -> None:
+    assert law(lambda data: f"{int(data[0])} at 0x1".endswith("1")) == {True: 1.0}
+    assert law(lambda data: repr([1, 2.5]).startswith("[")) == {True: 1.0}
+
+
 def test_code_that_is_made_anew_in_each_call_is_looked_at() -> None:
     def made_anew(data: Any, rng: Any) -> Any:
         answer = 0

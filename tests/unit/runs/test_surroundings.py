@@ -5,6 +5,7 @@ from __future__ import annotations
 import _locale
 import contextlib
 import decimal
+import gc
 import locale
 import os
 import signal
@@ -31,6 +32,7 @@ def _found():
         "locale": locale.setlocale(locale.LC_ALL),
         "limit": sys.getrecursionlimit(),
         "hooks": [getattr(sys, name) for name in HOOKS],
+        "settings": (gc.isenabled(), sys.get_int_max_str_digits(), sys.getswitchinterval()),
         "threads": threading.excepthook,
         "profile": (sys.getprofile(), sys.gettrace()),
         "signals": {
@@ -55,6 +57,9 @@ def _disturb():
     for name in HOOKS[:4]:
         setattr(sys, name, lambda *arguments: None)
     sys.stdout = sys.stderr
+    gc.disable()
+    sys.set_int_max_str_digits(0)
+    sys.setswitchinterval(0.1)
     threading.excepthook = print
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
