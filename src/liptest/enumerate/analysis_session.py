@@ -81,6 +81,8 @@ class Session:
         self.float_calls: list[Any] = []
         #: Whether what makes arrays has stand-ins.
         self.follows_arrays = False
+        #: What handlers of signals have raised, in the middle of the program.
+        self.from_handlers: list[BaseException] = []
         self._determined: list[Determined] = []
         #: Generators with constant seeds and what stands for them, by id.
         self.stand_ins: dict[int, tuple[Any, Any]] = {}
@@ -111,6 +113,15 @@ class Session:
             CompiledCode(name, trusted, lambda error: self.tree.fail(error)),
             lambda error: self.tree.fail(error),
         )
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """While a handler of a signal runs, which is no part of the program."""
+        thread, self.thread = self.thread, -1
+        try:
+            yield
+        finally:
+            self.thread = thread
 
     def determine(self, generator: Determined) -> None:
         """Follow a generator as the determinism that it is, in each run from its seed on."""

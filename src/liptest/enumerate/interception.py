@@ -89,6 +89,7 @@ from liptest.enumerate.surroundings import (
 )
 from liptest.enumerate.unhashable_classes import unhashable_classes_refused
 from liptest.errors import LiptestError, MechanismError
+from liptest.runs.interrupts import handlers_noted
 from liptest.values.closeness import is_close_number
 from liptest.values.lines import line_in_words
 from liptest.values.protocol import is_symbolic
@@ -162,6 +163,7 @@ def intercepted_randomness(
             imports.begin()
             push(session)
             with (
+                handlers_noted(session.from_handlers, session.paused),
                 events_refused(session.refuse_event),
                 session.watch.standing_still(),
                 imports.followed(),

@@ -67,6 +67,13 @@ class Run:
         self._session.check_keeps_no_state(again)
 
     def __call__(self) -> Output:
+        try:
+            return self._answered()
+        finally:
+            if self._session.from_handlers:
+                raise self._session.from_handlers[0]
+
+    def _answered(self) -> Output:
         if self._session.may_hold:
             self._session.put_back()
         if self._session.touched:

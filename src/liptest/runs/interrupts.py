@@ -1,4 +1,4 @@
-"""Ctrl-C that code under test cannot swallow.
+"""Ctrl-C and other signals that code under test cannot swallow.
 
 A mechanism with a bare ``except:`` swallows KeyboardInterrupt and goes on with a run that is not
 the one it claims to be. So Ctrl-C is counted as well as raised, and what was computed meanwhile
@@ -11,7 +11,8 @@ import signal
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -109,6 +110,50 @@ def forwarded_interrupts(pass_on: Callable[[], bool]) -> Iterator[None]:
 
     with _handled_by(note):
         yield
+
+
+@contextmanager
+def handlers_noted(
+    raised: list[BaseException], paused: Callable[[], AbstractContextManager[None]]
+) -> Iterator[None]:
+    """Note what handlers of signals raise in the block: the time limit of a test, say.
+
+    It comes in the middle of code under test, which may swallow it, and is none of its exceptions.
+    Handlers are called within ``paused()``; Python's own and liptest's are left as they are.
+    """
+    noting: dict[int, tuple[Any, Any]] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in map(int, signal.valid_signals()):
+            handler = signal.getsignal(number)
+            if callable(handler) and not _is_known(handler):
+                noting[number] = handler, partial(_call_noting, handler, raised, paused)
+                signal.signal(number, noting[number][1])
+    try:
+        yield
+    finally:
+        for number, (handler, note) in noting.items():
+            if signal.getsignal(number) is note:
+                signal.signal(number, handler)
+
+
+def _is_known(handler: Any) -> bool:
+    module = str(getattr(handler, "__module__", ""))
+    return handler is signal.default_int_handler or module.partition(".")[0] == "liptest"
+
+
+def _call_noting(
+    handler: Any,
+    raised: list[BaseException],
+    paused: Callable[[], AbstractContextManager[None]],
+    number: int,
+    frame: FrameType | None,
+) -> None:
+    try:
+        with paused():
+            handler(number, frame)
+    except BaseException as error:
+        raised.append(error)
+        raise
 
 
 @contextmanager
