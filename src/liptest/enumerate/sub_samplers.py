@@ -179,7 +179,10 @@ class SamplerLaws:
             self._name, skips_light=True, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES
         )
         rng = ChoiceGenerator(tree)
-        given = [rng if type(argument) is ChoiceGenerator else argument for argument in arguments]
+        # Of a record, too: that is one generator as any other.
+        given = [
+            rng if isinstance(argument, ChoiceGenerator) else argument for argument in arguments
+        ]
         values: dict[Any, Any] = {}
 
         def run() -> Any:
@@ -324,7 +327,7 @@ def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
     if len(drawn) > 1 or (session is not None and session.seeded):
         return None
     for generator in drawn.values():
-        if type(generator) is ChoiceGenerator:
+        if isinstance(generator, ChoiceGenerator):
             tree: ChoiceTree = generator._tree  # type: ignore[assignment]
             return tree
     return None if session is None else session.tree
