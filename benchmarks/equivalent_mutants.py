@@ -63,7 +63,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
         f"{_RENYI}: refute_rho: search.best > bound -> search.best >= bound",
         f"{_SCREEN}: _rho_of: above > limit -> above >= limit",
-        f"{_SCREEN}: normal_quantiles: tail < _BREAK -> tail <= _BREAK",
+        "privacy/quantiles.py: quantiles_of_logs: tail < _BREAK -> tail <= _BREAK",
         f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
         f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
         f"{_TRADE}: _positive: gap <= 0 -> gap < 0",
@@ -128,7 +128,6 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_NOISE}: DiscreteGaussian.hockey_stick_at: 2 * last - 1 -> 2 * last - 2",
     ),
     "a margin of safety, larger or smaller by little": (
-        f"{_COMPARE}: _screen_divergences: 2 * slack[where] -> 3 * slack[where]",
         f"{_WITNESS}: PrivacyWitness.least_delta: 2 ** 40 -> 2 ** 41",
         f"{_WITNESS}: PrivacyWitness.least_delta: Fraction(1, 2 ** 40) -> Fraction(2, 2 ** 40)",
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
@@ -215,7 +214,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_SCREEN}: largest_losses: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",
     ),
     "the ends meet a little later, and the pairs are visited": (
-        "privacy/proof.py: _visited_or_enclosed: 1 + _MEET -> 1 - _MEET",
+        "privacy/proof.py: ExactMeasure.ends_meet: 1 + _MEET -> 1 - _MEET",
     ),
     "the size of a slice": (
         "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: SLICE_BYTES // (8 * "
@@ -345,4 +344,52 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "max(2, _ENTRIES // max(1, laws.logs.shape[1]))",
     ),
     "one bit more": (f"{_CHECKER}: exp_bounds: 1 << p -> 2 << p",),
+    "more digits than the answer needs": (
+        f"{_COMPARE}: compare_laws: result.answer is not Answer.DOUBT or not "
+        "_is_exact(left, right) -> result.answer is not Answer.DOUBT and "
+        "(not _is_exact(left, right))",
+    ),
+    "0 and 1 are both exponents that a number may have": (
+        f"{_CHECKER}: read_rational: text.partition('e')[2] or 0 -> text.partition('e')[2] or 1",
+    ),
+    "bisection from the other end: a violated pair of neighbours, too": (
+        f"{_JUDGE}: LossJudge.certify: self._narrowed(x, y, distance) -> "
+        "self._narrowed(y, x, distance)",
+    ),
+    "a budget of pairs": (
+        f"{_REMEDY}: _of_partial: sum((len(block.left) for block in blocks)) > _FEW_PARTIAL -> "
+        "sum((len(block.left) for block in blocks)) >= _FEW_PARTIAL",
+    ),
+    "of all trials the tail is 1": (
+        "privacy/intervals.py: _tail_is_below: hits >= trials -> hits > trials",
+    ),
+    "an end that is farther out: more steps of a bisection": (
+        "privacy/intervals.py: clean_quantile: trials * mass -> trials / mass",
+    ),
+    "what is cut off is above 0 only where its factor is 0": (
+        f"{_NOISE}: DiscreteLaplace.hockey_stick: np.minimum(gap + (turn + 1) / scale, 0.0) -> "
+        "np.minimum(gap + (turn + 1) / scale, 1.0)",
+    ),
+    "which half is searched first": (
+        f"{_EXHAUST}: WorstPairs._promise: self._bounds(windows, few, a, b).max(initial=-1.0) -> "
+        "self._bounds(windows, few, a, b).min(initial=-1.0)",
+    ),
+    "less than the radius of a ball is rounded up by": (
+        f"{_NOISE}: DiscreteGaussian.hockey_stick_at: rest.upper() -> rest.lower()",
+    ),
+    "no log is just -1e299": (
+        "privacy/quantiles.py: _log_sums: logs <= -INFINITE_LOSS -> logs < -INFINITE_LOSS",
+    ),
+    "as -1, any number below 0 is the length that is left": (
+        f"{_LAWS}: _mark_by_blocks: distinct.reshape(-1, domain.sizes[axis], "
+        "int(domain.strides[axis])) -> distinct.reshape(-2, domain.sizes[axis], "
+        "int(domain.strides[axis]))",
+    ),
+    "a ball that is not just one float": (
+        "privacy/intervals.py: _tail_is_below: tail <= arb(failure) -> tail < arb(failure)",
+    ),
+    "an error of a pair, which is the same in both orders": (
+        f"{_REMEDY}: _stick: laws.screen_error(left, right) -> laws.screen_error(right, left)",
+    ),
+    "a row that no part has": (f"{_JUDGE}: LossJudge.judge_piece: counted = -1 -> counted = -2",),
 }

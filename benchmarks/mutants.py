@@ -31,6 +31,7 @@ from equivalent_mutants import BY_REASON
 ROOT = Path(__file__).resolve().parents[1]
 UNIT = "tests/unit"
 PRIVACY = f"{UNIT}/privacy"
+ENDS = f"{PRIVACY}/test_ends_of_verdicts.py"
 COMPARED = [
     *(f"{PRIVACY}/test_{name}.py" for name in ("certify", "same_law", "remedies", "delta_ties")),
     *(f"{PRIVACY}/test_{name}.py" for name in ("underflow", "odd_laws", "enclosures", "screening")),
@@ -47,6 +48,7 @@ MECHANISMS = [
 NOTIONS = [
     *(f"{PRIVACY}/test_{name}.py" for name in ("divergences", "divergences_of_balls", "notions")),
     *(f"{PRIVACY}/test_{name}.py" for name in ("orders", "ends_and_texts")),
+    ENDS,
 ]
 #: Files that decide verdicts, and the tests that cover them.
 COVERED = {
@@ -64,11 +66,12 @@ COVERED = {
         f"{PRIVACY}/test_exhaustive.py",
         f"{PRIVACY}/test_by_records.py",
     ],
-    "privacy/remedies.py": [f"{PRIVACY}/test_remedies.py"],
+    "privacy/remedies.py": [f"{PRIVACY}/test_remedies.py", ENDS],
     "privacy/exhaustive.py": [
         f"{PRIVACY}/test_exhaustive.py",
         f"{PRIVACY}/test_worst_pairs.py",
         f"{PRIVACY}/test_remedies.py",
+        ENDS,
         f"{UNIT}/statistics/test_count_and_sums.py",
         "tests/property/test_privacy_exhaustive.py",
         "tests/property/test_difference_pairs.py",
@@ -81,6 +84,7 @@ COVERED = {
         f"{PRIVACY}/test_privacy_verdicts.py",
         f"{PRIVACY}/test_at_any_size.py",
         f"{PRIVACY}/test_workers.py",
+        ENDS,
     ],
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
     "privacy/domain_laws.py": [
@@ -91,6 +95,7 @@ COVERED = {
     "privacy/refutation.py": [
         f"{PRIVACY}/test_at_any_size.py",
         f"{PRIVACY}/test_judgements_one_by_one.py",
+        ENDS,
     ],
     "privacy/renyi.py": NOTIONS,
     "privacy/tradeoff.py": NOTIONS,

@@ -43,6 +43,8 @@ def rounded_up(mass: float) -> float:
 
 def jsonable(value: Any) -> Any:
     """Plain JSON values: arrays to lists, Fractions to "p/q", infinities to "inf"."""
+    if type(value) is int:  # datasets have millions of them
+        return value
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if isinstance(value, np.generic):

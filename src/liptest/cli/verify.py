@@ -357,8 +357,10 @@ def _verified(
         return _told(screen, "certificate", alone)
     try:
         mechanism, distribution = against.of(document)
-        with muted():
-            report = examine(text, mechanism, distribution)
+        report = alone
+        if mechanism is not None:
+            with muted():
+                report = examine(text, mechanism, distribution)
     except LiptestError as error:
         return screen.error(error, code_of(error), _name(document))
     signature.note(report)

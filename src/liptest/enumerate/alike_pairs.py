@@ -1,49 +1,36 @@
-"""Which pairs of laws of whole numbers are alike: one is the other with all numbers moved.
+"""Which pairs of laws are alike: one is the other with all numbers moved.
 
-To move every whole number of an output by a constant, under both laws, changes no loss and no
+To move every number of an output by a constant, under both laws, changes no loss and no
 divergence. So a count plus noise, on 5,000 neighbouring counts, is one pair to compare.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Hashable, Iterable
-from fractions import Fraction
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from liptest.enumerate.whole_outputs import WholeLeaf, WholePlace
 from liptest.mechanisms.laws import Output
 
-Leaves = dict[Output, list[WholeLeaf]]
+Leaf = TypeVar("Leaf")
+#: The numbers that are added in a leaf, and all else of it.
+Parts = tuple[tuple[Any, ...], Hashable]
 
 
-def pair_kind(left: Leaves, right: Leaves) -> Hashable:
-    """Equal only for pairs of laws that are alike; ``left`` and ``right`` are leaves by output."""
-    origins: dict[Output, tuple[int, ...]] = {}
-    return _moved(left, origins), _moved(right, origins)
-
-
-def _moved(law: Leaves, origins: dict[Output, tuple[int, ...]]) -> Hashable:
-    parts: Counter[Hashable] = Counter()
-    for skeleton, leaves in law.items():
-        for leaf in leaves:
-            wholes, rests = _split(leaf.places)
-            origin = origins.setdefault(skeleton, wholes)
-            moved = tuple(at - first for at, first in zip(wholes, origin, strict=True))
-            parts[skeleton, rests, moved, leaf.noises, leaf.constraints, leaf.weight] += 1
-    return frozenset(parts.items())
-
-
-def _split(places: Iterable[WholePlace]) -> tuple[tuple[int, ...], Hashable]:
-    """The whole number that is added to each place, and all else of it.
-
-    Whole numbers are added after rounding as well as before, ties apart, which continuous noise
-    never meets.
-    """
-    wholes, rests = [], []
-    for place in places:
-        whole = math.floor(place.form.constant)
-        wholes.append(place.sign * whole + place.shift)
-        rest = Fraction(place.form.constant) - whole
-        rests.append((place.form.terms, rest, place.how, place.sign))
-    return tuple(wholes), tuple(rests)
+def pair_kind(
+    laws: Iterable[Mapping[Output, Sequence[Leaf]]], parts_of: Callable[[Leaf], Parts]
+) -> Hashable:
+    """Equal only for pairs of laws that are alike; ``laws`` are both, as leaves by output."""
+    # All leaves of one description, on both sides, are moved by the numbers of the first.
+    origins: dict[Output, tuple[Any, ...]] = {}
+    sides = []
+    for law in laws:
+        parts: Counter[Hashable] = Counter()
+        for skeleton, leaves in law.items():
+            for leaf in leaves:
+                added, rest = parts_of(leaf)
+                origin = origins.setdefault(skeleton, added)
+                moved = tuple(at - first for at, first in zip(added, origin, strict=True))
+                parts[skeleton, moved, rest] += 1
+        sides.append(frozenset(parts.items()))
+    return tuple(sides)

@@ -21,11 +21,11 @@ from liptest.enumerate.pure_code import (
     is_plain,
     plain_attribute,
 )
+from liptest.enumerate.replaceable_names import is_own_module
 from liptest.enumerate.source import FunctionSource
 
 # Draws are looked for as they are written (``draw_calls``, ``coin_loops``).
 _DRAWING = frozenset({"integers", "random", "randrange", "randint", "getrandbits"})
-_OWN = ("liptest.values", "liptest.enumerate")
 _Rewrite = Callable[[Any], Any]
 
 
@@ -94,7 +94,7 @@ def _maker(kind: Any, rewrite: _Rewrite) -> Any:
 
 def is_own_code(function: FunctionType) -> bool:
     """Whether it is part of the analysis, as methods of symbolic objects are."""
-    return str(function.__globals__.get("__name__")).startswith(_OWN)
+    return is_own_module(function.__globals__.get("__name__"))
 
 
 class PureMethods:

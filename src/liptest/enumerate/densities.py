@@ -8,7 +8,7 @@ one description add up where there is one number: the noisy maximum is such a su
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from flint import arb
 
 from liptest.enumerate.noise_outputs import DensityLeaf
 from liptest.errors import BudgetError, LiptestError, SymbolicError, UnsupportedForm
-from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.densities import (
@@ -249,6 +249,14 @@ class Leaf:
         ]
         some = system.probability((*leaf.constraints, *inside))
         return self.mass * some / system.probability(leaf.constraints)
+
+
+def parts_of_real(leaf: Leaf) -> tuple[tuple[Fraction, ...], Hashable]:
+    """The constant that is added to each number, and all else: what is known of noise stays."""
+    forms = leaf.leaf.forms
+    weight = as_fraction(leaf.mass.lower()), as_fraction(leaf.mass.upper())
+    rest = tuple(form.terms for form in forms), leaf.leaf.noises, leaf.leaf.constraints, weight
+    return tuple(Fraction(form.constant) for form in forms), rest
 
 
 class ContinuousLaw:

@@ -18,7 +18,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.called_methods import is_known_when_run, rewritten_object
+from liptest.enumerate.called_methods import is_known_when_run, is_own_code, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked_by
 from liptest.enumerate.draw_calls import is_whole_draw
@@ -36,7 +36,7 @@ from liptest.enumerate.pass_forms import NotFolded, without_names
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
-from liptest.enumerate.replaceable_names import is_foreign, is_own, names_in
+from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
@@ -135,8 +135,7 @@ class _Rewriter:
         return self._known[function]
 
     def _compiled(self, function: FunctionType) -> Any:
-        module = function.__globals__.get("__name__")
-        if is_foreign(module) or is_own(module):
+        if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
             return None
         source = read_source(function)
         if source is None:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.densities import ContinuousLaw, Leaf, Ratio, density_ratios
+from liptest.enumerate.alike_pairs import pair_kind
+from liptest.enumerate.densities import ContinuousLaw, Leaf, Ratio, density_ratios, parts_of_real
 from liptest.enumerate.density_cells import cells_of_laws
 from liptest.enumerate.hockey_sticks import hockey_stick_of, telling_event
 from liptest.enumerate.law_memory import agree
@@ -140,6 +141,7 @@ class DensityTable(ComparableLaws):
     rows: Indices | None = None
     _known: dict[tuple[int, int], arb] = field(default_factory=dict, repr=False)
     _sticks: dict[tuple[int, int, float], arb] = field(default_factory=dict, repr=False)
+    _kinds: dict[tuple[int, int], Hashable] = field(default_factory=dict, repr=False)
 
     def new_distinct(self) -> Any:
         """What collects distinct tables of this kind."""
@@ -171,6 +173,21 @@ class DensityTable(ComparableLaws):
         """Two laws as cells."""
         with comparing():
             return cells_of_laws(self.laws[left], self.laws[right])
+
+    def pair_kind(self, left: int, right: int) -> Hashable:
+        """Alike are pairs that differ by a move of all numbers of both."""
+        key = (left, right) if left <= right else (right, left)
+        if key not in self._kinds:
+            self._kinds[key] = self._kind(*key)
+        return self._kinds[key]
+
+    def _kind(self, left: int, right: int) -> Hashable:
+        one, other = self.laws[left], self.laws[right]
+        return (
+            pair_kind((one.leaves, other.leaves), parts_of_real),
+            one.unexplored,
+            other.unexplored,
+        )
 
     def _stick(self, left: int, right: int, epsilon: float) -> arb:
         key = (min(left, right), max(left, right), epsilon)

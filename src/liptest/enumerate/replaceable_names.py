@@ -318,7 +318,7 @@ def _telling(values: Iterable[Any]) -> Iterator[Any]:
 def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     # By where the code is: stand-ins say that they come from elsewhere.
     module = function.__globals__.get("__name__")
-    if is_own(module):
+    if is_own_module(module):
         return
     # What functions of the standard library, of NumPy or of liptest name is not the program's.
     if not is_others(module):
@@ -483,7 +483,7 @@ _CONNECTING = ("duckdb", "_duckdb", "sqlalchemy")
 _OWN = ("liptest.values", "liptest.enumerate")
 
 
-def is_own(module: Any) -> bool:
+def is_own_module(module: Any) -> bool:
     """Whether it is a module of this package."""
     return isinstance(module, str) and module.startswith(_OWN)
 
@@ -624,7 +624,7 @@ def _is_internal(module: str, value: Any) -> bool:
     """Whether a module needs the original: liptest itself, and NumPy to make its own objects."""
     if module.startswith("numpy.random."):
         return module != "numpy.random.mtrand" or isinstance(value, type)
-    return is_own(module)
+    return is_own_module(module)
 
 
 #: Classes whose own objects have no attributes and are not code: nothing need be asked of them.

@@ -38,7 +38,13 @@ from liptest.enumerate.number_laws import (
 from liptest.enumerate.real_outputs import DensityPool, DensityTable
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
-from liptest.enumerate.whole_outputs import MOST_LEAVES, Whole, WholeLeaf, WholePlace
+from liptest.enumerate.whole_outputs import (
+    MOST_LEAVES,
+    Whole,
+    WholeLeaf,
+    WholePlace,
+    parts_of_whole,
+)
 from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm, with_example
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
@@ -466,7 +472,6 @@ def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
 class WholeTable(DensityTable):
     """Laws of distinct datasets, compared over all whole numbers; pairs that are alike once."""
 
-    _kinds: dict[tuple[int, int], Hashable] = field(default_factory=dict, repr=False)
     _alike: dict[Any, arb] = field(default_factory=dict, repr=False)
 
     def new_distinct(self) -> Any:
@@ -486,13 +491,9 @@ class WholeTable(DensityTable):
                 self._alike[pair] = loss_of_whole(*self._pair(left, right))
         return self._alike[pair]
 
-    def pair_kind(self, left: int, right: int) -> Hashable:
-        """Alike are pairs that differ by a move of all numbers of both."""
-        key = (left, right) if left <= right else (right, left)
-        if key not in self._kinds:
-            one, other = self._pair(*key)
-            self._kinds[key] = pair_kind(one.leaves, other.leaves)
-        return self._kinds[key]
+    def _kind(self, left: int, right: int) -> Hashable:
+        one, other = self._pair(left, right)
+        return pair_kind((one.leaves, other.leaves), parts_of_whole)
 
     def cells(self, left: int, right: int) -> PairCells:
         return _cells(*self._pair(left, right))

@@ -7,7 +7,8 @@ the output. Leaves are counted one by one, each with its exact weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -129,3 +130,18 @@ def _leaf(
 def _described(one: NoisyValue) -> Whole:
     assert isinstance(one, WholeValue)
     return Whole(abs(one.slope), one.shift % abs(one.slope))
+
+
+def parts_of_whole(leaf: WholeLeaf) -> tuple[tuple[int, ...], Hashable]:
+    """The whole number that is added to each place, and all else of the leaf.
+
+    Whole numbers are added after rounding as well as before, ties apart, which continuous noise
+    never meets.
+    """
+    wholes, rests = [], []
+    for place in leaf.places:
+        whole = math.floor(place.form.constant)
+        wholes.append(place.sign * whole + place.shift)
+        rest = Fraction(place.form.constant) - whole
+        rests.append((place.form.terms, rest, place.how, place.sign))
+    return tuple(wholes), (tuple(rests), leaf.noises, leaf.constraints, leaf.weight)

@@ -407,7 +407,7 @@ def strict_json(text: str) -> Any:
         depth += 1
         if depth > _DEEPEST:
             raise Unreadable(f"it is nested more than {_DEEPEST} levels deep")
-        level = [inner for value in level for inner in _inside(value)]
+        level = [inner for v in level if type(v) is not int for inner in _inside(v)]
     return data
 
 

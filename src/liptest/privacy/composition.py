@@ -310,7 +310,7 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
     pairs, closed = _pairs_of(mechanism, domain)
     below, above = pairs, pairs
     if closed:
-        below, above = _brackets(mechanism, closed)
+        below, above = _brackets(mechanism, closed) if len(closed) <= _FEW_PAIRS else ([], [])
     if above:
         largest = max((_largest_loss(pair) for pair in above), default=0.0)
         lattice = _above_all(above)
@@ -329,15 +329,18 @@ def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
             largest = largest.max(stick(epsilon).upper())
         return largest
 
+    if len(closed) > _FEW_PAIRS:
+        apart = [float(stick(arb(0)).mid()) for stick in sticks]
+        below, _ = _brackets(mechanism, [closed[apart.index(max(apart))]])
     largest = finite_range(curve)
-    return ReleasePart(mechanism.name, ChordCurve(curve, largest), largest)
+    return ReleasePart(mechanism.name, ChordCurve(curve, largest), largest, tuple(below))
 
 
 def _brackets(
     mechanism: Mechanism, closed: Sequence[tuple[Any, Any]]
 ) -> tuple[list[LikelihoodPair], list[LikelihoodPair]]:
     """Pairs that lie below and above those of datasets (theory 6.17); none where not followed."""
-    if len(closed) > _FEW_PAIRS or not isinstance(mechanism, ClosedFormLosses):
+    if not isinstance(mechanism, ClosedFormLosses):
         return [], []
     with suppress(UnsupportedForm, SymbolicError):
         both = [bracket_of_cells(mechanism.pair_cells(*ends)) for ends in closed]
@@ -347,11 +350,11 @@ def _brackets(
 
 def different_pairs(
     block: PairBlock, rows: NDArray[np.int64] | None = None
-) -> dict[tuple[int, ...], int]:
+) -> dict[tuple[Any, ...], int]:
     """A row of each different pair of laws among ``rows`` of a block, by what tells pairs apart.
 
     Noise that is moved: by how much, numbers that stay left out. Else the number of the table and
-    the places of both laws there, in any order. Equal laws are one pair, with an empty key.
+    the kind of the pair there. Equal laws are one pair, with an empty key.
     """
     chosen = np.arange(len(block.left)) if rows is None else rows
     left, right = block.left[chosen], block.right[chosen]
@@ -361,8 +364,9 @@ def different_pairs(
         keys = [sizes[m] for m in which.tolist()]
     else:
         ends = zip(left.tolist(), right.tolist(), strict=True)
-        keys = [(block.table, *sorted((a, b))) if a != b else () for a, b in ends]
-    firsts: dict[tuple[int, ...], int] = {}
+        kind = block.laws.pair_kind
+        keys = [(block.table, kind(a, b)) if a != b else () for a, b in ends]
+    firsts: dict[tuple[Any, ...], int] = {}
     for key, k in zip(keys, chosen.tolist(), strict=True):
         firsts.setdefault(key, k)
     return firsts

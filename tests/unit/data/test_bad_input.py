@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -195,7 +196,9 @@ def test_only_the_named_file_is_read(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_file_is_said_without_its_rows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"name\nsecret \xe9\n")
-    with pytest.raises(lt.errors.InputError, match=r"not utf-8 encoded|Invalid unicode") as caught:
+    is_new = int(duckdb.__version__.partition(".")[0]) >= 2
+    words = "not utf-8 encoded" if is_new else "Invalid unicode"
+    with pytest.raises(lt.errors.InputError, match=words) as caught:
         fit(tmp_path / "a.csv")
     assert "secret" not in str(caught.value)
 

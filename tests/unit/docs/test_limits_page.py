@@ -361,7 +361,7 @@ def test_randomness_elsewhere() -> None:
 
 def test_other_programs_and_the_machine() -> None:
     named(
-        "opens a socket or a pipe, or reads one that was opened before, asks for input, "
+        "uses a socket or a pipe, also one that was opened before, asks for input, "
         "the process's number or the load of the machine"
     )
 

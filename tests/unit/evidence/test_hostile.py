@@ -82,6 +82,9 @@ HOSTILE: dict[str, Callable[[], str]] = {
     "no number": lambda: _with("verdict.largest_loss", "nan"),
     "line ends": lambda: _with("verdict.mechanism", "x\nHOLDS"),
     "a list of lists": lambda: "[[]]",
+    "datasets of 50,000 records in a domain of 3": lambda: _with(
+        "verdict.witness.dataset", [0] * 50_000
+    ),
     "two of them, one of which is nothing": lambda: f"[{json.dumps(_honest())}, {{}}]",
 }
 

@@ -87,6 +87,23 @@ def test_a_user_of_too_many_rows_is_no_witness() -> None:
         check_witness._distance(domain_to_dict(table), witness)
 
 
+def test_rows_of_a_user_are_counted_beside_real_numbers() -> None:
+    columns = {"age": lt.Real(-1, 120), "paid": lt.Bit(), "user": lt.Key()}
+    table: Any = lt.Table(columns, rows=3, unit="user", relation="add_remove", at_most=1)
+
+    def distance(*users: int) -> int:
+        slots = [table.slot(user, 1) for user in users]
+        left = table.made([*slots, table.slot(2, 1)], {"age": 3.0}).tolist()
+        right = table.made([*slots, 0], {"age": [3.0, 3.0, 0.0]}).tolist()
+        right[-(len(right) // 3) :] = [0] * (len(right) // 3)
+        witness = {"dataset": left, "neighbour": right, "distance": 1}
+        return check_witness._distance(domain_to_dict(table), witness)
+
+    assert distance(0, 1) == 1
+    with pytest.raises(check_witness.Unreadable, match="more than 1 rows of one user"):
+        distance(0, 0)
+
+
 @pytest.mark.parametrize("unit", ["row", "user"])
 def test_rows_that_a_table_of_real_columns_cannot_have(unit: str) -> None:
     columns = {"age": lt.Real(-1, 120), "paid": lt.Bit()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
+from liptest.privacy import composition
+from liptest.privacy.cell_likelihoods import bracket_of_cells
 from liptest.privacy.composition import _largest_loss, compose, worst_curve
 from liptest.privacy.likelihoods import LikelihoodPair
 from liptest.privacy.loss_grid import grid_above, grid_below
@@ -323,7 +326,7 @@ def test_releases_of_real_numbers_are_composed():
     def noisy(data, rng):
         return float(data.sum() + rng.laplace(0, 1.0))
 
-    found = lt.compose([noisy, noisy], domain=lt.Hypercube(2))
+    found = lt.compose([noisy, noisy], domain=lt.Hypercube(20))
     # The loss of one: 1 with 1/2, -1 with e^-1 / 2, else 1 - 2x of density e^-x / 2 on (0, 1).
     x = (np.arange(2000) + 0.5) / 2000
     losses = np.concatenate([[1.0, -1.0], 1 - 2 * x])
@@ -332,9 +335,26 @@ def test_releases_of_real_numbers_are_composed():
     for epsilon in (0.5, 1.0, 1.5):
         excess = np.maximum(0, 1 - np.exp(epsilon - together))
         exact = float((np.outer(weights, weights) * excess).sum())
-        assert exact - 1e-6 <= found.delta_at(epsilon).upper <= exact + 1e-5
+        delta = found.delta_at(epsilon)
+        assert exact - 1e-6 <= delta.upper <= delta.lower + 1e-5 <= exact + 2e-5
     assert found.epsilon_at(1e-3).upper == pytest.approx(1.996, abs=1e-3)
     assert found.epsilon_at(1e-9).upper <= 2.001
+
+
+def test_many_different_pairs_have_a_lower_bound(monkeypatch):
+    """That of the dearest pair: sums of 2 and 3, whose squares are 5 apart."""
+    monkeypatch.setattr(composition, "_FEW_PAIRS", 2)
+    monkeypatch.setattr(composition, "bracket_of_cells", partial(bracket_of_cells, points=64))
+    monkeypatch.setattr(composition, "ChordCurve", partial(ChordCurve, points=20))
+
+    @lt.mechanism
+    def squared(data, rng):
+        return float(data.sum() ** 2 + rng.laplace(0, 5.0))
+
+    found = lt.compose([squared], domain=lt.Hypercube(3), step=2.0**-7)
+    for epsilon in (0.2, 0.5, 0.9):
+        delta = found.delta_at(epsilon)
+        assert delta.lower <= 1 - math.exp((epsilon - 1) / 2) <= delta.upper <= delta.lower + 0.01
 
 
 @pytest.mark.slow
