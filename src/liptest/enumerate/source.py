@@ -130,7 +130,7 @@ class FunctionSource:
         return space[name] if name in space else vars(builtins)[name]
 
 
-#: Trees of code that was compiled again, for as long as it is there.
+#: Trees of code that was read before, or compiled again, for as long as it is there.
 _TREES: WeakKeyDictionary[CodeType, tuple[FunctionNode, tuple[str, ...]]] = WeakKeyDictionary()
 
 
@@ -155,6 +155,7 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
         return None
     for node in nodes:
         if _first_line(node) == code.co_firstlineno and _gives(node, code, imported):
+            _TREES[code] = node, imported
             return FunctionSource(function, node, imported)
     return None
 
