@@ -9,17 +9,18 @@ rows together ends the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.analysis_session import active
+from liptest.enumerate.called_methods import HoldsFunction
 from liptest.enumerate.function_source import source_of
 from liptest.enumerate.number_tails import LARGEST
 from liptest.enumerate.row_generator import drawing_rows
-from liptest.enumerate.row_source import RowSource, rewritten
+from liptest.enumerate.row_source import RowRewriting, RowSource, rewritten
 from liptest.enumerate.row_tails import bodies_of_rows
 from liptest.values.array import SymbolicArray
 from liptest.values.protocol import is_symbolic
@@ -33,7 +34,7 @@ _WHOLE = (int, np.integer, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
-class RowFunction:
+class RowFunction(HoldsFunction):
     """``(data, rng)`` with data of one record: its place in the output among ``count`` records.
 
     Parameters
@@ -46,6 +47,8 @@ class RowFunction:
         Records of the dataset.
     is_of_numbers
         Whether of whole numbers the value alone counts, not the type.
+    rewriting
+        How loops in the treatment of a record are rewritten, or None.
     """
 
     function: Any
@@ -53,7 +56,12 @@ class RowFunction:
     takes_generator: bool
     count: int
     is_of_numbers: bool = False
+    rewriting: RowRewriting | None = None
     __name__: str = "one record"
+
+    def with_rewritten(self, rewrite: Callable[[Any], Any]) -> RowFunction:
+        """The function with loops in the treatment of a record rewritten."""
+        return self if self.source is None else replace(self, rewriting=RowRewriting(rewrite))
 
     def __call__(self, data: Any, rng: Any) -> Any:
         rows = RowRun(rng._tree, self.count)
@@ -83,6 +91,7 @@ class RowFunction:
         """The function for one run."""
         if self.source is None:
             return self.function  # type: ignore[no-any-return]
+        rows.rewriting = self.rewriting
         made = self.source.make(rows)
         if isinstance(self.function, partial):
             return partial(made, *self.function.args, **self.function.keywords)
@@ -112,11 +121,15 @@ class MappedFunction:
 
 
 @dataclass(frozen=True, eq=False)
-class FirstRecord:
+class FirstRecord(HoldsFunction):
     """``(data, rng)`` with data of one record: what the function of one record gives."""
 
     function: Any
     takes_generator: bool
+
+    def with_rewritten(self, rewrite: Callable[[Any], Any]) -> FirstRecord:
+        """The function with its loops rewritten."""
+        return replace(self, function=rewrite(self.function))
 
     def __call__(self, data: Any, rng: Any) -> Any:
         value = int(data[0])

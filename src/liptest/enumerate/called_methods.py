@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from abc import ABCMeta
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -44,11 +44,21 @@ def is_known_when_run(source: FunctionSource, node: ast.expr, *, is_free: bool) 
     return not is_free
 
 
+class HoldsFunction(ABC):
+    """What runs a function of the program, as a part of this package."""
+
+    @abstractmethod
+    def with_rewritten(self, rewrite: _Rewrite) -> Any:
+        """The same with the function rewritten."""
+
+
 def rewritten_object(called: Any, rewrite: _Rewrite) -> Any:
     """A bound method, an object that is called or a class, with its function rewritten.
 
     Itself where nothing is to be rewritten. A class gives what makes its objects.
     """
+    if isinstance(called, HoldsFunction):
+        return called.with_rewritten(rewrite)
     if type(called) is MethodType:
         return _bound(called, called.__func__, called.__self__, rewrite)
     if isinstance(called, type):

@@ -311,9 +311,14 @@ class _Folding(Spellings):
         rewritten = self._fold(function)
         if rewritten is not function:
             name = f"{OWN_NAMES}function_{len(self.helpers)}"
-            self.helpers[name] = rewritten
+            self.helpers |= {name: rewritten, f"{name}_as_written": function}
             self.changes += 1
-            node.func = ast.copy_location(name_node(name), node.func)
+            # The name may stand for another function by then.
+            written = name_node(f"{name}_as_written")
+            is_same = ast.Compare(copy_tree(node.func), [ast.Is()], [written])
+            other = ast.Call(name_node(_FOLD), [copy_tree(node.func)], [])
+            call = ast.IfExp(is_same, name_node(name), other)
+            node.func = ast.copy_location(call, node.func)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """``rng.integers(n) < k``: the draw is there for this comparison only."""
@@ -502,6 +507,7 @@ class _Folding(Spellings):
                 self.names_read_later(node),
                 self._next(),
                 self._samplers.is_sampler,
+                self.helpers,
                 draws_noise=self._samplers.draws_noise,
             )
         except NotPure:

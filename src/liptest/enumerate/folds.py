@@ -30,6 +30,7 @@ from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
+from liptest.enumerate.outside_names import OutsideNames
 from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.pure_code import (
     NUMBERS,
@@ -609,11 +610,13 @@ class Folds:
         others = (value for value in values if type(value) is not ChoiceGenerator)
         return heads_of(pasts, others, heads, counts=counts)
 
-    def passes(self, known: Callable[[], tuple[Any, ...]], in_place: bool) -> Any:
+    def passes(
+        self, known: Callable[[], tuple[Any, ...]], in_place: bool, outside: OutsideNames
+    ) -> Any:
         """The passes of a loop that starts over (``start_over``)."""
         values: tuple[Any, ...] | None = None
         with suppress(Exception):  # the loop itself raises it, or does not get there
-            values = known()
+            values = known() if outside.calculate_alike() else None
         assert self.samplers is not None
         passes = self.samplers.passes_of(values, in_place=in_place, loop=known.__code__)
         self.loops_summed_up += passes.starts_over

@@ -52,6 +52,7 @@ from liptest.values.noise import value_of
 from liptest.values.noise_run import NoiseRun
 from liptest.values.packed_uniforms import draw_floats
 from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.rows import DrawsRows
 from liptest.values.uniform import UniformValue, coarse_uniform
 from liptest.values.weights import place_by_weights
 from liptest.values.whole_draws import uniform_entry
@@ -584,4 +585,6 @@ for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
 
 def is_generator(value: Any) -> bool:
     """Whether the analysis answers what is drawn from it."""
+    if isinstance(value, ChoiceGenerator) and isinstance(value, DrawsRows):
+        return value.rows.in_record  # for one record, as any other
     return type(value) is ChoiceGenerator or type(value) in OF_PYTHON

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from liptest.enumerate.function_source import (
     REFLECTION,
@@ -137,6 +138,7 @@ def analyse_entry(entry: ast.expr, comprehension: ast.comprehension) -> RecordCo
     return code
 
 
+@lru_cache(maxsize=1 << 8)  # once, not in each run
 def analyse_function(definition: FunctionNode) -> RecordCode:
     """A function that is called for one record. Raises NotAlike."""
     parameters = set(parameters_of(definition.args))

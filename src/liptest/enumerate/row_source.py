@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,37 @@ class RowSource:
     def make(self, rows: RowRun) -> Callable[..., Any]:
         """The rewritten function, bound to the rows of one run."""
         rows.sources.add(self)
-        made = self.source.with_code(self.code, {_NAME: Treatment(rows, self)})
+        treatment = Treatment(rows, self)
+        if rows.rewriting is not None:
+            return rows.rewriting.made(self, treatment)  # type: ignore[no-any-return]
+        return self.made(treatment)
+
+    def made(self, treatment: Treatment) -> FunctionType:
+        """The function that calls ``treatment``."""
+        made = self.source.with_code(self.code, {_NAME: treatment})
         assert made is not None
         return made
+
+
+class RowRewriting:
+    """Loops in functions of records, rewritten once for all runs."""
+
+    def __init__(self, rewrite: Callable[[Any], Any]) -> None:
+        self.rewrite = rewrite
+        self._made: dict[RowSource, FunctionType] = {}
+
+    def made(self, source: RowSource, treatment: Treatment) -> FunctionType:
+        """A function of records with its loops rewritten, which calls ``treatment``."""
+        if source not in self._made:
+            self._made[source] = self.rewrite(source.made(treatment))
+        made = self._made[source]
+        cells = zip(made.__code__.co_freevars, made.__closure__ or (), strict=True)
+        closure = tuple(CellType(treatment) if name == _NAME else cell for name, cell in cells)
+        bound = FunctionType(
+            made.__code__, made.__globals__, made.__name__, made.__defaults__, closure
+        )
+        bound.__kwdefaults__, bound.__qualname__ = made.__kwdefaults__, made.__qualname__
+        return bound
 
 
 class Treatment:
@@ -96,6 +124,8 @@ class Treatment:
         if record_pass.code is None:
             self.rows.refuse(record_pass.problem)
         frame = sys._getframe(1)
+        if frame.f_code.co_qualname != self.source.code.co_qualname:
+            self.rows.refuse("a loop over the records that is not where it is written")
         local, space = frame.f_locals, frame.f_globals
         self.rows.passes.add((self.source, number))
         return self._pass(
@@ -140,6 +170,8 @@ class Treatment:
         """``list``, ``tuple``, ``numpy.array`` and functions of rows; of all else what they are."""
         every = (*values, *options.values())
         if self.rows.in_record or not any(map(is_of_rows, every)):
+            if self.rows.rewriting is not None and isinstance(own, FunctionType):
+                own = self.rows.rewriting.rewrite(own)
             if self.source.is_part and any(map(holds_rows, every)):
                 self.rows.refuse("a list of arrays with one entry for each record")
             return own(*values, **options)
@@ -202,9 +234,11 @@ def rewritten(
     whole.body = simplified(body, function)
     made = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
     made = [_Calls().visit(node) for node in made]
-    code = source.code_of(source.with_body(made), (_NAME,))
+    node = source.with_body(made)
+    code = source.code_of(node, (_NAME,))
     if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
         return None
+    source.remember(code, node)
     return RowSource(source, code, tuple(passes), is_part)
 
 

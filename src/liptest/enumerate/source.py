@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 #: A function as a tree; line numbers are those of its file.
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -74,6 +75,10 @@ class FunctionSource:
         code = self.code_of(node, tuple(helpers))
         return None if code is None else self.with_code(code, helpers)
 
+    def remember(self, code: CodeType, node: ast.FunctionDef) -> None:
+        """Let ``read_source`` know the tree of a function that is compiled again."""
+        _TREES[code] = node, self.imported
+
     def code_of(self, node: FunctionNode, helpers: tuple[str, ...]) -> CodeType | None:
         """The code of the function with another tree, which may use further names."""
         original = self.function.__code__
@@ -125,6 +130,10 @@ class FunctionSource:
         return space[name] if name in space else vars(builtins)[name]
 
 
+#: Trees of code that was read before, or compiled again, for as long as it is there.
+_TREES: WeakKeyDictionary[CodeType, tuple[FunctionNode, tuple[str, ...]]] = WeakKeyDictionary()
+
+
 def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSource | None:
     """The source of a Python function; None where it is not known to be the function's.
 
@@ -135,6 +144,8 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
     code = function.__code__
     if bool(code.co_flags & inspect.CO_GENERATOR) is not gives_generators:
         return None
+    if code in _TREES:
+        return FunctionSource(function, *_TREES[code])
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
     try:
@@ -144,6 +155,7 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
         return None
     for node in nodes:
         if _first_line(node) == code.co_firstlineno and _gives(node, code, imported):
+            _TREES[code] = node, imported
             return FunctionSource(function, node, imported)
     return None
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 from liptest.enumerate.draw_calls import is_draw
+from liptest.enumerate.generator import is_generator
 from liptest.enumerate.liveness import assigned_names, free_names
+from liptest.enumerate.outside_names import OutsideNames
 from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
 from liptest.enumerate.source import (
     OWN_NAMES,
@@ -44,6 +46,8 @@ class OnePass:
     #: Methods of generators that it may call, and whether by the names of their parameters.
     draws: Names = _DRAWING
     takes_keywords = False
+    #: Names of generators of the function around it, which are asked for at run time.
+    generators: Names = _NONE
 
     def __init__(
         self,
@@ -127,7 +131,7 @@ class OnePass:
                 keyword.arg is None for keyword in node.keywords
             ):
                 raise NotPure("arguments in a list")
-            if named and not self.takes_keywords and is_draw(self._source, node, self.draws):
+            if named and not self.takes_keywords and self._is_draw(node):
                 raise NotPure("a draw with keywords")
             if not self._draws(node):
                 check_expression(self._source, ast.Call(node.func, [], []), self._own)
@@ -144,7 +148,7 @@ class OnePass:
         """Whether it is a draw, or the call of a function that only draws."""
         if not isinstance(node, ast.Call):
             return False
-        if is_draw(self._source, node, self.draws):
+        if self._is_draw(node):
             return True
         try:
             callee = original_of(constant_of(self._source, node.func))
@@ -152,9 +156,18 @@ class OnePass:
             return False
         return type(callee) is FunctionType and self._is_sampler(callee)
 
+    def _is_draw(self, node: ast.Call) -> bool:
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in self.draws:
+            owner = function.value
+            if isinstance(owner, ast.Name) and owner.id in self.generators:
+                return True
+        return is_draw(self._source, node, self.draws)
+
     def _is_generator(self, node: ast.expr) -> bool:
         """Whether it may be a generator: a name that is handed on as it is."""
-        return isinstance(node, ast.Name) and node.id in self._own - self.stored
+        names = (self._own | self.generators) - self.stored
+        return isinstance(node, ast.Name) and node.id in names
 
 
 class _PassThatStartsOver(OnePass):
@@ -169,6 +182,7 @@ class _PassThatStartsOver(OnePass):
         draws_noise: bool,
     ) -> None:
         super().__init__(source, node, is_sampler)
+        self.generators = _generators_around(source)
         if draws_noise:
             self.draws, self.takes_keywords = _DRAWING_NOISE, True
         end = assigned_either_way(self._block(node.body, _NONE), self._continued)
@@ -177,19 +191,35 @@ class _PassThatStartsOver(OnePass):
             self.left = assigned_either_way(self.left, end)
 
 
+def _generators_around(source: FunctionSource) -> Names:
+    """Names of the function around a function that stand for generators."""
+    function = source.function
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return frozenset(name for name, cell in cells if _holds_generator(cell))
+
+
+def _holds_generator(cell: CellType) -> bool:
+    try:
+        return is_generator(cell.cell_contents)
+    except ValueError:
+        return False  # nothing, as yet
+
+
 def passes_that_start_over(
     source: FunctionSource,
     node: ast.While,
     read_later: Names,
     number: int,
     is_sampler: Callable[[Any], bool],
+    helpers: dict[str, Any],
     *,
     draws_noise: bool = False,
 ) -> tuple[ast.stmt, ast.stmt, ast.stmt]:
     """What comes before a loop, at the beginning of each pass, and after the loop.
 
     Raises NotPure where it does not start over. ``read_later`` are the names that may be read
-    after it, as it left them. ``draws_noise``: whether its draws may be noise, too.
+    after it, as it left them. ``helpers`` are names of the rewritten function, to which what
+    the loop reads of outside is added. ``draws_noise``: whether its draws may be noise, too.
     """
     code = source.function.__code__
     if node.orelse or any(isinstance(part, ast.Try) for part in ast.walk(source.node)):
@@ -199,10 +229,13 @@ def passes_that_start_over(
         raise NotPure("a name of another function")
     if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
         raise NotPure("a name is read later that an earlier pass may have assigned")
-    outside = (free_names(node) - one_pass.stored) & frozenset(code.co_varnames)
+    outside = free_names(node) - one_pass.stored
+    outside &= one_pass.generators.union(code.co_varnames)
     name = f"{OWN_NAMES}passes_over_{number}"
     values = lambda_node(None, tuple_node([name_node(free_name) for free_name in sorted(outside)]))
-    call = call_of_folds("passes", values, ast.Constant(one_pass.in_place))
+    read = f"{OWN_NAMES}read_by_{number}"
+    helpers[read] = OutsideNames(source, [node])
+    call = call_of_folds("passes", values, ast.Constant(one_pass.in_place), name_node(read))
     first = ast.Assign([name_node(name, ast.Store())], call)
     begin, end = (
         ast.Expr(ast.Call(ast.Attribute(name_node(name), method, ast.Load()), [], []))

@@ -17,14 +17,14 @@ from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from liptest.enumerate.analysis_session import active
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.draw_calls import is_draw
+from liptest.enumerate.draw_logs import OF_PYTHON
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loop_passes import Passes, PlainPasses, passes_of
 from liptest.enumerate.opening_statements import may_hand_on, only_hands_on
+from liptest.enumerate.outside_names import OutsideNames, exactly, is_atom
 from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, original_of
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
@@ -39,7 +39,6 @@ _FUNCTIONS = (
     *(abs, divmod, isinstance, len, max, min, pow, range, round, sum, *_TYPES),
     *(one for one in vars(math).values() if callable(one)),
 )
-_PLAIN = (int, float, bool, str, type(None), Fraction, np.int64, np.float64, np.bool_)
 _EXCEPTIONS = (AssertionError, TypeError, ValueError)
 _STATEMENTS = (
     *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.While, ast.Return, ast.Pass),
@@ -65,6 +64,8 @@ class _Sampler:
 
     source: FunctionSource | None
     opening: list[ast.stmt]
+    #: What it reads of outside; None where its law is declared.
+    outside: OutsideNames | None = None
     #: Whether it calls others with such first statements; whether it, or one that it calls, draws.
     calls_opened: bool = False
     draws: bool = False
@@ -116,11 +117,12 @@ class SamplerLaws:
             tree = None if given is None or key is None else tree_of(given)
             if function not in self._rewritten:
                 self._rewritten[function] = rewrite(function) or function
-            if given is None or tree is None or not self._only_draws_now(function, given):
+            now = None if given is None else self._read_now(function, given)
+            if given is None or tree is None or now is None:
                 self._check_inner(function)
                 # It may call others that only draw, with arguments of their own.
                 return self._rewritten[function](*arguments, **options)
-            key = function, key
+            key = function, key, now
             if key not in self._laws:
                 if len(self._laws) >= _MOST_LAWS:
                     return self._rewritten[function](*arguments, **options)
@@ -136,14 +138,18 @@ class SamplerLaws:
 
         return call
 
-    def _only_draws_now(self, function: FunctionType, given: tuple[Any, ...]) -> bool:
-        """Whether a sampler only draws in a call with these arguments."""
+    def _read_now(self, function: FunctionType, given: tuple[Any, ...]) -> Any:
+        """What a sampler reads of outside in a call with these arguments.
+
+        None where it does more than to draw.
+        """
         sampler = self._samplers[function]
         if sampler is None or (sampler.calls_opened and self._rewritten[function] is function):
-            return False
-        if sampler.source is None or not sampler.opening:
-            return True
-        return only_hands_on(sampler.source, sampler.opening, given)
+            return None
+        now = () if sampler.outside is None else sampler.outside.atoms()
+        if now is None or sampler.source is None or not sampler.opening:
+            return now
+        return now if only_hands_on(sampler.source, sampler.opening, given) else None
 
     def _check_inner(self, function: FunctionType) -> None:
         """Give up a sampler that calls one whose first statements may do more than draw."""
@@ -179,7 +185,10 @@ class SamplerLaws:
             self._name, skips_light=True, max_leaves=_MAX_LEAVES, max_choices=_MAX_CHOICES
         )
         rng = ChoiceGenerator(tree)
-        given = [rng if type(argument) is ChoiceGenerator else argument for argument in arguments]
+        # Of a record, too: that is one generator as any other.
+        given = [
+            rng if isinstance(argument, ChoiceGenerator) else argument for argument in arguments
+        ]
         values: dict[Any, Any] = {}
 
         def run() -> Any:
@@ -187,7 +196,7 @@ class SamplerLaws:
                 outcome = function(*given)
             except Exception as error:
                 outcome = error
-            if not _is_plain(outcome) or tree.noise is not None:
+            if not is_atom(outcome) or tree.noise is not None:
                 tree.unsupported("a function that draws more than numbers", "")
             key = type(outcome).__name__, repr(outcome)
             values[key] = outcome
@@ -241,10 +250,10 @@ class SamplerLaws:
         code = function.__code__
         if source is None or not names_in(code).isdisjoint(LOOKING) or code.co_cellvars:
             return None
-        if function.__kwdefaults__ or not all(map(_is_plain, function.__defaults__ or ())):
+        if function.__kwdefaults__ or not all(map(is_atom, function.__defaults__ or ())):
             return None
         self._samplers[function] = None  # while it is looked at
-        sampler = _Sampler(source, [])
+        sampler = _Sampler(source, [], OutsideNames(source, source.body))
         outer, self._looked_at = self._looked_at, sampler
         try:
             for place, statement in enumerate(source.body):
@@ -324,7 +333,7 @@ def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
     if len(drawn) > 1 or (session is not None and session.seeded):
         return None
     for generator in drawn.values():
-        if type(generator) is ChoiceGenerator:
+        if isinstance(generator, ChoiceGenerator):
             tree: ChoiceTree = generator._tree  # type: ignore[assignment]
             return tree
     return None if session is None else session.tree
@@ -334,9 +343,8 @@ def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Equal for arguments of one law; None for others than plain values and generators."""
     parts: list[Any] = []
     for argument in given:
-        kind = type(argument)
-        if kind in _PLAIN or _is_plain(argument):
-            parts.append((kind, argument))
+        if is_atom(argument):
+            parts.append(exactly(argument))
         elif is_generator(argument):
             parts.append(None)
         else:
@@ -347,7 +355,7 @@ def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
     """Whether an expression is constant data, a type, or a generator of the module random."""
     value = original_of(constant_of(source, node))
-    return _is_plain(value) or any(value is kind for kind in _TYPES) or is_generator(value)
+    return is_atom(value) or any(value is kind for kind in _TYPES) or type(value) in OF_PYTHON
 
 
 def _weights(masses: list[Fraction], unexplored: Fraction) -> tuple[int, ...]:
@@ -367,9 +375,3 @@ def _check_target(node: Any) -> None:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not all(isinstance(part, ast.Name) for part in parts):
         raise NotPure("an assignment to more than names")
-
-
-def _is_plain(value: Any) -> bool:
-    if type(value) is tuple:
-        return all(map(_is_plain, value))
-    return type(value) in _PLAIN

@@ -55,6 +55,7 @@ class RowRun:
         "in_record",
         "passes",
         "records_drew",
+        "rewriting",
         "sources",
     )
 
@@ -69,6 +70,8 @@ class RowRun:
         self.sources: set[Any] = set()
         #: Loops over the records that drew random numbers.
         self.records_drew = 0
+        #: How functions are rewritten before they are run, where they are.
+        self.rewriting: Any = None
         self._depth = 0
         self._known = self._drawn()
 
