@@ -116,7 +116,7 @@ class Session:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """While a handler of a signal runs, which is no part of the program."""
+        """While a handler of a signal runs, which does not belong to the program."""
         thread, self.thread = self.thread, -1
         try:
             yield

@@ -508,6 +508,7 @@ class _Folding(Spellings):
                 self._next(),
                 self._samplers.is_sampler,
                 self.helpers,
+                generators=self._samplers.generators_around(self.source),
                 draws_noise=self._samplers.draws_noise,
             )
         except NotPure:

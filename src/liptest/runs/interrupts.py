@@ -118,7 +118,7 @@ def handlers_noted(
 ) -> Iterator[None]:
     """Note what handlers of signals raise in the block: the time limit of a test, say.
 
-    It comes in the middle of code under test, which may swallow it, and is none of its exceptions.
+    It comes in the middle of code under test, which may swallow it, and did not raise it.
     Handlers are called within ``paused()``; Python's own and liptest's are left as they are.
     """
     noting: dict[int, tuple[Any, Any]] = {}

@@ -1,4 +1,4 @@
-"""A handler of a signal, as the time limit of a test has one, is no part of the program."""
+"""A handler of a signal, as the time limit of a test has one, does not belong to the program."""
 
 from __future__ import annotations
 
