@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.analysis_session import active
@@ -231,12 +231,6 @@ class SamplerLaws:
             return PlainPasses()
         return passes_of(values, tree_of(values), in_place=in_place)
 
-    def generators_around(self, source: FunctionSource) -> frozenset[str]:
-        """Names of the function around a function that stand for generators."""
-        function = source.function
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        return frozenset(name for name, cell in cells if _holds_generator(cell))
-
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function draws, and calculates from its arguments, and nothing else.
 
@@ -356,13 +350,6 @@ def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
         else:
             return None
     return tuple(parts)
-
-
-def _holds_generator(cell: CellType) -> bool:
-    try:
-        return is_generator(cell.cell_contents)
-    except ValueError:
-        return False  # nothing, as yet
 
 
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
