@@ -24,7 +24,7 @@ from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked
 from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.flip_loops import flips_of, with_orders_in_loops
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
-from liptest.enumerate.folds import COMPARISONS, Folds, Samplers, generators_around
+from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
 from liptest.enumerate.later_records import (
     collecting,
@@ -508,7 +508,6 @@ class _Folding(Spellings):
                 self._next(),
                 self._samplers.is_sampler,
                 self.helpers,
-                generators=generators_around(self.source.function),
                 draws_noise=self._samplers.draws_noise,
             )
         except NotPure:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -670,16 +670,3 @@ class Folds:
     def _walk(self, rows: ColumnRows, records: Any) -> Loop:
         self._methods = PureMethods()
         return Loop(rows, records, self._methods, self)
-
-
-def generators_around(function: FunctionType) -> frozenset[str]:
-    """Names of the function around a function that stand for generators."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return frozenset(name for name, cell in cells if _holds_generator(cell))
-
-
-def _holds_generator(cell: CellType) -> bool:
-    try:
-        return is_generator(cell.cell_contents)
-    except ValueError:
-        return False  # nothing, as yet

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 #: A function as a tree; line numbers are those of its file.
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -130,8 +130,11 @@ class FunctionSource:
         return space[name] if name in space else vars(builtins)[name]
 
 
-#: Trees of code that was read before, or compiled again, for as long as it is there.
+#: Trees of code that was compiled again, for as long as it is there.
 _TREES: WeakKeyDictionary[CodeType, tuple[FunctionNode, tuple[str, ...]]] = WeakKeyDictionary()
+# Of code whose source was read before: of itself, not of code that is equal.
+_READ: WeakKeyDictionary[CodeType, tuple[ref[CodeType], FunctionNode, tuple[str, ...]]]
+_READ = WeakKeyDictionary()
 
 
 def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSource | None:
@@ -148,6 +151,9 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
         return FunctionSource(function, *_TREES[code])
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
+    known = _READ.get(code)
+    if known is not None and known[0]() is code:
+        return FunctionSource(function, *known[1:])
     try:
         lines, _ = inspect.findsource(code)
         nodes, imported = _functions_of("".join(lines))
@@ -155,7 +161,7 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
         return None
     for node in nodes:
         if _first_line(node) == code.co_firstlineno and _gives(node, code, imported):
-            _TREES[code] = node, imported
+            _READ[code] = ref(code), node, imported
             return FunctionSource(function, node, imported)
     return None
 

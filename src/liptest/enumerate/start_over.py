@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.liveness import assigned_names, free_names
@@ -178,17 +180,30 @@ class _PassThatStartsOver(OnePass):
         node: ast.While,
         is_sampler: Callable[[Any], bool],
         *,
-        generators: Names,
         draws_noise: bool,
     ) -> None:
         super().__init__(source, node, is_sampler)
-        self.generators = generators
+        self.generators = _generators_around(source)
         if draws_noise:
             self.draws, self.takes_keywords = _DRAWING_NOISE, True
         end = assigned_either_way(self._block(node.body, _NONE), self._continued)
         if end is not None:
             self._reads(node.test, end)
             self.left = assigned_either_way(self.left, end)
+
+
+def _generators_around(source: FunctionSource) -> Names:
+    """Names of the function around a function that stand for generators."""
+    function = source.function
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return frozenset(name for name, cell in cells if _holds_generator(cell))
+
+
+def _holds_generator(cell: CellType) -> bool:
+    try:
+        return isinstance(cell.cell_contents, np.random.Generator)
+    except ValueError:
+        return False  # nothing, as yet
 
 
 def passes_that_start_over(
@@ -199,22 +214,18 @@ def passes_that_start_over(
     is_sampler: Callable[[Any], bool],
     helpers: dict[str, Any],
     *,
-    generators: Names = _NONE,
     draws_noise: bool = False,
 ) -> tuple[ast.stmt, ast.stmt, ast.stmt]:
     """What comes before a loop, at the beginning of each pass, and after the loop.
 
     Raises NotPure where it does not start over. ``read_later`` are the names that may be read
     after it, as it left them. ``helpers`` are names of the rewritten function, to which what
-    the loop reads of outside is added. ``generators`` are names of the function around it that
-    stand for generators. ``draws_noise``: whether its draws may be noise, too.
+    the loop reads of outside is added. ``draws_noise``: whether its draws may be noise, too.
     """
     code = source.function.__code__
     if node.orelse or any(isinstance(part, ast.Try) for part in ast.walk(source.node)):
         raise NotPure("else or try")
-    one_pass = _PassThatStartsOver(
-        source, node, is_sampler, generators=generators, draws_noise=draws_noise
-    )
+    one_pass = _PassThatStartsOver(source, node, is_sampler, draws_noise=draws_noise)
     if not one_pass.stored <= frozenset(code.co_varnames) - frozenset(code.co_cellvars):
         raise NotPure("a name of another function")
     if one_pass.left is not None and (read_later & one_pass.stored) - one_pass.left:
