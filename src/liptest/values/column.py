@@ -25,7 +25,7 @@ from liptest.values.drawn_order import DrawnOrder
 from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import DrawnPart, line_of
+from liptest.values.record_parts import DrawnPart, entries_of, line_of
 from liptest.values.record_storage import OfData, RecordStorage
 from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
@@ -205,6 +205,8 @@ class Column(RecordStorage):
         if type(first) is slice and first != slice(None):
             part = self.part_at(self._positions_of(first))
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
+        if type(first) in (np.ndarray, list) and len(places) == 1:
+            return SymbolicArray(self._copied_at(first))
         is_whole = type(first) is slice or (first is Ellipsis and len(places) < 2)
         if not is_whole:
             return self.refuse("a use that looks at single records")
@@ -234,6 +236,13 @@ class Column(RecordStorage):
             return positions
         except Exception:  # NumPy has its own words for it
             return self.refuse("an index")  # type: ignore[no-any-return]
+
+    def _copied_at(self, index: Any) -> Column:
+        """The records at the places of an array, or of truths, that the program names."""
+        part = self.part_at(line_of(entries_of(np.asarray(self.answers.positions), index)))
+        part.table = part.table.copy()
+        part.table.flags.writeable = False  # of the copy alone
+        return part
 
     def part_at(self, positions: range | None) -> Column:
         """The records at these positions, to read."""

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.faults import raises_as_numpy
+
 
 @dataclass(frozen=True)
 class DrawnPart:
@@ -130,6 +132,12 @@ def _distinct(parts: Iterable[range], records: int) -> list[int]:
         _, kind = np.unique(2 * kind + inside, return_inverse=True)
     _, first = np.unique(kind, return_index=True)
     return [int(position) for position in np.sort(first)]
+
+
+@raises_as_numpy
+def entries_of(positions: NDArray[Any], index: Any) -> NDArray[Any]:
+    """Positions at places, or where truths are: with NumPy's errors."""
+    return positions[index]  # type: ignore[no-any-return]
 
 
 def line_of(positions: NDArray[Any]) -> range | None:

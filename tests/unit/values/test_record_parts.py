@@ -55,6 +55,13 @@ def written_behind(data: Any) -> Any:
     return part.sum()
 
 
+def written_to_places(data: Any) -> Any:
+    x = data.astype(float)
+    part = x[np.arange(len(x))]
+    x[x > 1] = 0
+    return part.sum() + 2 * x.sum()
+
+
 def copied_before(data: Any) -> Any:
     x = data.copy()
     part = x[::2].ravel()
@@ -76,6 +83,22 @@ EXPRESSIONS: dict[str, Numbers] = {
     "whole and part": lambda d: [d.sum(), d[2:4].sum()],
     "part of a part": lambda d: d[1:][::2][1:].sum() + d[:1].sum(),
     "from behind": lambda d: [d[-2:].sum(), d[::-1].sum()],
+    "places in a line": lambda d: [
+        d[np.arange(3)].sum(),
+        d[np.array([3, 4, 5])].sum(),
+        d[[1, 3]].sum(),
+    ],
+    "places from behind": lambda d: [
+        d[np.arange(5, 1, -1)].sum(),
+        d[[-1]].sum(),
+        d[1:][[0, 2]].sum(),
+    ],
+    "places by truths": lambda d: [
+        d[np.arange(6) < 2].sum(),
+        d[[True] + [False] * 5].sum(),
+        len(d[[4]]),
+    ],
+    "split places": lambda d: [d[one].sum() for one in np.array_split(np.arange(6), 4)],
     "every second": lambda d: [d[::2].sum(), d[1::2].sum(), d.sum()],
     "selection in a part": lambda d: [(d[:3] == 1).sum(), len(d[:3]), d[3:][d[3:] > 1].sum()],
     "squares and steps": lambda d: [(d[::3] ** 2).sum(), np.abs(d[1:5] - 1).sum()],
@@ -101,6 +124,7 @@ EXPRESSIONS: dict[str, Numbers] = {
     "rows": lambda d: np.array([[1, 0], [0, 2], [1, 1]])[d][:4].sum(axis=0),
     "list": lambda d: [sum(d[:2].tolist()), sum(v for v in d[2:] if v != 1)],
     "written behind": written_behind,
+    "written to places": written_to_places,
     "copied before": copied_before,
     "looped": looped,
 }
@@ -157,6 +181,8 @@ REFUSED: dict[str, Numbers] = {
     "what is written into a part": lambda d: [d[:3].__setitem__(slice(None), 1), d.sum()],
     "a sum of rows": lambda d: (d.reshape(2, 3)[0] + d.reshape(2, 3)[1]).max(),
     "a part of a selection": lambda d: d[d > 0][:2].sum(),
+    "places that are not in a line": lambda d: d[np.array([0, 1, 4])].sum(),
+    "places twice": lambda d: d[[2, 2]].sum(),
     "positions that noise says": lambda d: d[: int(d.sum())].sum(),
 }
 
