@@ -649,7 +649,8 @@ class Folds:
         """What a loop over records may read of the rest: constant data, and what calculates."""
         if is_plain(value) or calculates(value):
             return value
-        raise TypeError(f"a {type(value).__name__} is read in a loop over the records")
+        words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
+        raise TypeError(f"{words} is read in a loop over the records")
 
     def attribute(self, owner: Any, name: str) -> Any:
         """The same of an attribute, as of ``self.lower``."""
