@@ -18,6 +18,9 @@ from liptest.errors import InputError, check_count
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.settings import CheckSettings
 
+#: Processes of one check; more than machines have cores.
+_MOST_WORKERS = 1024
+
 
 class CodePlace(Enum):
     """Where the code under test runs: here, in a jail, or there for its laws alone."""
@@ -59,6 +62,11 @@ class Job:
 def read_task(options: dict[str, Any]) -> CommandJob:
     """The requested checks, from arguments or from a file."""
     workers, ledger = check_count("workers", options["workers"]), options["ledger"]
+    if workers > _MOST_WORKERS:
+        raise InputError(
+            f"workers={workers} is more than {_MOST_WORKERS:,} processes; give the number of cores",
+            name="workers",
+        )
     if options["mechanism"] is not None:
         if options["config"] is not None:
             raise InputError(

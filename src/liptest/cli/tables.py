@@ -26,7 +26,7 @@ def read_column(
     Raises
     ------
     InputError
-        No such file or column, an empty table, rows that are not a slice.
+        No such file or column, an empty table, rows that are not a slice or not all there.
     """
     check_table(path)
     if column is not None and path.suffix in (".npy", ".json"):
@@ -35,7 +35,9 @@ def read_column(
         values = _array(path)
     else:
         values = _csv_column(path, column, private)
-    values = values[_slice(rows)]
+    those = _slice(rows)
+    _check_ends(those, len(values), rows)
+    values = values[those]
     if len(values) == 0:
         raise InputError(f"{path}: the table has no rows{_of(rows)}", name="table")
     return values
@@ -107,7 +109,9 @@ def read_private_columns(path: Path, columns: Sequence[str], rows: str | None) -
     if path.suffix in (".npy", ".json"):
         raise InputError(f"{path} has no columns; give a CSV or a Parquet file")
     those = _slice(rows)
-    found = [column[those] for column in _csv_columns(path, columns, private=True)]
+    whole = _csv_columns(path, columns, private=True)
+    _check_ends(those, len(whole[0]), rows)
+    found = [column[those] for column in whole]
     if not found[0]:
         raise InputError(f"{path}: the table has no rows{_of(rows)}", name="table")
     return found
@@ -232,6 +236,16 @@ def to_floats(cells: NDArray[Any]) -> NDArray[np.float64]:
     if any(isinstance(cell, str) and "_" in cell for cell in cells.tolist()):
         raise ValueError
     return cells.astype(np.float64)
+
+
+def _check_ends(those: slice, count: int, rows: str | None) -> None:
+    """Raise InputError where a slice would silently give fewer rows; how many there are is kept."""
+    if max(abs(end) for end in (those.start or 0, those.stop or 0)) > count:
+        raise InputError(
+            f"rows={shown(rows)} names rows that the file does not have; to take all up to the "
+            f"last one leave the stop out: {(rows or '').partition(':')[0]}:",
+            name="rows",
+        )
 
 
 def _slice(rows: str | None) -> slice:

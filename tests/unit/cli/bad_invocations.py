@@ -94,7 +94,7 @@ CHECK = {
     "--budget": POSITIVE,
     "--search-laws": WHOLE,
     "--seed": WHOLE,
-    "--workers": POSITIVE,
+    "--workers": (*POSITIVE, "1000000"),
     "--vendor": ("acme",),
     "--config": (*INPUT, "one.toml"),
     "--nonsense": ("1",),
@@ -118,7 +118,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, tuple[str, ...]]]] = {
             **CHECK,
             "--private": (*INPUT, "empty.csv", "number.json"),
             "--private-column": ("no", ""),
-            "--private-rows": ("x", "1", "1:x", "a:b"),
+            "--private-rows": ("x", "1", "1:x", "a:b", "0:999999", "-999999:"),
         },
     ),
     "law": (
