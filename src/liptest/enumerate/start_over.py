@@ -189,7 +189,8 @@ class _PassThatStartsOver(OnePass):
         end = assigned_either_way(self._block(node.body, _NONE), self._continued)
         if end is not None:
             self._reads(node.test, end)
-            self.left = assigned_either_way(self.left, end)
+            if not (isinstance(node.test, ast.Constant) and node.test.value is True):
+                self.left = assigned_either_way(self.left, end)
 
 
 def _generators_around(source: FunctionSource) -> Names:

@@ -25,7 +25,7 @@ from liptest.values.drawn_order import DrawnOrder
 from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import DrawnPart, entries_of, line_of
+from liptest.values.record_parts import DrawnPart, line_of, positions_at
 from liptest.values.record_storage import OfData, RecordStorage
 from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
@@ -239,7 +239,7 @@ class Column(RecordStorage):
 
     def _copied_at(self, index: Any) -> Column:
         """The records at the places of an array, or of truths, that the program names."""
-        part = self.part_at(line_of(entries_of(np.asarray(self.answers.positions), index)))
+        part = self.part_at(line_of(positions_at(np.asarray(self.answers.positions), index)))
         part.table = part.table.copy()
         part.table.flags.writeable = False  # of the copy alone
         return part

@@ -135,7 +135,7 @@ def _distinct(parts: Iterable[range], records: int) -> list[int]:
 
 
 @raises_as_numpy
-def entries_of(positions: NDArray[Any], index: Any) -> NDArray[Any]:
+def positions_at(positions: NDArray[Any], index: Any) -> NDArray[Any]:
     """Positions at places, or where truths are: with NumPy's errors."""
     return positions[index]  # type: ignore[no-any-return]
 

@@ -57,7 +57,7 @@ def test_a_rejection_sampler_is_proved_with_the_delta_of_its_tail() -> None:
     assert verdict.guarantee.kind == "proof"
     assert 0 < verdict.settings.parameters["delta"] < 1e-16
     assert "for every number of records" in verdict.proof
-    assert "87 values" in verdict.guarantee.sentence
+    assert "797 values" in verdict.guarantee.sentence
     given = certify(
         verdict, fingerprint(by_rejection), distribution_or_domain(PEOPLE), own_seed=False
     )
@@ -68,7 +68,7 @@ def test_a_rejection_sampler_is_proved_with_the_delta_of_its_tail() -> None:
 def test_at_delta_0_the_delta_that_is_proved_is_said() -> None:
     verdict = check(by_rejection, method="alignment")
     assert verdict.decision == "INCONCLUSIVE"
-    assert "e-18 it is proved for data of any size" in verdict.reason
+    assert "e-20 it is proved for data of any size" in verdict.reason
 
 
 def test_loops_of_coins_are_proved_at_delta_0() -> None:
