@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.pure_code import NotPure, constant_of, is_plain
+from liptest.enumerate.pure_code import NotPure, constant_of, is_plain, original_of
 from liptest.enumerate.replaceable_names import is_others
 from liptest.enumerate.source import FunctionSource, read_source
 
@@ -48,7 +48,7 @@ class OutsideNames:
             if not isinstance(node, (ast.Name, ast.Attribute)) or not _may_change(source, node):
                 continue
             try:
-                value = constant_of(source, node)
+                value = original_of(constant_of(source, node))
             except NotPure:
                 continue
             key = source.function, ast.dump(node)
@@ -69,12 +69,15 @@ class OutsideNames:
     def _now(self) -> Iterable[tuple[Any, Any]]:
         for source, node, before in self._read:
             try:
-                yield before, constant_of(source, node)
+                yield before, original_of(constant_of(source, node))
             except NotPure:
                 yield before, NotPure
 
     def atoms(self) -> tuple[Any, ...] | None:
-        """Numbers and text as they are now; None where something else is not what it was."""
+        """Numbers and text as they are now; None where something else is not what it was.
+
+        What stands for a function during an analysis counts as that function.
+        """
         parts = []
         for before, value in self._now():
             if is_atom(value):
