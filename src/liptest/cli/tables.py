@@ -243,7 +243,7 @@ def _check_ends(those: slice, count: int, rows: str | None) -> None:
     if max(abs(end) for end in (those.start or 0, those.stop or 0)) > count:
         raise InputError(
             f"rows={shown(rows)} names rows that the file does not have; to take all up to the "
-            f"last one leave the stop out: {(rows or '').partition(':')[0]}:",
+            f"last one leave the stop out, as in 0:",
             name="rows",
         )
 
