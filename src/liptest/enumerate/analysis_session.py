@@ -44,6 +44,12 @@ from liptest.values.faults import raises_as_numpy
 
 T = TypeVar("T")
 
+#: Said of (data, rng) where rng has a default that everybody knows.
+_PASSED = (
+    "given that a generator is passed: that of the default has the constant seed {}, so that "
+    "calls with data alone are not private"
+)
+
 
 class Session:
     """Answers of the stand-ins during one analysis: fresh randomness, or a seed given inside.
@@ -88,6 +94,8 @@ class Session:
         self.stand_ins: dict[int, tuple[Any, Any]] = {}
         #: Names of generators made elsewhere that are taken as freshly seeded.
         self.taken_as_fresh: set[str] = set()
+        #: The constant seed of the generator that stands for one that is not passed, with its line.
+        self.default_seed = ""
         #: Whether the last run seeded, read the clock, made bits or arrays that it did not fill.
         self.touched = False
         #: Is told of every stand-in for a generator that is made in a run.
@@ -207,6 +215,7 @@ class Session:
             ),
             *([f"generators made elsewhere ({fresh}) taken as freshly seeded"] if fresh else []),
             *(f"{DETERMINED} {words}" for words in self.determined),
+            *([_PASSED.format(self.default_seed)] if self.default_seed else []),
         }
 
     @property

@@ -74,17 +74,52 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
     except (SyntaxError, ValueError):
         return []
     constants = dict(_constants(tree))
+    makers = _MAKERS.union(_aliases(tree))
     literals = []
     functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
     inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name_of(node.func) in _MAKERS:
-            named = [keyword.value for keyword in node.keywords if keyword.arg in _SEED_NAMES]
-            for value in (*node.args[:1], *named):
+        if isinstance(node, ast.Call) and (values := _seeds_of(node, makers)):
+            for value in values:
                 seed = _value(value, constants)
                 if isinstance(seed, _PLAIN):
                     literals.append(Literal(seed, file, node.lineno, id(node) not in inside))
     return literals
+
+
+def _seeds_of(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
+    """What may be the seed in a call of a maker, or in one that a maker is passed to."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg in _SEED_NAMES]
+    if _name_of(call.func) in makers or _is_named_by_text(call.func):
+        return [*call.args[:1], *named]
+    passed = any(_name_of(value) in makers or _is_named_by_text(value) for value in call.args)
+    return [*call.args, *named] if passed else []  # functools.partial(default_rng, 7)
+
+
+def _aliases(tree: ast.AST) -> Iterator[str]:
+    """Other names of makers: of imports, and of assignments."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (one.asname for one in node.names if one.asname and one.name in _MAKERS)
+        elif isinstance(node, ast.Assign):
+            for target, value in chain.from_iterable(map(_pairs, node.targets, repeat(node.value))):
+                if _name_of(value) in _MAKERS or _is_named_by_text(value):
+                    yield _name_of(target)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what, of ``a = b`` and of ``a, b = c, d``."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return zip(target.elts, value.elts, strict=False)
+    return ((target, value),)
+
+
+def _is_named_by_text(node: ast.AST) -> bool:
+    """``getattr(np.random, "default_rng")``, ``makers["default_rng"]``."""
+    texts = node.args if isinstance(node, ast.Call) else ()
+    if isinstance(node, ast.Subscript):
+        texts = [node.slice]
+    return any(isinstance(text, ast.Constant) and text.value in _MAKERS for text in texts)
 
 
 def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:

@@ -78,6 +78,7 @@ from liptest.enumerate.side_effects import (
     notice_held_file,
     system_sources,
 )
+from liptest.enumerate.signatures import default_generator_of
 from liptest.enumerate.surroundings import (
     TIMES,
     ZONE_ADVICE,
@@ -274,6 +275,9 @@ def _install(
     if symbolic_data or session.follows_arrays:
         session.follow_arrays()
     determined = _determined(session, files, sites)
+    default = default_generator_of(function)
+    seed = None if default is None else files.seed_of(default)
+    session.default_seed = "" if seed is None else f"{seed.value!r} ({seed})"
     for site in sites:
         if is_compiled_drawing(site.value):
             raise drawn_elsewhere(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.caught_faults import CaughtFaults
 from liptest.enumerate.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.outputs import EndlessOutput, raised, walked
+from liptest.enumerate.replaceable_names import is_foreign
 from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
 from liptest.mechanisms.laws import Output
 from liptest.values.faults import Fault, fault_in, place_raised
@@ -153,7 +155,16 @@ def _words(error: Exception) -> str:
     """Type, message and line of the program of an exception."""
     line = line_in_words(*place_raised(error))
     at = f" at {line}" if line else ""
-    try:
-        return f"{type(error).__name__}: {shown(str(error), 200)}{at}"
-    except Exception:
-        return f"{type(error).__name__}{at}"
+    said = f": {shown(str(error), 200)}" if _is_plain(error) else ""
+    return f"{type(error).__name__}{said}{at}"
+
+
+def _is_plain(error: Exception) -> bool:
+    """Whether its text asks nothing of code of the program, and of no number that is symbolic."""
+    told = type(error).__str__
+    if isinstance(told, FunctionType):
+        return is_foreign(told.__module__)  # of NumPy and the like, which name kinds
+    return all(type(one) in _PLAIN for one in error.args)
+
+
+_PLAIN = (str, bytes, int, float, bool, type(None))

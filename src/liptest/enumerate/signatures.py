@@ -123,6 +123,17 @@ def takes_generator(function: Any) -> bool:
     )
 
 
+def default_generator_of(function: Any) -> Any:
+    """What stands for the generator where (data, rng) is called with data alone, or None."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if len(parameters) < 2 or parameters[1].default is inspect.Parameter.empty:
+        return None
+    return parameters[1].default if _is_generator(parameters[1]) else None
+
+
 def check_called_alone(function: Any) -> None:
     """Raise InputError where a function is called with data alone, and needs a generator."""
     try:

@@ -22,7 +22,7 @@ import numpy as np
 
 from liptest.enumerate.analysis_session import Session, follower, kept_follower
 from liptest.enumerate.later_records import taken
-from liptest.enumerate.replaceable_names import is_others
+from liptest.enumerate.replaceable_names import is_others, is_own_module
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
 from liptest.values.frames import SymbolicFrame
 from liptest.values.lines import line_in_words, place_of
@@ -199,7 +199,8 @@ def _fill_unlike_before(session: Session, made: Any, frame: FrameType) -> None:
     if row.flags.c_contiguous:
         session.unfilled, session.touched = session.unfilled + 1, True
         line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
-        session.tree.advice = f"it may read memory that nobody has filled ({line}): {_ZEROS}"
+        if not is_own_module(frame.f_globals.get("__name__")):
+            session.tree.advice = f"it may read memory that nobody has filled ({line}): {_ZEROS}"
         if (session.runs + session.unfilled) % 2:
             row.reshape(-1).view(np.uint8)[:] = 0
             return

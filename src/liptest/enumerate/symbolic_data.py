@@ -505,14 +505,16 @@ def _check_points(
     before = interruptions()
     points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
     answer: Output = None
+    answers = False
     tries = _TIED if any(map(is_of_tries, leaves)) else 0
     for seed in range(-tries, points):
         branches, answer = _check_point(program, data, way, abs(seed), is_tied=seed < 0)
+        answers = answers or not isinstance(answer, Raised)
         raise_swallowed(before)
         if way.pasts is not None and branches not in followed:
             branches = way.pasts.representative(branches)
         if branches not in followed:
-            raise _differs(program, "takes a path that was not found")
+            raise _differs(program, "takes another path")
         raising.pop(branches, None)
     for rare in list(islice(raising, _MOST_RARE)):
         # Only random choices may lead there, such as one number of 2**53.
@@ -525,9 +527,23 @@ def _check_points(
             raise differing(program.name, "a call made once more led to a different output")
 
     program.session.check_keeps_no_state(repeat)
+    if not answers:
+        raise UnsupportedRandomnessError(
+            f"{program.name}: in each of {tries + points} runs on drawn data it raised an "
+            f"exception ({_raised_by(answer)}), so no answer was seen; run it on a dataset"
+        )
     if raising:
-        raise _differs(program, "raises an exception that was not met with plain data")
+        met_never = next(leaf.output for leaf in leaves if leaf.branches in raising)
+        raise UnsupportedRandomnessError(
+            f"{program.name}: it raises an exception ({_raised_by(met_never)}) on a path that none "
+            f"of {tries + points} runs on drawn data took, so it was not compared with the "
+            f"unmodified code there; write code that cannot raise"
+        )
     return check_tries(program, _some_plain(data)) if tries else ()
+
+
+def _raised_by(output: Output) -> str:
+    return output.exception if isinstance(output, Raised) else str(output)
 
 
 def _some_plain(data: Data) -> Iterator[NDArray[Any]]:

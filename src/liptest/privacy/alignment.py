@@ -198,8 +198,10 @@ def _verdict(
     verdict = verdict_of(
         task, plan, RunOutcome(total, "complete", found.seconds), guarantee, reason
     )
-    source = task.mechanism.source.replace("enumerated", "aligned", 1)
-    return replace(verdict, law_source=source)
+    source, *conditions = task.mechanism.law_source.split("; ")
+    source = source.replace("enumerated", "aligned", 1).replace("integrated", "aligned", 1)
+    told = [condition for condition in conditions if condition not in found.given]
+    return replace(verdict, law_source="; ".join((source, *told)))
 
 
 def size_words(domain: Domain, *, reads_length: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import math
 import random
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng as make_generator
 
 import liptest as lt
 from liptest.enumerate.constant_seeds import literals_in
@@ -109,6 +111,55 @@ def test_one_that_is_not_drawn_from_is_no_trouble() -> None:
         return int(rng.integers(2)) if HELD is not None else int(HELD.integers(2))
 
     assert lt.check_privacy(lt.mechanism(unused), LAW, epsilon=1.0).decision == "YES"
+
+
+MAKE = np.random.default_rng
+PAIR, OTHER = np.random.default_rng, 1
+ALIASED = {
+    "assigned": MAKE(21),
+    "assigned with others": PAIR(22),
+    "imported": make_generator(23),
+    "partial": functools.partial(np.random.default_rng, 24)(),
+    "getattr": getattr(np.random, "default_rng")(25),  # noqa: B009
+    "a table": {"default_rng": np.random.default_rng}["default_rng"](26),
+}
+
+
+@pytest.mark.parametrize("name", ALIASED)
+def test_makers_by_other_names(name: str) -> None:
+    generator = ALIASED[name]
+    tested = lt.mechanism(lambda data: int(data[0]) ^ int(generator.random() < 0.25), name="m")
+    verdict = lt.check_privacy(tested, LAW, epsilon=1.2)
+    assert verdict.decision == "NO"
+    assert "determined by the constant seed 2" in str(verdict)
+
+
+def with_default(data: Any, rng: Any = np.random.default_rng(31)) -> Any:  # noqa: B008
+    return data.sum() + rng.laplace()
+
+
+def with_fresh_default(data: Any, rng: Any = np.random.default_rng()) -> Any:  # noqa: B008
+    return data.sum() + rng.laplace()
+
+
+@pytest.mark.parametrize("records", [3, 5000])
+def test_a_default_with_a_constant_seed_is_told(records: int) -> None:
+    domain = lt.Hypercube(records)
+    verdict = lt.check_privacy(with_default, domain, epsilon=1)
+    assert verdict.decision == "YES"
+    assert "that of the default has the constant seed 31 (test_constant_seeds.py:" in str(verdict)
+    verdict = lt.check_privacy(with_fresh_default, domain, epsilon=1)
+    assert verdict.decision == "YES"
+    assert "constant seed" not in str(verdict)
+
+
+def test_a_proof_for_any_size_tells_what_was_taken_for_granted() -> None:
+    def count(data: Any) -> Any:
+        return data.sum() + FRESH.laplace()
+
+    verdict = lt.check_privacy(count, lt.Hypercube(5000), epsilon=1)
+    assert verdict.decision == "YES"
+    assert "generators made elsewhere (FRESH) taken as freshly seeded" in str(verdict)
 
 
 SOURCE = """

@@ -126,3 +126,33 @@ def test_a_refusal_of_numpy_is_an_output() -> None:
         return rng.choice(3, p=noisy(data, rng))  # these do not add up to 1
 
     assert lt.check_privacy(of_noise, PEOPLE, epsilon=1).decision is not Decision.NO
+
+
+def no_number(data: Any, rng: Any) -> Any:
+    return rng.choice(3, 10, p=noisy(data, rng) * np.nan)
+
+
+def too_few_shares(data: Any, rng: Any) -> Any:
+    return rng.choice(4, 10, p=shares(data, rng))
+
+
+def an_exception_after_them(data: Any, rng: Any) -> Any:
+    raise ValueError(records(data, rng))
+
+
+@pytest.mark.parametrize("program", [no_number, too_few_shares, an_exception_after_them])
+def test_code_that_never_answers_is_not_called_private(program: Any) -> None:
+    verdict = lt.check_privacy(program, PEOPLE, epsilon=1)
+    assert verdict.decision is Decision.INCONCLUSIVE
+    assert "runs on drawn data it raised an exception (ValueError)" in verdict.reason
+
+
+def test_an_exception_that_is_next_to_never_raised_is_not_compared() -> None:
+    def program(data: Any, rng: Any) -> Any:
+        if data.sum() + rng.laplace(0, 4) > 10**9 + rng.laplace(0, 4):
+            raise ValueError("there are not so many people")
+        return data.sum() + rng.laplace(0, 4)
+
+    verdict = lt.check_privacy(program, PEOPLE, epsilon=4)
+    assert verdict.decision is Decision.INCONCLUSIVE
+    assert "raises an exception (ValueError) on a path that none of" in verdict.reason
