@@ -15,6 +15,9 @@ _FOUND, _WITNESS = "privacy/refutation.py", "privacy/witnesses.py"
 
 BY_REASON: dict[str, tuple[str, ...]] = {
     "the other direction of a pair, where both are compared": (
+        f"{_COMPARE}: certified_comparison: "
+        "mechanism.pair_hockey_stick(dataset, neighbour, epsilon) -> "
+        "mechanism.pair_hockey_stick(neighbour, dataset, epsilon)",
         f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour) -> "
         "self._pair(neighbour, dataset)",
         f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour).certified_loss(0, 1) -> "
@@ -128,11 +131,17 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_NOISE}: DiscreteGaussian.hockey_stick_at: 2 * last - 1 -> 2 * last - 2",
     ),
     "a margin of safety, larger or smaller by little": (
+        f"{_COMPARE}: stick_error: 2 * slack -> 3 * slack",
+        f"{_EXHAUST}: _worst_blocks: 2 * laws.error -> 3 * laws.error",
         f"{_WITNESS}: PrivacyWitness.least_delta: 2 ** 40 -> 2 ** 41",
         f"{_WITNESS}: PrivacyWitness.least_delta: Fraction(1, 2 ** 40) -> Fraction(2, 2 ** 40)",
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
     ),
     "a budget, the size of a slice, or what is looked at first": (
+        f"{_SCREEN}: _rho_of: steps + 1 -> steps + 2",
+        f"{_SCREEN}: _rho_of: np.any(above > limit) -> np.all(above > limit)",
+        f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS and (not size.through_statistic) -> "
+        "size.pairs <= _FEW_PAIRS or not size.through_statistic",
         f"{_FOUND}: _Search.try_pairs: refused >= _REFUSED -> refused > _REFUSED",
         f"{_SCREEN}: _rho_of: max(4.0, 2 * top / limit) -> max(5.0, 2 * top / limit)",
         f"{_EXHAUST}: _iterate_pair_blocks: len(distinct) <= _MARKED_LAWS -> "
@@ -338,6 +347,11 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     "one term of 0 more": (f"{_COMPARE}: _exact_stick: gap > 0 -> gap >= 0",),
     "the size of a slice or of a chunk": (
+        f"{_LAWS}: DomainLaws._chunk_points: 16 * self.mechanism.points_per_slice(self.domain) -> "
+        "17 * self.mechanism.points_per_slice(self.domain)",
+        # Chunks beyond the end are empty.
+        f"{_LAWS}: DomainLaws.parts: self.domain.size / self._chunk_points -> "
+        "self.domain.size * self._chunk_points",
         f"{_LAWS}: DomainLaws._chunk_points: self.domain.size / _CHUNKS -> "
         "self.domain.size * _CHUNKS",
         f"{_SCREEN}: _slices: max(1, _ENTRIES // max(1, laws.logs.shape[1])) -> "
@@ -392,4 +406,13 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_REMEDY}: _stick: laws.screen_error(left, right) -> laws.screen_error(right, left)",
     ),
     "a row that no part has": (f"{_JUDGE}: LossJudge.judge_piece: counted = -1 -> counted = -2",),
+    "used only where all of them are finite": (
+        f"{_SCREEN}: _rho_of: np.where(np.isfinite(bounds), bounds, 0.0) -> "
+        "np.where(np.isfinite(bounds), bounds, 1.0)",
+    ),
+    "at 0 the quantile is infinite, and so is the bound": (
+        f"{_TRADE}: _hull_bound: x_rest.lower() > 0 -> x_rest.lower() >= 0",
+        f"{_TRADE}: _hull_bound: middle < cuts[-1] * (1 - _SAME_RATIO) -> "
+        "middle <= cuts[-1] * (1 - _SAME_RATIO)",
+    ),
 }

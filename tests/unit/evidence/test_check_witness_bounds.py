@@ -53,6 +53,15 @@ def test_what_is_too_large_for_an_exponential_is_open() -> None:
     assert decide_event(claim, half, (NONE, NONE), 3) == BREAKS
 
 
+def test_what_may_be_impossible_on_both_sides_is_open() -> None:
+    claim = _claim(Fraction(1, 2))
+    may_be = (NONE, Fraction(1, 2))
+    for ends in ((may_be, (NONE, NONE)), ((NONE, NONE), may_be)):
+        assert decide_event(claim, *ends, 1) == OPEN
+    for ends in (((Fraction(1, 9), Fraction(1, 2)), (NONE, NONE)),):
+        assert decide_event(claim, *ends, 1) == BREAKS
+
+
 @pytest.mark.parametrize("bits", [100, 1000])
 def test_what_is_exact_is_decided_however_close(bits: int) -> None:
     low, high = exp_bounds(Fraction(1, 2), 1600)

@@ -6,13 +6,21 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.renyi import OrderSearch, PairOrders, _starts, enclose_rho
+from liptest.privacy.renyi import (
+    OrderSearch,
+    PairOrders,
+    _starts,
+    enclose_rho,
+    refute_renyi,
+    refute_rho,
+)
 from tests.unit.privacy.test_divergences import divergence
 
 # Quotients D_a / a that rise from order 1 on, and one whose largest is close to 1.
@@ -73,3 +81,48 @@ def test_laws_that_are_equal_have_no_rho_at_any_order() -> None:
     same = [Fraction(1, 3), Fraction(2, 3)]
     found = enclose_rho(orders_of((same, same)))
     assert (float(found.lower), float(found.upper), found.order) == (0.0, 0.0, 1)
+
+
+class Divergences:
+    """D_a of all orders is one number; losses may be larger than any order that is looked at."""
+
+    def __init__(self, value: str, largest: str) -> None:
+        self.ends, self.largest = (arb(value), arb(value)), arb(largest)
+
+    def renyi(self, order: Fraction) -> tuple[arb, arb]:
+        return self.ends
+
+    def kullback_leibler(self) -> tuple[arb, arb]:
+        return self.ends
+
+    def curvature(self, end: Fraction) -> arb:
+        return arb(0)
+
+    def largest_loss(self) -> arb:
+        return self.largest
+
+    def known_rho(self) -> Fraction | None:
+        return None
+
+
+@pytest.mark.parametrize("largest", ["inf", "1e300"])
+def test_where_large_orders_are_not_known_nothing_is_proved(largest: str) -> None:
+    search = OrderSearch(Divergences("0.125", largest))
+    with precision(192):
+        assert not search.settle(lambda best: arb(1), stop=lambda best: False)
+    assert refute_rho(Divergences("0.125", largest), Fraction(1))[0] is None
+    assert refute_rho(Divergences("0.125", "0.125"), Fraction(1))[0] is False
+
+
+def test_a_line_below_some_quotient_is_never_proved() -> None:
+    with precision(192):
+        for line, is_proved in (("0.12", False), ("0.13", True)):
+            search = OrderSearch(Divergences("0.125", "0.125"))
+            bound = arb(line)
+            assert search.settle(lambda best, at=bound: at, stop=lambda best: False) is is_proved
+
+
+def test_a_divergence_that_is_the_claim_keeps_it() -> None:
+    for limit, answer in (("1/2", False), ("1/3", True), ("2/3", False)):
+        found = refute_renyi(Divergences("0.5", "1"), Fraction(2), Fraction(limit))
+        assert found[0] is answer
