@@ -18,7 +18,7 @@ import numpy as np
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import IntArray
 from liptest.data.points import Geodesic, from_array
-from liptest.errors import FunctionError, check_non_negative, check_positive, check_seed
+from liptest.errors import FunctionError, InputError, check_non_negative, check_positive, check_seed
 from liptest.lipschitz.oracles import FunctionOracle, as_oracle
 from liptest.lipschitz.testers import resolve_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester, PairTester
@@ -382,6 +382,7 @@ def check_lipschitz(
     given = check_seed(seed)
     chosen = resolve_tester(tester, distribution)
     plan = chosen.plan(distribution, proximity=proximity, failure_probability=failure_probability)
+    _check_plan(plan, proximity)
     task = TesterTask(
         chosen,
         plan,
@@ -397,6 +398,20 @@ def check_lipschitz(
         progress=check_progress(progress),
     )
     return _verdict(task, run_tester(task))
+
+
+#: At a million a second, so many draws take four months.
+_MOST_DRAWS = 10**13
+
+
+def _check_plan(plan: QueryPlan, proximity: float) -> None:
+    if plan.draws > _MOST_DRAWS:
+        raise InputError(
+            f"proximity={proximity:g} asks for about 10^{len(str(plan.draws)) - 1} draws, which "
+            f"would take years; choose a larger proximity, such as 1e-6",
+            name="proximity",
+            value=proximity,
+        )
 
 
 def _verdict(task: TesterTask, outcome: RunOutcome) -> LipschitzVerdict:

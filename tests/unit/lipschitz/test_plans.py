@@ -5,6 +5,7 @@ import math
 import pytest
 
 import liptest as lt
+from liptest.errors import InputError
 from liptest.lipschitz.plans import PlanRow, plan_table
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.djt12 import DJT12
@@ -169,3 +170,14 @@ def test_huge_counts_and_small_factors_are_readable():
     text = plan_text(plan_table(CUBE, **{**NUMBERS, "proximity": 1e-6}))
     assert "1 + 5e-09" in text
     assert "e+" in text
+
+
+@pytest.mark.parametrize("proximity", [1e-300, 1e-12])
+def test_a_plan_that_takes_years_is_not_begun(proximity: float) -> None:
+    with pytest.raises(InputError, match=r"proximity=1e-\d+ asks for about 10\^\d+ draws"):
+        lt.check_lipschitz(
+            lambda points: points.mean(axis=1),
+            lt.ProductDistribution.uniform(lt.Hypercube(40)),
+            proximity=proximity,
+            failure_probability=1e-6,
+        )
