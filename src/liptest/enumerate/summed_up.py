@@ -13,11 +13,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
+from liptest.enumerate.choice_tree import (
+    MAX_CHOICES,
+    MAX_LEAVES,
+    ChoiceTree,
+    too_many_leaves,
+)
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.repeated_leaves import Repetition
@@ -25,20 +32,60 @@ from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.single_passes import LEFT_AT_ONCE, SinglePasses, are_near, is_below
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import BudgetError, LiptestError
-from liptest.mechanisms.laws import OutputLaw
+from liptest.mechanisms.laws import Output, OutputLaw
+from liptest.values.branching import Branches, UnweightedBranches
 
 if TYPE_CHECKING:
     from liptest.enumerate.analysis_session import Session
     from liptest.enumerate.enumeration import Enumerated, Enumeration
 
 _DRAWN_ONCE = "functions that only draw are enumerated once for their arguments (theory L4)"
+# Kept as they are: an analysis replaces both.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 # Runs of code as it is written, and such that show whether there is anything to sum up.
 _SOME_RUNS, _FEW_RUNS = 400, 64
+_RUNS_BY_CHANCE = 64
 # Choices in a run of code with loops that draw noise and are not left at once: each of them asks
 # for what is known of all noise before it.
 _SOME_CHOICES = 100
 # Of the program as it is written, which is compared with its first passes.
 _FEW_CHOICES = (8, _SOME_CHOICES)
+
+
+class ChanceTree(ChoiceTree):
+    """Some runs in which each branch is taken with its own chance; each is counted once."""
+
+    __slots__ = ("_rng",)
+
+    def __init__(self, name: str, **budgets: Any) -> None:
+        super().__init__(name, **budgets)
+        self._rng = _GENERATOR(_BITS(0))
+
+    def _open(self, branches: Branches) -> int:
+        super()._open(branches)
+        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
+        several = (1,) * weights if isinstance(weights, int) else weights
+        left = Fraction(self._rng.random()) * sum(several)
+        taken = next(k for k, below in enumerate(accumulate(several)) if left < below)
+        self.path[-1] = branches, taken
+        if len(self.path) < len(self._weights):
+            numerator, denominator = self._weights[-2]
+            self._weights[-1] = numerator * several[taken], denominator * sum(several)
+        return taken
+
+    def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
+        met = set()
+        for _ in range(_RUNS_BY_CHANCE):
+            self.path, self._weights = [], [(1, 1)]
+            output = self._run(run)
+            way = tuple(taken for _, taken in self.path)
+            if self._cut or way in met:
+                continue
+            met.add(way)
+            self.leaves += 1
+            self.sum.add_leaf(self.noise, self._leaf_of(output), *self._leaf_weight())
+            self.kept.offer(self.leaves, self.path, output)
+        return too_many_leaves(self.name, _RUNS_BY_CHANCE)
 
 
 def enumerate_with_loops(
@@ -99,6 +146,8 @@ class _SummedUp:
     #: In how many laws loops that draw noise were left in their first passes; whether in one of
     #: them second passes changed the law.
     left_at_once: int = 0
+    #: How many laws were summed up.
+    summed_laws: int = 0
     second_passes_differ: bool = False
 
     @classmethod
@@ -152,8 +201,31 @@ class _SummedUp:
         summed = (
             None if part.law.fractions is None else self._summed(as_written, session, enumerated)
         )
-        self.helps = summed is not None and _fits(part.law, summed.law)
+        self.helps = (
+            summed is not None
+            and _fits(part.law, summed.law)
+            and self._fits_by_chance(summed.law, as_written, enumerated)
+        )
         return summed if summed is not None and self.helps else enumerated(as_written)
+
+    def _fits_by_chance(
+        self,
+        law: OutputLaw,
+        as_written: Enumeration,
+        enumerated: Callable[[Enumeration], Enumerated],
+    ) -> bool:
+        """Whether runs that are met by chance fit below a law, too: the first ones are all alike.
+
+        Of some laws, as each run costs as much as one of the summary.
+        """
+        self.summed_laws += 1
+        if self.summed_laws & (self.summed_laws - 1):
+            return True
+        tree = partial(ChanceTree, as_written.name, max_choices=self.budgets["max_choices"])
+        runs = replace(as_written, new_tree=tree, repetition=Repetition())
+        with suppress(BudgetError):
+            return _fits(enumerated(runs).law, law)
+        return True  # not one of them ends within so many choices
 
     def _left_at_once(
         self,
