@@ -192,6 +192,7 @@ class ChoiceTree:
         "max_choices",
         "max_leaves",
         "max_seconds",
+        "most_work",
         "name",
         "noise",
         "path",
@@ -210,6 +211,8 @@ class ChoiceTree:
         self.name, self.max_leaves = name, max_leaves
         self.max_choices = max_choices
         self.max_seconds = max_seconds
+        #: Choices in all runs together, for a part of a law.
+        self.most_work = math.inf
         #: Probability of the runs that a budget left out; known after ``law``.
         self.unexplored = Fraction(0)
         #: Runs that came to their end.
@@ -327,9 +330,11 @@ class ChoiceTree:
     def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
         """Run until all leaves are counted, or to the budget whose error is returned."""
         deadline = None if self.max_seconds is None else time.monotonic() + self.max_seconds
+        work = 0
         while True:
             output = self._run(run)
-            spend_on_choices(len(self.path))  # each of them was made again
+            work += len(self.path)  # each of them was made again
+            spend_on_choices(len(self.path))
             if self._cut:
                 self._cuts += 1
                 if self.noise is not None:
@@ -343,7 +348,7 @@ class ChoiceTree:
             if not self._advance():
                 self._complete = True
                 return too_many_choices(self.name, self.max_choices) if self._cuts else None
-            if self.leaves >= self.max_leaves:
+            if self.leaves >= self.max_leaves or (work > self.most_work and self.leaves):
                 return too_many_leaves(self.name, self.max_leaves)
             if deadline is not None and time.monotonic() > deadline:
                 return endless(self.name, self.max_seconds or 0.0)

@@ -9,7 +9,7 @@ So passes are independent and have one law, and the loop has that of a pass, giv
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CellType, FunctionType
 from typing import Any
 
@@ -60,6 +60,7 @@ class OnePass:
         self._is_sampler = is_sampler
         self._own = frozenset(source.function.__code__.co_varnames)
         self.stored = assigned_names(node)
+        self._fresh = _fresh_names(node)
         #: Assigned for certain wherever the loop is left without leaving the function.
         self.left: Assigned = None
         self._continued: Assigned = None
@@ -92,7 +93,7 @@ class OnePass:
             self._reads(node.value, known)
             return known | _names_of(node.target)
         if isinstance(node, ast.AugAssign):
-            self.in_place = True
+            self.in_place = self.in_place or not _names_of(node.target) <= self._fresh
             self._reads(node.value, known)
             if not _names_of(node.target) <= known:
                 raise NotPure("a name is added to from pass to pass")
@@ -291,6 +292,39 @@ def begun_before(statements: list[ast.stmt]) -> list[ast.stmt]:
 def _is_of_passes(node: ast.stmt) -> bool:
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     return isinstance(target, ast.Name) and target.id.startswith(f"{OWN_NAMES}passes_over_")
+
+
+def _fresh_names(loop: ast.For | ast.While) -> Names:
+    """Names that are only given what an expression makes anew: never a list that others hold."""
+    given: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
+            for target in node.targets:
+                given.setdefault(_name(target), []).append(node.value)
+    others = assigned_names(loop) - given.keys()
+    others |= {_name(part) for node in ast.walk(loop) for part in _unpacked(node)}
+    fresh = {name for name, values in given.items() if all(map(_is_fresh, values))}
+    return frozenset(fresh - others)
+
+
+def _unpacked(node: ast.AST) -> Iterator[ast.expr]:
+    """Names that are assigned otherwise than by ``name = value``."""
+    if isinstance(node, (ast.AugAssign, ast.Assign)):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        for target in targets:
+            if not isinstance(target, ast.Name):
+                yield from (part for part in ast.walk(target) if isinstance(part, ast.Name))
+    elif isinstance(node, (ast.AnnAssign, ast.For, ast.NamedExpr)):
+        yield from (part for part in ast.walk(node.target) if isinstance(part, ast.Name))
+
+
+def _is_fresh(value: ast.expr) -> bool:
+    return isinstance(value, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare))
+
+
+def _name(node: ast.expr) -> str:
+    assert isinstance(node, ast.Name)
+    return node.id
 
 
 def _names_of(target: ast.expr) -> Names:

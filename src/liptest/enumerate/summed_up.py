@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from liptest.enumerate.enumeration import Enumerated, Enumeration
 
 _DRAWN_ONCE = "functions that only draw are enumerated once for their arguments (theory L4)"
+# Choices in all of them together: runs of a loop that starts over grow longer and longer.
+_SOME_WORK = 20_000
 # Kept as they are: an analysis replaces both.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 # Runs of code as it is written, and such that show whether there is anything to sum up.
@@ -304,6 +306,8 @@ def _short(
     new_tree: Callable[[], ChoiceTree], *, runs: int = MAX_LEAVES, choices: int = MAX_CHOICES
 ) -> ChoiceTree:
     tree = new_tree()
+    if runs <= _SOME_RUNS:
+        tree.most_work = _SOME_WORK
     tree.max_leaves = min(tree.max_leaves, runs)
     tree.max_choices = min(tree.max_choices, choices)
     return tree

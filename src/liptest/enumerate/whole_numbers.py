@@ -9,7 +9,7 @@ the way that the code took, and there is one such way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -240,6 +240,8 @@ class _Compared:
 # Runs that show whether whole numbers are answered; what is enumerated of a function as it is
 # written, where its loops are summed up.
 _FEW_RUNS, _SOME_RUNS, _SOME_CHOICES = 64, 400, 40
+# Passes of a loop that is not summed up, each of which draws noise.
+_MOST_PASSES = 8
 #: Work of the first of these.
 PROBE_WORK = 1_000_000
 # Whole numbers of an output that is looked for value by value.
@@ -256,10 +258,13 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
         if own is None and function.draws_noise_again():
             return None
         with limited_work(PROBE_WORK):
-            leaves = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset).outputs
+            probe = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
+        leaves = probe.outputs
         if not folds.loops_summed_up:
             whole = function.of_leaves(MOST_LEAVES, own)
             return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
+        if probe.unexplored and _goes_on(leaves):
+            return None
         over_all = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.as_written(_SOME_RUNS, _SOME_CHOICES).fresh_law(dataset)
         check_below(part, over_all.whole_law(dataset), function.name)
@@ -267,6 +272,12 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     except LiptestError:
         return None
     return over_all
+
+
+def _goes_on(leaves: Sequence[WholeLeaf]) -> bool:
+    """Whether runs that are not all known have nothing to follow, or draw more and more noise."""
+    draws = {len(leaf.noises) for leaf in leaves}
+    return len(draws) > _MOST_PASSES or not any(map(_has_no_end, leaves))
 
 
 def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw:

@@ -358,3 +358,83 @@ def test_counts_of_thousands_with_noise_of_the_paper(
         assert float(mass) == pytest.approx(weight(int(k)) / total, abs=1e-15)
     assert law.unexplored < 1e-16
     assert law.delta_at(F(epsilon) + F(1, 10**9)) < 1e-14
+
+
+def _inverse_exp(top: int, bottom: int, rng: Any) -> bool:
+    k = 1
+    while rng.integers(bottom * k) < top:
+        k += 1
+    return k % 2 == 1
+
+
+def laplace_in_one_function(x: Any, rng: Any) -> Any:
+    """Discrete Laplace of scale 2 with nothing but the coin of exp(-p) in a function of its own."""
+    t = 2
+    while True:
+        u = int(rng.integers(t))
+        if not _inverse_exp(u, t, rng):
+            continue
+        v = 0
+        while _inverse_exp(1, 1, rng):
+            v += 1
+        size = u + t * v
+        sign = int(rng.integers(2))
+        if sign == 1 and size == 0:
+            continue
+        return int(x.sum()) + (size if sign == 0 else -size)
+
+
+def coins_in_a_loop(x: Any, rng: Any) -> Any:
+    while True:
+        u, v = int(rng.integers(2)), 0
+        while rng.random() < 0.25:
+            v += 1
+        size = u + 2 * v
+        if rng.integers(2):
+            if size == 0:
+                continue
+            size = -size
+        return int(x.sum()) + size
+
+
+def noise_in_a_loop(x: Any, rng: Any) -> Any:
+    while True:
+        size = int(rng.integers(2)) + 2 * (int(rng.geometric(0.75)) - 1)
+        sign = int(rng.integers(2))
+        if sign == 1 and size == 0:
+            continue
+        return int(x.sum()) + (size if sign == 0 else -size)
+
+
+def _given_not_minus_zero(size: Any) -> dict[int, float]:
+    weights = {k: size(abs(k)) / 2 for k in range(-20, 21)}
+    whole = 1 - size(0) / 2
+    return {k: weight / whole for k, weight in weights.items()}
+
+
+@pytest.mark.parametrize(
+    ("program", "size"),
+    [
+        (coins_in_a_loop, lambda k: 0.5 * 0.75 * 0.25 ** (k // 2)),
+        (noise_in_a_loop, lambda k: 0.5 * 0.75 * 0.25 ** (k // 2)),
+        (laplace_in_one_function, lambda k: math.exp(-k / 2) * (1 - math.exp(-0.5))),
+    ],
+)
+def test_samplers_with_loops_in_their_loop(program: Any, size: Any) -> None:
+    law = lt.output_law(program, HIGH)
+    assert law.unexplored < 1e-17
+    for k, expected in _given_not_minus_zero(size).items():
+        assert law[2 + k] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_list_that_is_added_to_from_pass_to_pass_is_not_taken_for_new(tmp_path: Any) -> None:
+    def aliased(x: Any, rng: Any) -> Any:
+        kept = [0]
+        while True:
+            own = kept
+            own += [1]
+            if rng.integers(2):
+                return len(kept)
+
+    law = lt.output_law(aliased, LOW)
+    assert [law[n] for n in (2, 3, 4)] == pytest.approx([1 / 2, 1 / 4, 1 / 8])
