@@ -390,10 +390,11 @@ class Column(RecordStorage):
     # ---- answers
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        use = f"numpy.{function.__name__}"
-        real = self._leading((*arguments, *options.values()), use)
+        given = (*arguments, *options.values())
+        real = self._leading(given, f"numpy.{function.__name__}")
         if real is not None:
-            if function is not np.where and column_of(arguments[0]) is self:
+            is_first = leading(given) is None and column_of(arguments[0]) is self
+            if is_first and function is not np.where:
                 arguments = (SymbolicArray(real), *arguments[1:])
             return real.answer_function(function, arguments, options)
         rule = FUNCTIONS.get(function)

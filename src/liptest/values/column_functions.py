@@ -9,6 +9,7 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -305,6 +306,21 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
     line: Column = np.multiply(left, right).storage
     _require_wide(line, line.dtype, "numpy.dot")
     return line.sums(None, "numpy.dot")
+
+
+@_follows(np.einsum)
+def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
+    """A sum over the records, or a product with another column or equal constants."""
+    if not isinstance(subscripts, str) or _given(options):
+        return NotImplemented
+    ways = {1: ("i->",), 2: ("i,i->", "i,i")}.get(len(arrays), ())
+    if subscripts.replace(" ", "") not in ways or any(np.ndim(array) != 1 for array in arrays):
+        return NotImplemented
+    summands = column_of(reduce(np.multiply, arrays))
+    if summands is None:
+        return NotImplemented
+    _require_wide(summands, summands.dtype, "numpy.einsum")
+    return summands.sums(None, "numpy.einsum")
 
 
 @_follows(np.linalg.norm)

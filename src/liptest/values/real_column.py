@@ -205,6 +205,8 @@ class RealColumn(RecordStorage):
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         use = f"numpy.{ufunc.__name__}"
+        if ufunc is np.matmul:
+            return self.answer_function(np.dot, inputs, {})
         if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
             return self.refuse(f"{use} with another exponent than 2")
         parts = [
@@ -552,6 +554,27 @@ def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **optio
     return clipped
 
 
+def _average(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    return _mean(column, array, axis, **options)
+
+
+def _dot(column: RealColumn, left: Any, right: Any, out: Any = None) -> Any:
+    """A product with numbers of the same records, or with equal constants."""
+    pair = [_one_of_equal(column, operand) for operand in (left, right)]
+    if out is not None or any(operand is None for operand in pair):
+        return NotImplemented
+    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False)
+
+
+def _one_of_equal(column: RealColumn, operand: Any) -> Any:
+    if type(operand) is SymbolicArray:
+        return operand
+    is_line = type(operand) is np.ndarray and operand.ndim == 1 and operand.dtype.kind in "iuf"
+    if not is_line or column.kept is not None or len(operand) != column.shape[0]:
+        return None
+    return operand[0] if np.all(operand == operand[0]) else None
+
+
 class LastTotal(Unfollowed):
     """``numpy.cumsum``, of which the last total alone is a sum over all records."""
 
@@ -631,6 +654,8 @@ def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
+    np.average: _average,
+    np.dot: _dot,
     np.clip: _clip,
     np.cumsum: _cumsum,
     np.where: _where,

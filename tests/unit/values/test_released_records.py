@@ -395,3 +395,38 @@ def test_data_do_not_only_move_what_is_calculated_with_a_released_number() -> No
     assert len(paths.paths) == 1
     assert paths.moved is None
     assert paths.added(1) is None
+
+
+PRODUCTS: dict[str, tuple[Callable[[Any], Any], float]] = {
+    "einsum of a product": (lambda x: np.einsum("i,i->", x, np.ones(len(x))), 7),
+    "einsum of squares": (lambda x: np.einsum("i,i", x, x), 49),
+    "einsum of one": (lambda x: np.einsum("i->", x), 7),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_einsum_adds_up_products(name: str) -> None:
+    function, change = PRODUCTS[name]
+    verdict = proved(lambda data, rng: function(data) + rng.laplace(scale=change))
+    assert verdict.largest_loss == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("wanted", ["i,j->", "i,i->i", "i"])
+def test_einsum_that_keeps_records_is_refused(wanted: str) -> None:
+    def add(data: Any, rng: Any) -> Any:
+        arrays = [data] * (1 + wanted.count(","))
+        return np.sum(np.einsum(wanted, *arrays)) + rng.laplace(scale=49)
+
+    assert isinstance(lt.mechanism(add).on_domain(MANY).aligned_paths(MANY), NoPaths)
+
+
+def test_errors_at_a_released_number_are_averaged_and_multiplied() -> None:
+    def release(data: Any, rng: Any) -> Any:
+        number = data.sum() + rng.laplace(scale=7)
+        errors = np.clip(data - number, -1, 1)
+        first = errors @ np.ones(len(data)) + rng.laplace(scale=2)
+        second = np.dot(data, errors) + rng.laplace(scale=14)
+        return first, second, np.average(errors) + rng.laplace(scale=2 / len(data))
+
+    # From a record 0 to 7: 1 of the number, 1, 7 / 14, and 1.
+    assert proved(release).largest_loss == pytest.approx(3.5, rel=1e-8)
