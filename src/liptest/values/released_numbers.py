@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,8 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import CONTINUOUS
 from liptest.values.aligned import AlignedValue, NoisyData, ReleasedValue
 from liptest.values.answer_book import AnswerBook
+from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
+from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import is_symbolic
 from liptest.values.recipes import ENDS, is_safe
 
@@ -46,7 +50,7 @@ def release_beside(value: NoisyData, book: AnswerBook, use: str) -> NumberBeside
     """Release a number that meets records; infinite ends where no more is known of it."""
     run = value.run
     known = value.released(use)
-    ends = _ends_of(value, book)
+    ends = find_ends(value, book)
     low, high = (-np.inf, np.inf) if ends is None else ends
     key = (*_name_of(known), low, high)
     if run.point is None:
@@ -65,7 +69,7 @@ def _name_of(value: ReleasedValue) -> tuple[Any, ...]:
     return "sum", list(run.released).index(terms), form.terms[0][1], form.constant
 
 
-def _ends_of(value: Any, book: AnswerBook) -> _ENDS | None:
+def find_ends(value: Any, book: AnswerBook) -> _ENDS | None:
     """Between which floats a number lies; None where it may be infinite, or no number."""
     if not is_symbolic(value):
         number = float(value)
@@ -73,8 +77,8 @@ def _ends_of(value: Any, book: AnswerBook) -> _ENDS | None:
     if type(value) is AlignedValue:
         return (-KNOWN, KNOWN) if _is_of_plain_size(value, book) else None
     if value.function is None:
-        return _ends_of(value.arguments[0], book)
-    parts = [_ends_of(part, book) for part in value.arguments]
+        return find_ends(value.arguments[0], book)
+    parts = [find_ends(part, book) for part in value.arguments]
     pairs = [part for part in parts if part is not None]
     if len(pairs) < len(parts):
         return None
@@ -112,3 +116,54 @@ def _is_of_plain_size(value: AlignedValue, book: AnswerBook) -> bool:
             size = source.parameter if is_real else Fraction(_LARGEST_DRAW)
         sizes.append(abs(Fraction(factor)) * size)
     return sum(sizes) <= LARGEST_SUM
+
+
+# ---- edges of bins, each of which is compared with records
+
+
+def edges_of(bins: Any) -> list[Any] | None:
+    """The edges, where some of them are numbers with noise; None for all else."""
+    if type(bins) is SymbolicArray:
+        is_line = isinstance(bins.storage, CellStorage) and bins.ndim == 1
+        edges = bins.cells.tolist() if is_line else []
+    else:
+        edges = list(bins) if isinstance(bins, (list, tuple)) else []
+    return edges if any(issubclass(type(edge), NoisyData) for edge in edges) else None
+
+
+def histogram_between(column: Any, array: Any, edges: list[Any]) -> Any:
+    """``numpy.histogram``: the counts, and the edges; the last bin has its end."""
+    if not _are_rising(column, edges):
+        _raise_as_numpy()
+    last = len(edges) - 2
+    counts = []
+    for place, (low, high) in enumerate(pairwise(edges)):
+        below = array <= high if place == last else array < high
+        counts.append(np.sum((array >= low) & below))
+    cells = array_of(column.branching, filled(counts, (len(counts),), object), np.int64)
+    return cells, array_of(column.branching, filled(edges, (len(edges),), object), np.float64)
+
+
+def bins_between(column: Any, array: Any, edges: list[Any], *, is_right: bool) -> Any:
+    """``numpy.digitize``: below how many edges a record is not."""
+    if not _are_rising(column, edges):
+        column.refuse("numpy.digitize with released edges that may fall", "sort them first")
+    above = [array > edge if is_right else array >= edge for edge in edges]
+    return reduce(np.add, [one.astype(np.int64) for one in above])
+
+
+@raises_as_numpy
+def _raise_as_numpy() -> None:
+    np.histogram(np.empty(0), np.array([1.0, 0.0]))
+
+
+def _are_rising(column: Any, edges: list[Any]) -> bool:
+    return all(_is_below(column, *pair) for pair in pairwise(edges))
+
+
+def _is_below(column: Any, low: Any, high: Any) -> bool:
+    """Whether an edge is not above the next one: always, or on this path."""
+    ends = [find_ends(edge, column.answers) for edge in (low, high)]
+    if ends[0] is not None and ends[1] is not None and ends[0][1] <= ends[1][0]:
+        return True
+    return bool(low <= high)

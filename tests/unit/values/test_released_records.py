@@ -430,3 +430,27 @@ def test_errors_at_a_released_number_are_averaged_and_multiplied() -> None:
 
     # From a record 0 to 7: 1 of the number, 1, 7 / 14, and 1.
     assert proved(release).largest_loss == pytest.approx(3.5, rel=1e-8)
+
+
+def bins_around(data: Any, rng: Any) -> Any:
+    m = (data.sum() + rng.laplace(scale=14)) / len(data)
+    counts, edges = np.histogram(data, bins=m + np.array([-2.0, -1.0, 0.0, 1.0, 2.0]))
+    return edges, counts + rng.laplace(scale=4, size=4)
+
+
+def bins_beside(data: Any, rng: Any) -> Any:
+    m = np.clip((data.sum() + rng.laplace(scale=14)) / len(data), 0, 7)
+    counts, _ = np.histogram(data, bins=[-1.0, m, 8.0])
+    return counts + rng.laplace(scale=4, size=2)
+
+
+def places_among(data: Any, rng: Any) -> Any:
+    m = (data.sum() + rng.laplace(scale=14)) / len(data)
+    places = np.digitize(data, [m - 1, m, m + 1])
+    return np.bincount(places, minlength=4) + rng.laplace(scale=4, size=4)
+
+
+@pytest.mark.parametrize("function", [bins_around, bins_beside, places_among])
+def test_bins_between_released_edges_are_comparisons(function: Any) -> None:
+    # Two counts move by 1, whatever the number of bins.
+    assert proved(function).largest_loss == pytest.approx(1, rel=1e-9)
