@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
+from liptest.values.protocol import is_symbolic
 
 # What can be read of a dataset: a read, its answer on any dataset, and lists of them.
 #
@@ -332,7 +333,8 @@ class TrackedArray:
         return np.dot(_plain(left), _plain(right))
 
     def _compared(self, name: str, number: Any, reflected: bool) -> Any:
-        if isinstance(number, _NUMBERS):
+        has_no_text = is_symbolic(number) and not number.is_discrete
+        if isinstance(number, _NUMBERS) and not has_no_text:
             return self._after(name, TypedNumber.of(number), reflected)
         action: Callable[[Any, Any], Any] = (COMPARISONS | ARITHMETIC)[name]
         whole, other = self._whole(), _plain(number)

@@ -51,6 +51,11 @@ class Data(Protocol):
         ...
 
     @property
+    def is_of_released(self) -> bool:
+        """Whether some answer depends on a number that was released before (tables, B9)."""
+        ...
+
+    @property
     def are_answers_alike(self) -> bool:
         """Whether an exchange of answers makes differences differences."""
         ...

@@ -90,9 +90,10 @@ class RealData(UserRows):
         bound, known = self._answers.bounds[answer.number], self._counted[1]
         if isinstance(bound, PerUser):
             return self._value_of_users(bound, answer.number, dataset)
-        if bound not in known:
-            known[bound] = self._rows_left(bound, dataset)
-        cells, entries = known[bound]
+        key = bound, self._cells.releases
+        if key not in known:
+            known[key] = self._rows_left(bound, dataset)
+        cells, entries = known[key]
         recipe = self._answers.recipes.get(answer.number)
         if recipe is None:
             counts = np.bincount(cells, minlength=self._answers.values)

@@ -146,7 +146,7 @@ def follow_paths(
         return NoPaths(f"{program.name}: {why}")
     for _ in range(_MOST_REFINED):
         paths = _followed(program, data, way, max_paths, domain.dimension)
-        finer = data.refined() if isinstance(data, RealData) else None
+        finer = data.refined() if isinstance(data, (Records, RealData)) else None
         if finer is None:
             near = domain.near if isinstance(domain, Table) else None
             if near is not None and isinstance(data, (Records, UserRows)):
@@ -155,7 +155,8 @@ def follow_paths(
         if finer.is_too_fine:
             break
         data = finer
-    return NoPaths(f"{program.name}: it compares real columns with too many constants")
+    what = "real columns with too many constants, or records with too many released numbers"
+    return NoPaths(f"{program.name}: it compares {what}")
 
 
 def follow_first(
@@ -225,6 +226,7 @@ def _followed(
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())
     has_met = pasts is not None and bool(pasts.met)
+    is_plain = not functions and not data.is_of_released
     followed = SymbolicPaths(
         tuple(paths.values()),
         with_functions(data.differences(), functions),
@@ -235,7 +237,7 @@ def _followed(
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
         output=None if has_met else _output_of(leaves),
-        moved=None if functions or has_met else common_sums(leaf.moved for leaf in leaves),
+        moved=common_sums(leaf.moved for leaf in leaves) if is_plain and not has_met else None,
         rows=data if isinstance(data, UserRows) else None,
         ends=() if has_met else tuple(leaves),
         pairs_at=data.pairs_at,
@@ -244,7 +246,7 @@ def _followed(
         exits = join_exits(leaf.exits for leaf in leaves)
         if exits is None:
             return NoPaths(f"{program.name}: {_MANY_EXITS}")
-        if not _are_paths_of_sums(followed, leaves):
+        if data.is_of_released or not _are_paths_of_sums(followed, leaves):
             return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
         followed = replace(followed, exits=exits, leaves_by_noise=loops.leaves_by_noise)
     if functions and type(data) is Records:

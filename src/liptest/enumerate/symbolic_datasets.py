@@ -26,13 +26,16 @@ from liptest.enumerate.symbolic_paths import Pairs
 from liptest.enumerate.user_rows import UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.symbolic.forms import Form
+from liptest.values import open_truths, real_matrix  # noqa: F401 (register their types)
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, filled
 from liptest.values.branching import Branching
 from liptest.values.column import Column
 from liptest.values.read_only import ReadOnlyCells
+from liptest.values.recipes import RowCondition, evaluate
 from liptest.values.record_parts import Part
+from liptest.values.row_cells import MOST_CELLS, RowCells
 
 # Records of a balanced dataset that have any value.
 _OTHERS = 4
@@ -41,24 +44,47 @@ _OTHERS = 4
 class Records:
     """Records of which one is replaced, or slots that one is added to or removed from."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, conditions: tuple[RowCondition, ...] = ()) -> None:
+        self._domain = domain
         self._sizes = domain.size_array
         comes_and_goes = isinstance(domain, AddedRows)
-        values = int(self._sizes.max())
+        values, first = int(self._sizes.max()), int(comes_and_goes)
+        cells = RowCells(values - first, first, {}, {}, conditions)
+        #: Values of records, by what comparisons with released numbers hold of them.
+        self._cells = cells if cells.count <= MOST_CELLS else None
         self._answers = AnswerBook(
             domain.dimension,
-            values,
+            cells.count,
             comes_and_goes=comes_and_goes,
             has_positions=not comes_and_goes,
         )
+        self._answers.cells = self._cells
         #: A dataset, and by part how many of its records have each value.
         self._counted: tuple[Any, dict[Part, Any]] = None, {}
         self._table = domain if isinstance(domain, Table) else None
         if self._table is not None:
             note_near(self, self._table, self._answers, 1)
 
+    @property
+    def is_too_fine(self) -> bool:
+        """Whether records are divided into more cells than are followed."""
+        return self._cells is None
+
+    def refined(self) -> Records | None:
+        """The same with finer cells, where these were requested; None where it was not."""
+        divisions = None if self._cells is None else self._cells.divisions()
+        return None if divisions is None else Records(self._domain, divisions[1])
+
+    def _values(self) -> NDArray[np.int64]:
+        """By cell the value of a record."""
+        if self._cells is None:
+            return np.arange(self._answers.values, dtype=np.int64)
+        return self._cells.row_values - (1 - self._cells.first)
+
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
-        values = np.arange(self._answers.values, dtype=np.int64)
+        if self._cells is not None:
+            self._cells.forget()
+        values = self._values()
         values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
 
@@ -70,7 +96,7 @@ class Records:
         ends = rng.integers(0, sizes, size=(2, len(self._sizes)))
         chosen = rng.random(len(self._sizes)) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
-        telling = self._answers.telling_values()
+        telling = self._values()[self._answers.telling_values()].tolist()
         if telling and rng.random() < 0.5:
             # Sums that wrap, or truths that are joined, show where many records add the same.
             value, share = telling[int(rng.integers(len(telling)))], rng.random() * 2
@@ -92,11 +118,37 @@ class Records:
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
             self._answers.dataset = dataset
-        part, counts = self._answers.parts[answer.number], self._counted[1]
+        book, counts = self._answers, self._counted[1]
+        part = book.parts[answer.number]
         if part not in counts:
-            records = self._answers.records_of(answer.number, dataset)
-            counts[part] = np.bincount(records, minlength=self._answers.values)
-        return self._answers.value(answer.number, counts[part])
+            records = book.records_of(answer.number, dataset)
+            counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
+        there = self._in_cells(counts[part])
+        recipe = book.recipes.get(answer.number)
+        if recipe is None:
+            return book.value(answer.number, there)
+        _, calculated, kept = recipe
+        every = np.arange(book.values)
+        there = there if kept is None else there * np.frombuffer(kept, np.bool_)
+        terms = np.broadcast_to(evaluate(calculated, every, book.cells.known), every.shape)
+        pairs = zip(terms[there > 0].tolist(), there[there > 0].tolist(), strict=True)
+        return sum((Fraction(by) * count for by, count in pairs), Fraction(0))
+
+    def _in_cells(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many records are in each cell, in a run at a point, of how many have each value."""
+        cells = self._cells
+        if cells is None or not cells.conditions:
+            return counts
+        made = np.repeat(0, cells.count)
+        made[: cells.first] = counts[: cells.first]
+        places = cells.of(np.arange(1, len(counts) + 1 - cells.first), {})
+        made[places] = counts[cells.first :]
+        return made
+
+    @property
+    def is_of_released(self) -> bool:
+        """See ``AnswerBook``."""
+        return self._answers.depends_on_released
 
     def is_near(self, dataset: IntArray) -> bool:
         """See ``check_near``."""
@@ -106,9 +158,9 @@ class Records:
         return self._answers.differences()
 
     def added(self, number: int) -> dict[int, Fraction] | None:
-        return (
-            None if self._answers.has_parts else self._answers.contributions({number: Fraction(1)})
-        )
+        if self._answers.has_parts or self.is_of_released:
+            return None
+        return self._answers.contributions({number: Fraction(1)})
 
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """See ``AnswerBook``."""
@@ -120,11 +172,16 @@ class Records:
         return self._answers.sample()
 
     def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
-        return self._answers.change_of_move(move)
+        change = self._answers.change_of_move(move)
+        if change is None:
+            return None
+        position, *cells = change
+        before, after = self._values()[cells].tolist()
+        return None if before == after else (position, before, after)
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many records of the value that adds most that 0 is near; the others add least."""
-        if self._answers.has_parts:
+        if self._answers.has_parts or self.is_of_released:
             return ()
         added = self._answers.contributions(table)
         low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
@@ -165,7 +222,7 @@ class Records:
 class Numbers:
     """Answers of which each is a number of the dataset."""
 
-    reads_length = False
+    reads_length = is_of_released = False
 
     def __init__(self, domain: Domain, differences: Differences) -> None:
         self._domain = domain

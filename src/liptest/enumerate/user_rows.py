@@ -51,6 +51,8 @@ class UserRows:
 
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         """What stands for a dataset."""
+        if self.cells is not None:
+            self.cells.forget()
         values = self.table_of_data()
         values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
@@ -83,6 +85,11 @@ class UserRows:
     def cells(self) -> RowCells | None:
         """What rows with real columns have in common; None where there are none."""
         return None
+
+    @property
+    def is_of_released(self) -> bool:
+        """See ``AnswerBook``."""
+        return self._answers.depends_on_released
 
     def sum_over_rows(self, number: int) -> SumOverRows | None:
         """What rows add to an answer; None where it is not a sum over rows alone."""

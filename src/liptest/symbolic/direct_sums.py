@@ -279,11 +279,25 @@ def largest_normal_shift(normal: NormalSums, differences: Differences) -> tuple[
 
     Lengths of sums of differences are no larger than sums of lengths.
     """
-    square, at = largest_square(normal, differences.without_box())
-    box = differences.only_box()
+    core, box = differences.without_box(), differences.only_box()
+    square, at = largest_square(normal, core)
     towards = {i: factor for normal_sum in normal.sums for i, factor in normal_sum.answers.items()}
     shift = _root(square) + _root(_largest_in_box(normal, box))
+    if square and box.box:
+        shift = min(shift, _root(_apart_from_box(normal, core, box)))
     return shift, at or box.find_largest(towards)
+
+
+def _apart_from_box(normal: NormalSums, core: Differences, box: Differences) -> Fraction:
+    """The square where each sum that a box moves is at its own worst, and the others together."""
+    boxed = [one for one in normal.sums if box.largest(one.answers)]
+    others = NormalSums([one for one in normal.sums if not box.largest(one.answers)])
+    square, _ = largest_square(others, core)
+    for one in boxed:
+        turned = {i: -factor for i, factor in one.answers.items()}
+        move = max(Fraction(core.largest(side)) for side in (one.answers, turned))
+        square += (move + Fraction(box.largest(one.answers))) ** 2 / one.variance
+    return square
 
 
 def largest_square(normal: NormalSums, core: Differences) -> tuple[Fraction, Move]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -184,7 +184,7 @@ class AnswerBook:
     def _note(self, number: int, rounding: Rounding) -> None:
         for known, own in (
             (self.margins, rounding.between),
-            (self.offsets, rounding.single if rounding.words else Fraction(0)),
+            (self.offsets, rounding.offset),
         ):
             if own or number in self.largest:
                 known[number] = max(own, known.get(number, Fraction(0)))
@@ -192,7 +192,7 @@ class AnswerBook:
     def _ends_of(self, low: Table, high: Table, rounding: Rounding) -> tuple[Fraction, Fraction]:
         """What the last exact sum lies between, of what a record adds between two numbers."""
         number = len(self.tables) - 1
-        off = rounding.single if rounding.words else Fraction(0)
+        off = rounding.offset
         if self.near is not None and self._is_of_all_data(number):
             values = list(self.near[0](number))
             reach = self.reach_of(number) + 2 * max(rounding.between, off)
@@ -254,6 +254,13 @@ class AnswerBook:
     def depends_on_length(self) -> bool:
         """Whether the number of records was read, or sums of floats are rounded by it."""
         return self.reads_length or any(self.margins.values())
+
+    @property
+    def depends_on_released(self) -> bool:
+        """Whether what a record adds to some answer depends on a number that was released."""
+        conditions = () if self.cells is None else self.cells.conditions
+        by_cells = any(condition.depends_on_known for condition in conditions)
+        return by_cells or any(map(has_known, self.recipes.values()))
 
     def of_recipe(
         self,
@@ -366,6 +373,8 @@ class AnswerBook:
         parts = [part for part in self.parts if isinstance(part, DrawnPart)]
         if not parts or len(parts) < len(self.parts) or len({part.order for part in parts}) > 1:
             return None
+        if self.largest:
+            return None  # what a record adds is not known from its value alone
         rows, size = self.rows_of(), len(self.tables)
         if parts[0].places is None:
             share = self.shares[parts[0].order]
@@ -419,15 +428,32 @@ class AnswerBook:
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
-        rows, size = self._corners(), len(self.tables)
+        boxed, size = self._boxed(), len(self.tables)
         if self.has_parts:
-            return Differences.listed(self._changes(), size=size).widened(self.margins)
+            moves = Differences.listed(self._changes(boxed), size=size).between(self.largest)
+            return moves.widened(self.margins).widened(boxed)
+        rows = self._corners(set(range(size)) - boxed.keys())
         if self.comes_and_goes:
             assert not rows[0]  # a sum over what is not there
             moves = Differences.of_tables(rows[1:], relation="added", size=size)
         else:
             moves = Differences.of_tables(rows, size=size)
-        return moves.between(self.largest).in_balls(self._round_balls()).widened(self.margins)
+        moves = moves.between(self.largest).in_balls(self._round_balls())
+        return moves.widened(self.margins).widened(boxed)
+
+    def _boxed(self) -> dict[int, Fraction]:
+        """Sums of real numbers that are too many for corners: by how much a record moves each."""
+        inside = {number for ball in self.balls.values() for number in ball.places.values()}
+        wide = [n for n in self.largest if n not in inside]
+        are_open = {n: self.largest[n] != self.tables[n] for n in wide}
+        counts = sum(are_open.values(), np.zeros(self.values, dtype=np.int64))
+        if counts.max(initial=0) <= _MOST_WIDE and (2.0**counts).sum() <= _MOST_CORNERS:
+            return {}
+        open_ones = [n for n in wide if are_open[n].any()]
+        ends = {n: (self.tables[n].min().item(), self.largest[n].max().item()) for n in open_ones}
+        if self.comes_and_goes:
+            return {n: max(Fraction(high), -Fraction(low)) for n, (low, high) in ends.items()}
+        return {n: Fraction(high) - Fraction(low) for n, (low, high) in ends.items()}
 
     @property
     def has_parts(self) -> bool:
@@ -446,6 +472,8 @@ class AnswerBook:
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """Differences where counts that become less are not looked at, as their value is gone."""
         rows = self.rows_of()
+        if self.depends_on_released:
+            raise InputError("released numbers meet records beside values that may be missing")
         if len(rows) ** 2 > _MOST_LISTED:
             raise InputError(f"{len(rows):,} values of a record are too many", name="data")
         moves = {
@@ -455,12 +483,13 @@ class AnswerBook:
         differences = Differences.listed([dict(move) for move in moves], size=len(self.tables))
         return differences.widened(self.margins)
 
-    def _changes(self) -> list[dict[int, Fraction]]:
-        """What a replaced record changes, at any position."""
+    def _changes(self, boxed: Container[int]) -> list[dict[int, Fraction]]:
+        """What a replaced record changes, at any position, in answers that are not boxed."""
         moves: dict[Move, None] = {}
         listed = 0
         for place in self.places():
-            rows = dict.fromkeys(tuple(row.items()) for row in self.rows_of(place.answers))
+            numbers = [number for number in place.answers if number not in boxed]
+            rows = dict.fromkeys(tuple(row.items()) for row in self._corners(numbers))
             listed += len(rows) ** 2
             if listed > _MOST_LISTED:
                 raise InputError(
@@ -478,7 +507,7 @@ class AnswerBook:
 
         Rows that differently bounded sums are of may be different ones (tables, B5).
         """
-        size, parts = len(self.tables), []
+        size, parts, boxed = len(self.tables), [], self._boxed()
         relation: Any = "added" if self.comes_and_goes else "replaced"
         bounds = tuple(dict.fromkeys(self.bounds))
         for bound in bounds:
@@ -487,12 +516,13 @@ class AnswerBook:
             if steps is not None:
                 parts.append(steps)
                 continue
-            rows = self._corners(numbers)
+            own = {n: by for n, by in boxed.items() if n in numbers}
+            rows = self._corners(numbers - own.keys())
             assert not rows[0]  # a sum over what is not there
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
             part = Differences.of_tables(kept, relation=relation, size=size)
-            part = part.between(self.largest).in_balls(self._round_balls())
+            part = part.between(self.largest).in_balls(self._round_balls()).widened(own)
             parts.append((times, part))
         if any(self.margins.values()):
             nothing = Differences.listed([{}], size=size)

@@ -12,14 +12,14 @@ import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.aligned import AlignedRun, AlignedValue
+from liptest.values.aligned import AlignedRun, AlignedValue, NoisyData
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import Storage, SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, Storage, SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.drawn_order import DrawnOrder
 from liptest.values.functions_of_answers import OF_SCORES
@@ -31,6 +31,8 @@ from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_
 
 Table = NDArray[Any]
 _APART = 2.0**-30
+# Functions that compare with each number of a line by itself.
+_OF_EDGES = (np.histogram, np.digitize)
 # Whole numbers up to here are floats.
 _LARGEST = 2**53
 # Records that a loop gets one by one.
@@ -55,6 +57,9 @@ class Column(RecordStorage):
     """
 
     __slots__ = ("answers", "is_off", "is_strided", "kept", "table")
+
+    #: The same entries, of which more is made than tables (``real_matrix``).
+    as_real: ClassVar[Callable[[Column, str], Any]]
 
     def __init__(
         self,
@@ -310,7 +315,7 @@ class Column(RecordStorage):
     # ---- entry by entry
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        real = leading(inputs)
+        real = self._leading(inputs, f"numpy.{ufunc.__name__}")
         if real is not None:
             return real.answer_ufunc(ufunc, inputs)
         if ufunc is np.matmul:
@@ -318,6 +323,11 @@ class Column(RecordStorage):
         if ufunc not in ENTRY_BY_ENTRY and ufunc not in NOT_ROUNDED:
             return self.refuse(f"numpy.{ufunc.__name__}")
         return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}")
+
+    def _leading(self, inputs: tuple[Any, ...], use: str) -> Any:
+        """``leading``, and beside numbers with noise itself as more than a table."""
+        real = leading(inputs)
+        return Column.as_real(self, use) if real is None and any(map(_is_noisy, inputs)) else real
 
     def entrywise(self, function: Any, inputs: tuple[Any, ...], use: str) -> Any:
         """``function`` of arrays of one shape entry by entry, constants among them."""
@@ -382,8 +392,14 @@ class Column(RecordStorage):
     # ---- answers
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        real = leading((*arguments, *options.values()))
+        given = (*arguments, *options.values())
+        real = leading(given)
+        if real is None and function not in _OF_EDGES:
+            real = self._leading(given, f"numpy.{function.__name__}")
         if real is not None:
+            is_first = leading(given) is None and column_of(arguments[0]) is self
+            if is_first and function is not np.where:
+                arguments = (SymbolicArray(real), *arguments[1:])
             return real.answer_function(function, arguments, options)
         rule = FUNCTIONS.get(function)
         if rule is None:
@@ -631,6 +647,13 @@ def leading(inputs: Iterable[Any]) -> Any:
     """The storage of real numbers among arrays of records, which calculates with the others."""
     arrays = (array for array in inputs if type(array) is SymbolicArray)
     return next((array.storage for array in arrays if array.storage.leads), None)
+
+
+def _is_noisy(value: Any) -> bool:
+    """Whether it is a number that noise and sums of the data determine, or a line of these."""
+    if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
+        return any(issubclass(type(cell), NoisyData) for cell in value.cells.flat)
+    return issubclass(type(value), NoisyData)
 
 
 def grid_of_records(value: Any) -> Blocks | None:

@@ -9,6 +9,7 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
+from liptest.values.released_numbers import bins_between, edges_of, histogram_between
 from liptest.values.unfollowed import Unfollowed
 
 _NO_VALUE: Any = np._NoValue
@@ -204,6 +206,9 @@ def _histogram(
     column = column_of(array)
     if column is None or density or weights is not None or column.table.ndim != 1:
         return NotImplemented
+    edges = edges_of(bins)
+    if edges is not None and range is None:
+        return histogram_between(column, array, edges)
     if any(issubclass(type(argument), Symbolic) for argument in (bins, range)) or column.is_off:
         return NotImplemented
     if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
@@ -305,6 +310,21 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
     line: Column = np.multiply(left, right).storage
     _require_wide(line, line.dtype, "numpy.dot")
     return line.sums(None, "numpy.dot")
+
+
+@_follows(np.einsum)
+def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
+    """A sum over the records, or a product with another column or equal constants."""
+    if not isinstance(subscripts, str) or _given(options):
+        return NotImplemented
+    ways = {1: ("i->",), 2: ("i,i->", "i,i")}.get(len(arrays), ())
+    if subscripts.replace(" ", "") not in ways or any(np.ndim(array) != 1 for array in arrays):
+        return NotImplemented
+    summands = column_of(reduce(np.multiply, arrays))
+    if summands is None:
+        return NotImplemented
+    _require_wide(summands, summands.dtype, "numpy.einsum")
+    return summands.sums(None, "numpy.einsum")
 
 
 @_follows(np.linalg.norm)
@@ -459,7 +479,9 @@ def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = No
 
 @_follows(np.digitize)
 def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
-    column = column_of(numbers)
+    column, edges = column_of(numbers), edges_of(bins)
+    if column is not None and edges is not None and type(right) is bool:
+        return bins_between(column, numbers, edges, is_right=right)
     if column is None or issubclass(type(bins), Symbolic) or column.is_off:
         return NotImplemented
     return column.like(

@@ -19,9 +19,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answers import Answer
-from liptest.symbolic.noise import CONTINUOUS
-from liptest.values.aligned import AlignedValue
+from liptest.values.aligned import AlignedValue, NoisyData
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, array_of, filled
 from liptest.values.branching import Branching
@@ -32,6 +30,7 @@ from liptest.values.recipes import (
     ENDS,
     Recipe,
     falling_quotient,
+    gives_whole,
     has_known,
     is_safe,
     row_condition,
@@ -39,12 +38,11 @@ from liptest.values.recipes import (
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_storage import ADVICE, RecordStorage
-from liptest.values.rounded_sums import Rounding, margin_of
+from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
+from liptest.values.rounded_sums import column_rounding
 from liptest.values.unfollowed import Unfollowed
 
 Table = NDArray[Any]
-#: Between which floats released numbers lie, and what sums with them may be.
-_KNOWN, _LARGEST_SUM = 2.0**500, 2**300
 _NUMBERS = (int, float, np.integer, np.floating)
 # Means are these sums, divided.
 _SAME_SUMS = {"numpy.mean": "numpy.sum"}
@@ -72,6 +70,8 @@ class RealColumn(RecordStorage):
     advice = REAL_ADVICE
     #: Rows of this column alone (``real_matrix``).
     as_rows: ClassVar[Any]
+    #: Whether something holds, where that is known of some records (``open_truths``).
+    truths_between: ClassVar[Any]
     #: Its numbers cast (``single_column``).
     in_32_bits: ClassVar[Any]
 
@@ -205,9 +205,13 @@ class RealColumn(RecordStorage):
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         use = f"numpy.{ufunc.__name__}"
+        if ufunc is np.matmul:
+            return self.answer_function(np.dot, inputs, {})
         if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
             return self.refuse(f"{use} with another exponent than 2")
-        parts = [self._part(operand, use) for operand in inputs]
+        parts = [
+            self._part(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
+        ]
         if ufunc in COMPARISONS:
             return self._compared(ufunc, parts, use)
         rule = ENDS.get(ufunc)
@@ -231,7 +235,7 @@ class RealColumn(RecordStorage):
         shape = self.low.shape
         return np.broadcast_to(ends[0], shape), np.broadcast_to(ends[1], shape)
 
-    def _part(self, value: Any, use: str) -> _Part:
+    def _part(self, value: Any, use: str, *, is_of_any_size: bool = False) -> _Part:
         """An input: its ends, and how it is calculated."""
         kind = type(value)
         if kind is SymbolicArray:
@@ -247,8 +251,8 @@ class RealColumn(RecordStorage):
             table = storage.table
             recipe = ("table", table.dtype.char, table.tobytes())
             return _Part(table, table, recipe)
-        if kind is AlignedValue:
-            return self._known(value, use)
+        if issubclass(kind, NoisyData):
+            return self._known(value, use, is_of_any_size=is_of_any_size)
         if issubclass(kind, Symbolic):
             return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
         is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool)
@@ -256,42 +260,40 @@ class RealColumn(RecordStorage):
             return self.refuse(f"{use} with what is not a constant number")  # type: ignore[no-any-return]
         return _Part(np.array(value), np.array(value), ("number", kind, value))
 
-    def _known(self, value: AlignedValue, use: str) -> _Part:
+    def _known(self, value: NoisyData, use: str, *, is_of_any_size: bool) -> _Part:
         """A number with noise, which is released: what follows is true for each value of it."""
-        run = value.run
-        if run.has_noise(value.form) and not self._is_of_plain_size(value):
-            return self.refuse(f"{use} with noise of any size")  # type: ignore[no-any-return]
-        value.released(use)
-        form = value.form.constant, value.form.terms
-        if run.point is not None:
-            self.answers.cells.known[form] = float(run.at_point(value.form))
-        ends = np.full(self.low.shape, -_KNOWN), np.full(self.low.shape, _KNOWN)
-        return _Part(*ends, ("known", form))
-
-    def _is_of_plain_size(self, value: AlignedValue) -> bool:
-        """Whether no sampler of floats brings it near ``_KNOWN``."""
-        sizes = [abs(Fraction(value.form.constant))]
-        for variable, factor in value.form.terms:
-            source = value.run.noises[variable]
-            if isinstance(source, Answer):
-                size = self.answers.largest_of(source.number)
-            else:
-                size = (
-                    source.parameter if source.family in CONTINUOUS else Fraction(_LARGEST_SUM + 1)
-                )
-            sizes.append(abs(Fraction(factor)) * size)
-        return sum(sizes) <= _LARGEST_SUM
+        if self.answers.cells is None or value.run.is_curved:
+            return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
+        known = release_beside(value, self.answers, use)
+        if self.answers.cells.meetings > MOST_MEETINGS and value.run.path > 1:
+            self.refuse(f"{use} on many paths, with noise", "run fewer steps, or decide less often")
+        if not is_of_any_size:
+            if not math.isfinite(known.low):
+                self.refuse(f"{use} with noise of any size", "clip it (np.clip(number, 0, 100))")
+            if not issubclass(value.kind, (float, np.float64)):
+                self.refuse(f"{use} with a released whole number", "make it a float(..) first")
+        low, high = (np.full(self.low.shape, end) for end in (known.low, known.high))
+        return _Part(low, high, ("known", known.key))
 
     def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
         left, right = parts
         truths = truth_between(ufunc, (left.low, left.high), (right.low, right.high))
         certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
         if (certain != possible).any():
+            recipe = (ufunc, left.recipe, right.recipe)
+            if has_known(recipe) and not self._may_divide(ufunc, parts):
+                return self.truths_between(self, certain, possible, recipe)
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
                 return self._is_true(self._divided(ufunc, parts, certain, possible, use))
             self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
         return self._is_true(certain.copy())
+
+    def _may_divide(self, ufunc: Any, parts: list[_Part]) -> bool:
+        """Whether cells of their own are left for those records of which a comparison holds."""
+        cells = self.answers.cells
+        condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
+        return condition is not None and cells.has_room_for(condition)
 
     def _divided(
         self, ufunc: Any, parts: list[_Part], certain: Table, possible: Table, use: str
@@ -303,10 +305,9 @@ class RealColumn(RecordStorage):
             condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
         if condition is None:
             self.refuse(f"{use} of what is made of a real column")
-        truth = cells.truths.get(condition)
-        if truth is None:
-            cells.ask_for(condition)
-            return certain.copy()
+        truth = cells.truth_of(condition)
+        if truth is None:  # it is followed again; meanwhile no two records need be alike
+            truth = np.arange(len(certain)) == np.flatnonzero(certain != possible)[0]
         return np.where(certain == possible, certain, truth)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
@@ -318,43 +319,56 @@ class RealColumn(RecordStorage):
 
     # ---- answers
 
-    def sum_up(self, use: str, *, in_pairs: bool = True, scale: Fraction = Fraction(1)) -> Any:
+    def sum_up(
+        self,
+        use: str,
+        *,
+        in_pairs: bool = True,
+        scale: Fraction = Fraction(1),
+        kind: Any = np.float64,
+    ) -> Any:
         """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line."""
         kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
         groups = self.answers.in_groups()
         if groups is not None:
             parts = [
-                self._copy(book, those & kept).sum_up(use, in_pairs=in_pairs, scale=scale)
+                self._copy(book, those & kept).sum_up(
+                    use, in_pairs=in_pairs, scale=scale, kind=kind
+                )
                 for those, book in groups
                 if (those & kept).any()
             ]
-            return reduce(operator.add, parts) if parts else np.float64(0)
+            return reduce(operator.add, parts) if parts else kind(0)
         low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             return self.refuse(f"{use} of numbers without bounds", "clip them first")
         records = self.answers.records
         largest = np.maximum(np.abs(low), np.abs(high))
-        most = float(_LARGEST_SUM) if has_known(self.recipe) else 1e300
+        most = float(LARGEST_SUM) if has_known(self.recipe) else 1e300
         if largest.max() * records > most:
             return self.refuse(f"{use} of floats that may overflow", "clip them first")
         if not largest.any():
-            return np.float64(0)
+            return kind(0)
         # Of numbers that are not multiples of anything: the entry next to a whole one.
         some = np.nextafter(largest.max() / 3, np.inf)
-        sizes = np.array([largest.max(), some])
+        sizes = np.array([largest.max(), 1.0 if gives_whole(self.recipe) else some])
         in_pairs = in_pairs and not self.is_strided
-        margin = margin_of(sizes, records, is_off=False, in_pairs=in_pairs)
+        rounding = column_rounding(
+            sizes,
+            records,
+            is_off=False,
+            in_pairs=in_pairs,
+            is_fixed=self.answers.has_order and self.kept is None,
+        )
         kept_here = None if self.kept is None else self.kept.tobytes()
         # Added up in another way it is another number, in its last digits.
         order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
-        answer = self.answers.of_recipe(
-            (order, self.recipe, kept_here), low, high, Rounding(margin)
-        )
+        answer = self.answers.of_recipe((order, self.recipe, kept_here), low, high, rounding)
         if self.ball is not None:
             ball = self.ball
             self.answers.note_ball((ball.key, kept_here), answer.number, ball)
         run = self.branching.noise
-        total = run.value_of_answer(answer, np.float64)
+        total = run.value_of_answer(answer, kind)
         return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
 
     def count(self) -> Any:
@@ -540,6 +554,27 @@ def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **optio
     return clipped
 
 
+def _average(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    return _mean(column, array, axis, **options)
+
+
+def _dot(column: RealColumn, left: Any, right: Any, out: Any = None) -> Any:
+    """A product with numbers of the same records, or with equal constants."""
+    pair = [_one_of_equal(column, operand) for operand in (left, right)]
+    if out is not None or any(operand is None for operand in pair):
+        return NotImplemented
+    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False)
+
+
+def _one_of_equal(column: RealColumn, operand: Any) -> Any:
+    if type(operand) is SymbolicArray:
+        return operand
+    is_line = type(operand) is np.ndarray and operand.ndim == 1 and operand.dtype.kind in "iuf"
+    if not is_line or column.kept is not None or len(operand) != column.shape[0]:
+        return None
+    return operand[0] if np.all(operand == operand[0]) else None
+
+
 class LastTotal(Unfollowed):
     """``numpy.cumsum``, of which the last total alone is a sum over all records."""
 
@@ -619,6 +654,8 @@ def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
+    np.average: _average,
+    np.dot: _dot,
     np.clip: _clip,
     np.cumsum: _cumsum,
     np.where: _where,

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.aligned import AlignedValue
+from liptest.values.aligned import AlignedValue, NoisyData
 from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
-from liptest.values.column import Column, column_of
+from liptest.values.column import NARROW, Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn
 from liptest.values.real_norms import OfNorm, norm_of_rows
@@ -109,6 +109,7 @@ class RealMatrix(RecordStorage):
             return self.refuse(f"{use} of rows")
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
+        inputs = tuple(_with_columns(operand, use) for operand in inputs)
         widths = [_width(operand) for operand in inputs]
         if None in widths:
             return self.refuse(f"{use} of rows with what has another shape")
@@ -150,6 +151,14 @@ class RealMatrix(RecordStorage):
         return made.storage.as_rows(made.storage) if keep else made  # type: ignore[attr-defined]
 
 
+def _with_columns(value: Any, use: str) -> Any:
+    """Rows of numbers of a finite table as those of real ones."""
+    column = column_of(value)
+    if column is None or column.table.ndim != 2:
+        return value
+    return SymbolicArray(as_real(column, use))
+
+
 def _width(value: Any) -> int | None:
     """How many columns an input has, 1 for a constant; None where it is not of rows."""
     if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
@@ -157,7 +166,7 @@ def _width(value: Any) -> int | None:
     if type(value) is SymbolicArray:
         return len(value.storage.columns) if type(value.storage) is RealMatrix else None
     if issubclass(type(value), Symbolic):
-        return 1 if type(value) is AlignedValue else None
+        return 1 if issubclass(type(value), NoisyData) else None
     shape = np.shape(value)
     if shape in ((), (1,), (1, 1)):
         return 1
@@ -171,7 +180,7 @@ def _entry(value: Any, place: int) -> Any:
     if type(value) is SymbolicArray:
         columns: list[RealColumn] = value.storage.columns  # type: ignore[attr-defined]
         return SymbolicArray(columns[place if len(columns) > 1 else 0])
-    if type(value) is AlignedValue:
+    if issubclass(type(value), NoisyData):
         return value
     if np.ndim(value) == 0:
         return value.item() if isinstance(value, np.ndarray) else value
@@ -349,13 +358,31 @@ def _real_rows(columns: list[Any]) -> SymbolicArray | None:
         if type(column) is Column:
             if column.table.ndim > 1 or column.is_off or not first.has_records_of(column):
                 return None
-            table = column.table.astype(np.float64)
-            recipe = ("table", table.dtype.char, table.tobytes())
-            column = RealColumn(first.branching, first.answers, (table, table), recipe, column.kept)
+            column = _real_column(column, column.table)
         if type(column) is not RealColumn or not first.has_records_of(column):
             return None
         made.append(column)
     return SymbolicArray(RealMatrix(made))
+
+
+def _real_column(column: Column, table: Any) -> RealColumn:
+    table = table.astype(np.float64)
+    recipe = ("table", table.dtype.char, table.tobytes())
+    return RealColumn(column.branching, column.answers, (table, table), recipe, column.kept)
+
+
+def as_real(column: Column, use: str) -> RealColumn | RealMatrix:
+    """Numbers of a finite table as real ones, which meet released numbers."""
+    if column.answers.cells is None:
+        column.refuse(f"{use} with noise, or with a sum of the data")
+    is_finite = bool(np.isfinite(column.table).all())
+    if column.is_off or not is_finite or column.dtype in NARROW or column.table.ndim > 2:
+        column.refuse(f"{use} of these numbers with noise", "use whole numbers, or np.float64")
+    if column.table.ndim > 1:
+        return RealMatrix([_real_column(column, part) for part in column.table.T])
+    made = _real_column(column, column.table)
+    made.is_strided = column.is_strided
+    return made
 
 
 def _as_rows(column: RealColumn) -> SymbolicArray:
@@ -363,3 +390,4 @@ def _as_rows(column: RealColumn) -> SymbolicArray:
 
 
 RealColumn.as_rows = staticmethod(_as_rows)
+Column.as_real = staticmethod(as_real)

@@ -1,7 +1,7 @@
 """How the entries of real columns are calculated, and between which floats they lie.
 
 A recipe says how: ("real", name), ("number", type, value), ("table", type, bytes) by cell,
-("cells", recipes), ("known", form) of what the program has released, or (ufunc, recipes..).
+("cells", recipes), ("known", key) of what the program has released, or (ufunc, recipes..).
 NumPy's functions that are followed are rounded correctly, hence monotone also as functions of
 floats: their values at the ends of what they are given are the ends of what they give
 (docs/theory/tables.md, B6).
@@ -87,7 +87,7 @@ def _root(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
 
 ENDS: dict[Any, EndsRule] = {
     **dict.fromkeys((np.add, np.maximum, np.minimum, np.floor, np.ceil, np.rint), _rising),
-    **dict.fromkeys((np.trunc, np.positive, np.fmax, np.fmin), _rising),
+    **dict.fromkeys((np.trunc, np.positive, np.sign, np.fmax, np.fmin), _rising),
     **dict.fromkeys((np.absolute, np.fabs, np.square), _even),
     np.negative: _falling,
     np.subtract: _difference,
@@ -97,11 +97,35 @@ ENDS: dict[Any, EndsRule] = {
     np.sqrt: _root,
 }
 _OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
+_TO_WHOLE = (np.sign, np.floor, np.ceil, np.rint, np.trunc, *COMPARISONS)
+_OF_WHOLE = (*_OF_INFINITE, np.add, np.subtract, np.multiply, np.absolute, np.fabs, np.negative)
 
 
 def has_known(recipe: Any) -> bool:
     """Whether a number that was released is part of it."""
     return type(recipe) is tuple and (recipe[:1] == ("known",) or any(map(has_known, recipe)))
+
+
+def keys_in(recipe: Any) -> set[Any]:
+    """The keys of the released numbers that are part of it."""
+    if type(recipe) is not tuple or not recipe:
+        return set()
+    return {recipe[1]} if recipe[0] == "known" else set().union(*map(keys_in, recipe))
+
+
+def gives_whole(recipe: Recipe) -> bool:
+    """Whether an entry is a whole number, for all records."""
+    kind, *rest = recipe
+    if kind == "number":
+        return float(rest[1]).is_integer()
+    if kind == "table":
+        table = np.frombuffer(rest[1], dtype=rest[0])
+        return bool(np.all(table == np.floor(table)))
+    if kind == "cells":
+        return all(map(gives_whole, rest[0]))
+    if kind is np.where:
+        return all(map(gives_whole, rest[1:]))
+    return kind in _TO_WHOLE or (kind in _OF_WHOLE and all(map(gives_whole, rest)))
 
 
 def evaluate(recipe: Recipe, cells: NDArray[np.int64], entries: Mapping[Any, Any]) -> Table:
@@ -157,6 +181,16 @@ class RowCondition(NamedTuple):
         """Whether it is another one for other values of the columns that are not real."""
         return _has_tables(self.left) or _has_tables(self.right)
 
+    @property
+    def depends_on_known(self) -> bool:
+        """Whether a number that was released is part of it."""
+        return bool(self.keys)
+
+    @property
+    def keys(self) -> set[Any]:
+        """Those of the released numbers in it."""
+        return keys_in(self.left) | keys_in(self.right)
+
     def holds(self, rows: NDArray[np.int64], entries: Mapping[str, Table]) -> NDArray[np.bool_]:
         """Of records with these values of the other columns and these real numbers."""
         pair = (evaluate(side, rows, entries) for side in (self.left, self.right))
@@ -174,7 +208,7 @@ def row_condition(
 def _by_row(recipe: Recipe, row_values: NDArray[np.int64]) -> Recipe | None:
     """A recipe with tables by value of the other columns, where they depend on these alone."""
     kind, *rest = recipe
-    if kind in ("real", "number"):
+    if kind in ("real", "number", "known"):
         return recipe
     if kind == "table":
         table = np.frombuffer(rest[1], dtype=rest[0])

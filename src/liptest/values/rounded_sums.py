@@ -37,6 +37,11 @@ class Rounding:
     single: Fraction = _ZERO
     words: str = ""
 
+    @property
+    def offset(self) -> Fraction:
+        """How far one sum is taken, where that is more than half of what two are."""
+        return self.single if self.words or 2 * self.single > self.between else _ZERO
+
 
 NO_ROUNDING = Rounding()
 
@@ -53,19 +58,37 @@ def is_exact(table: Table, records: int, digits: int = 53) -> bool:
     return Fraction(largest) * records * max(denominators) <= 1 << digits
 
 
-def margin_of(table: Table, records: int, *, is_off: bool, in_pairs: bool) -> Fraction:
+def margin_of(
+    table: Table, records: int, *, is_off: bool, in_pairs: bool, is_fixed: bool = False
+) -> Fraction:
     """How far floats may take two sums over n records from each other (docs/theory/size.md, S8).
 
     0 where all partial sums are floats. ``in_pairs`` is whether NumPy adds them pairwise, as it
-    does along one line.
+    does along one line; ``is_fixed`` whether in one order, which is the same for both tables.
     """
     largest = Fraction(max(abs(end) for end in least_and_most(table)))
     margin = _ZERO
     if is_off:
         margin += 2 * records * Fraction(_OFF) * largest
     if not is_exact(table, records):
-        margin += 2 * _single(largest, records, np.dtype(np.float64), in_pairs=in_pairs)
+        dtype = np.dtype(np.float64)
+        between = 2 * _single(largest, records, dtype, in_pairs=in_pairs)
+        if is_fixed and not is_off:
+            along = _along(largest, records, dtype, in_pairs=in_pairs)
+            between = min(between, along)
+        margin += between
     return margin
+
+
+def _along(
+    largest: Fraction, records: int, dtype: np.dtype[Any], *, in_pairs: bool, is_mean: bool = False
+) -> Fraction:
+    """By what is lost on the way from one record to the sum (docs/theory/tables.md, B12)."""
+    along = records * (records + 1) // 2 + records
+    if in_pairs:
+        along = min(along, 3 * records + 16 * records.bit_length() + _ALONG_BLOCK)
+    grown = _UNITS[dtype] / (1 - _steps(records + 1, dtype, in_pairs=in_pairs))
+    return 2 * grown * (along + is_mean * records) * largest
 
 
 def column_rounding(
@@ -73,8 +96,10 @@ def column_rounding(
 ) -> Rounding:
     """Of the sum of a column, in its own type; ``is_fixed`` is whether its order is public."""
     if table.dtype == np.float64:
-        margin = margin_of(table, records, is_off=is_off, in_pairs=in_pairs)
-        return Rounding(margin, margin / 2)
+        in_any_order = margin_of(table, records, is_off=is_off, in_pairs=in_pairs)
+        is_fixed = is_fixed and in_pairs  # else it may be a product, in an order that may vary
+        margin = margin_of(table, records, is_off=is_off, in_pairs=in_pairs, is_fixed=is_fixed)
+        return Rounding(margin, in_any_order / 2)
     if is_exact(table, records, 24):
         return NO_ROUNDING
     largest = Fraction(max(abs(end) for end in least_and_most(table)))
@@ -89,11 +114,8 @@ def single_rounding(
     single = _single(largest, records + is_mean, dtype, in_pairs=in_pairs)
     between = 2 * single
     if is_fixed:
-        along = records * (records + 1) // 2 + records
-        if in_pairs:
-            along = min(along, 3 * records + 16 * records.bit_length() + _ALONG_BLOCK)
-        grown = _UNITS[dtype] / (1 - _steps(records + 1, dtype, in_pairs=in_pairs))
-        between = min(between, 2 * grown * (along + is_mean * records) * largest)
+        along = _along(largest, records, dtype, in_pairs=in_pairs, is_mean=is_mean)
+        between = min(between, along)
     return Rounding(between, single, "in 32 bits")
 
 

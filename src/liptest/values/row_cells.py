@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.values.condition_groups import groups_of
 from liptest.values.recipes import RowCondition, find_cuts
 
 Table = NDArray[Any]
 #: Cells of all records.
 MOST_CELLS = 20_000
+# The same where comparisons with released numbers divide them, into so many ways each.
+_MOST_DIVIDED, _MOST_WAYS = 8_192, 32
 
 
 class RowCells:
@@ -48,20 +51,30 @@ class RowCells:
         #: Comparisons that cells are to be divided by, too.
         self.wanted_conditions: dict[RowCondition, None] = {}
         self.conditions = conditions
-        #: Numbers that were released, by their forms, in a run at a point.
-        self.known: dict[Any, float] = {}
+        #: Those of its comparisons that the program has asked for.
+        self.asked: dict[RowCondition, None] = {}
+        #: Numbers that were released, by their keys, in a run at a point, and how often one was.
+        self.known: dict[Any, Any] = {}
+        self.releases = 0
+        #: How often one has met records, in runs that are not at a point.
+        self.meetings = 0
+        self._limits = limits
+        self._rooms: dict[RowCondition, bool] = {}
         self._ends = {name: _intervals(*limits[name], self.cuts[name]) for name in limits}
-        sides = [len(low) for low, _ in self._ends.values()] + [2] * len(conditions)
+        self._groups = groups_of(conditions, limits)
+        sides = [len(low) for low, _ in self._ends.values()]
+        sides += [len(group.truths) for group in self._groups]
         self.count = first + rows * math.prod(sides)
         if self.count > MOST_CELLS:
             return  # nothing is made of so many
         places = np.indices((rows, *sides)).reshape(1 + len(sides), -1)
         absent = np.zeros(first, dtype=np.int64)
-        truths = places[len(places) - len(conditions) :] == 1
+        ways = places[len(places) - len(self._groups) :]
         #: By condition whether it holds for the records of a cell.
         self.truths: dict[RowCondition, Table] = {
-            condition: np.concatenate([absent == 1, truth])
-            for condition, truth in zip(conditions, truths, strict=True)
+            condition: np.concatenate([absent == 1, group.truths[way, k]])
+            for group, way in zip(self._groups, ways, strict=True)
+            for k, condition in enumerate(group.conditions)
         }
         #: By cell the value of the other columns, from 1 on; 0 for no record.
         self.row_values: NDArray[np.int64] = np.concatenate([absent, places[0] + 1])
@@ -79,14 +92,47 @@ class RowCells:
         for name, (low, _) in self._ends.items():
             place = np.searchsorted(low, entries[name], side="right") - 1
             cells = cells * len(low) + place
-        for condition in self.conditions:
-            cells = cells * 2 + condition.holds(rows, entries)
+        for group in self._groups:
+            cells = cells * len(group.truths) + group.places_of(rows, {**entries, **self.known})
         return self.first + cells
 
-    def ask_for(self, condition: RowCondition) -> None:
+    def has_room_for(self, condition: RowCondition) -> bool:
+        """Whether cells may be divided by one more comparison with a released number."""
+        if condition in self.truths or condition in self.wanted_conditions:
+            return True
+        if condition not in self._rooms:
+            self._rooms[condition] = self._is_room_for(condition)
+        return self._rooms[condition]
+
+    def _is_room_for(self, condition: RowCondition) -> bool:
+        every = (*self.conditions, *self.wanted_conditions, condition)
+        ways = math.prod(len(group.truths) for group in groups_of(every, self._limits))
+        own = math.prod(len(group.truths) for group in self._groups)
+        return ways <= _MOST_WAYS and self.count // own * ways <= _MOST_DIVIDED
+
+    def release(self, key: Any, number: Any) -> None:
+        """Note a number that was released in a run at a point."""
+        self.known[key] = number
+        self.releases += 1
+
+    def forget(self) -> None:
+        """Forget what was released in another run."""
+        self.known.clear()
+
+    def truth_of(self, condition: RowCondition) -> Table | None:
+        """By cell whether a comparison holds; None where it is asked for the first time."""
+        truth = self.truths.get(condition)
+        if truth is None:
+            self._ask_for(condition)
+        else:
+            self.asked[condition] = None
+        return truth
+
+    def _ask_for(self, condition: RowCondition) -> None:
         """Note a comparison: cells are cut where that of one column changes, or divided by it."""
         cuts = None
-        if len(condition.reals) == 1 and not condition.depends_on_others:
+        is_of_others = condition.depends_on_others or condition.depends_on_known
+        if len(condition.reals) == 1 and not is_of_others:
             [name] = condition.reals
             lows, highs = self._ends[name]
             cuts = find_cuts(condition, float(lows[0]), float(highs[-1]))
@@ -102,11 +148,11 @@ class RowCells:
         self.wanted[name] |= set(inside.tolist()) - self.cuts[name]
 
     def divisions(self) -> tuple[dict[str, frozenset[float]], tuple[RowCondition, ...]] | None:
-        """Old and new ones; None where there are no new ones."""
+        """Those that were asked for, and new ones; None where there are no new ones."""
         if not any(self.wanted.values()) and not self.wanted_conditions:
             return None
         cuts = {name: cuts | self.wanted[name] for name, cuts in self.cuts.items()}
-        return cuts, tuple(dict.fromkeys((*self.conditions, *self.wanted_conditions)))
+        return cuts, (*self.asked, *self.wanted_conditions)
 
 
 def _intervals(low: float, high: float, cuts: frozenset[float]) -> tuple[Table, Table]:

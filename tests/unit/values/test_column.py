@@ -208,7 +208,7 @@ def norms(x: Any) -> Any:
         lambda x: np.argmax(np.bincount(x, minlength=5)),
         lambda x: f"{x.sum()}",
         lambda x: {x.sum(): 1},
-        lambda x: np.einsum("i->", x),
+        lambda x: np.einsum("i->i", x),
     ],
 )
 def test_what_is_not_the_same_for_every_record_is_refused(use: Step) -> None:

@@ -28,6 +28,9 @@ GRADIENTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "clipped error": lambda w, x, y: np.clip(x * w - y, -3, 0.5),
     "largest": lambda w, x, y: np.minimum(np.abs(x * w), 1) - y,
     "without weights": lambda w, x, y: x - y,
+    "compared": lambda w, x, y: x + y > w,
+    "chosen": lambda w, x, y: np.where(x > w, 1.5, -y),
+    "squares": lambda w, x, y: np.clip(w * w * x, -1, 1),
     "scaled": lambda w, x, y: np.clip(w - y, 0, 1) * x,
 }
 
@@ -46,6 +49,9 @@ def largest_change(name: str) -> float:
     [
         "largest",
         "scaled",
+        "compared",
+        "chosen",
+        "squares",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in ("clipped", "clipped error", "without weights")
@@ -113,11 +119,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         step(lambda w, x, y: np.clip(w * x, -1, 1), lambda rng: 0.0),
         r"without noise",
     ),
-    "compared with weights": (step(lambda w, x, y: x > w), r"made of a real column"),
     "clipped at weights": (step(lambda w, x, y: np.minimum(x, w)), r"may overflow.*clip"),
     "a function of weights": (
-        step(lambda w, x, y: np.clip(w * w * x, -1, 1)),
-        r"with noise, or with a sum",
+        step(lambda w, x, y: np.clip(np.exp(w) * x, -1, 1)),
+        r"with noise of any size",
     ),
     "noise that is far too large": (
         step(lambda w, x, y: np.clip(w * x, -1, 1), lambda rng: rng.laplace(scale=1e200)),
