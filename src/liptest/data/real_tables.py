@@ -324,8 +324,10 @@ class RealRows(RowsOfUsers):
         for name, kind in islice(self.reals.items(), _MOST_SUMMED):
             numbers = _doubling_numbers(high[name], count)
             if numbers is not None and numbers.min() >= kind.lower:
-                own = {**high, name: kind.values[0]} if self.is_full else None
-                yield self.pair([(1, high)], [(1, own)], rest, {**high, name: numbers})
+                zeros = {other: one.values[0] for other, one in self.reals.items()}
+                rows = [{**high, name: kind.values[0]}, zeros][: len(zeros)]
+                for own in rows if self.is_full else [None]:
+                    yield self.pair([(1, high)], [(1, own)], rest, {**high, name: numbers})
 
     def pair(
         self,

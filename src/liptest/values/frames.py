@@ -108,15 +108,17 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """Rows by a condition."""
         return Located(self)
 
-    def to_numpy(self) -> Any:
-        """A row of numbers for each record."""
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
+        """A row of numbers for each record, of another type perhaps."""
         if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse(
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
         arrays = [series.numbers(".to_numpy") for series in self._series.values()]
         rows = join_columns(arrays)
-        return self.refuse(".to_numpy") if rows is None else rows
+        if rows is None:
+            return self.refuse(".to_numpy")
+        return rows if dtype is None else rows.astype(dtype)
 
     @property
     def values(self) -> Any:

@@ -318,13 +318,25 @@ class RealColumn(RecordStorage):
 
     # ---- answers
 
-    def sum_up(self, use: str, *, in_pairs: bool = True, scale: Fraction = Fraction(1)) -> Any:
-        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line."""
+    def sum_up(
+        self,
+        use: str,
+        *,
+        in_pairs: bool = True,
+        scale: Fraction = Fraction(1),
+        layout: Any = None,
+    ) -> Any:
+        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line.
+
+        ``layout`` is where the numbers lie in memory, on which the order of the sum depends.
+        """
         kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
         groups = self.answers.in_groups()
         if groups is not None:
             parts = [
-                self._copy(book, those & kept).sum_up(use, in_pairs=in_pairs, scale=scale)
+                self._copy(book, those & kept).sum_up(
+                    use, in_pairs=in_pairs, scale=scale, layout=layout
+                )
                 for those, book in groups
                 if (those & kept).any()
             ]
@@ -348,7 +360,10 @@ class RealColumn(RecordStorage):
         # Added up in another way it is another number, in its last digits.
         order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
         answer = self.answers.of_recipe(
-            (order, self.recipe, kept_here), low, high, Rounding(margin)
+            ((order, layout or self.is_strided), self.recipe, kept_here),
+            low,
+            high,
+            Rounding(margin),
         )
         if self.ball is not None:
             ball = self.ball
