@@ -113,7 +113,7 @@ def test_all_else_is_refused_with_what_to_write(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_running_sum_of_rows_is_refuted() -> None:
-    table = lt.Table({"a": lt.Real(0, 1), "b": lt.Real(0, 1)}, rows=20_000)
+    table = lt.Table({"a": lt.Real(0, 1), "b": lt.Real(0, 1)}, rows=100_000)
 
     def program(frame: Any, rng: Any) -> Any:
         return rows_of(frame).copy().sum(axis=0) + rng.laplace(scale=2.1, size=2)
