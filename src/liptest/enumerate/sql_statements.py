@@ -127,7 +127,7 @@ def _tables_with_columns(tokens: list[tuple[str, str]]) -> Iterator[tuple[int, i
         kinds = {kind for kind, _ in (tokens[place], *names)}
         if not names or not kinds <= {"word", "quoted"} or not {*commas} <= {","}:
             continue
-        before, follows = words[place - 2 : place], words[stop + 1 : stop + 3]
+        before, follows = words[max(place - 2, 0) : place], words[stop + 1 : stop + 3]
         is_next = before[-1] in ("with", "recursive") or before == [")", ","]
         is_with = words[0] == "with" and is_next and follows == ["as", "("]
         is_named = before == [")", "as"] or (before[-1] == ")" and words[place] not in _KEYWORDS)

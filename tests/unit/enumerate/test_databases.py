@@ -65,6 +65,7 @@ def too_little_noise(con: Any, rng: Any) -> Any:
     return (con.execute(WEIGHTED).fetchone()[0] or 0) + rng.laplace(scale=2)
 
 
+@pytest.mark.slow
 def test_a_join_with_constants_on_small_tables() -> None:
     for function, decision, loss in ((weighted, "YES", 1.0), (too_little_noise, "NO", 2.0)):
         mechanism = lt.mechanism(frame="duckdb")(function)
