@@ -46,7 +46,7 @@ def find_rows(frame: Any, text: Any, program: FrameType) -> RecordSeries:
     return _Query(frame, program).truth(tree.body)
 
 
-def calculate(frame: Any, text: Any, program: FrameType) -> tuple[str, RecordSeries]:
+def calculate_column(frame: Any, text: Any, program: FrameType) -> tuple[str, RecordSeries]:
     """(name, column) of ``frame.eval``: "x + 2 * y", or "name = x + 2 * y"; "" without a name."""
     if not isinstance(text, str):
         frame.refuse(".eval of what is not a text", _ADVICE)

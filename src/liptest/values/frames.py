@@ -22,7 +22,7 @@ from liptest.values.frame_groups import (
     answer_named,
     need_all_bins,
 )
-from liptest.values.frame_queries import calculate, find_rows
+from liptest.values.frame_queries import calculate_column, find_rows
 from liptest.values.keyed_frame import AnswersByKey, Crossed
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.named_groups import has_zero
@@ -202,7 +202,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
 
     def eval(self, expr: Any) -> Any:
         """A column that is calculated, written as pandas has it; a further one if it has a name."""
-        name, series = calculate(self, expr, sys._getframe(1))
+        name, series = calculate_column(self, expr, sys._getframe(1))
         return self.assign(**{name: series}) if name else series
 
     def join(self, other: Any, on: Any = None, how: Any = "left") -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from liptest.values.branching import Branching
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic
-from liptest.values.written_instead import INSTEAD, in_words
+from liptest.values.written_instead import INSTEAD, words_of_use
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -37,7 +37,7 @@ class OfPandas(Symbolic):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        self.refuse(in_words(name), INSTEAD.get(name, ""))
+        self.refuse(words_of_use(name), INSTEAD.get(name, ""))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         self.refuse(f"numpy.{ufunc.__name__}")

@@ -50,6 +50,6 @@ INSTEAD = {
 }
 
 
-def in_words(name: str) -> str:
+def words_of_use(name: str) -> str:
     """What was asked for; pandas itself asks for names that begin with _."""
     return "a function of pandas that is not followed" if name.startswith("_") else f".{name}"
