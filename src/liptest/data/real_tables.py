@@ -27,6 +27,7 @@ from liptest.data.tables import (
     ReplacedRows,
     ReplacedUsers,
     RowsOfUsers,
+    Table,
     numbered,
     places_in,
 )
@@ -233,6 +234,7 @@ class RealRows(RowsOfUsers):
             *(self._pairs_of_numbers(), self._pairs_of_other_entries()),
             *(self._pairs_of_single_sums(), self._pairs_at_quantiles()),
             *(self._pairs_of_one_number(), self._pairs_of_few_rows()),
+            self._pairs_of_one_entry(),
         )
         # In turn: code that fails on small tables is still seen on large ones.
         for pair in chain.from_iterable(zip_longest(*kinds)):
@@ -282,12 +284,24 @@ class RealRows(RowsOfUsers):
     def _pairs_of_few_rows(self) -> Iterator[tuple[IntArray, IntArray]]:
         """A row that makes a group the largest one, or as large as small groups have to be."""
         top, count = self.row_values - 1, self.rows - 1
-        for few in dict.fromkeys((count // 2, *FEW_ROWS)) if top > 1 else ():
+        numbers = {name: kind.values[0] for name, kind in self.reals.items()}
+        both = dict.fromkeys((few, ends) for ends in ((1, top), (top, 1)) for few in FEW_ROWS)
+        for few, (own, other) in {(count // 2, (1, top)): None, **both} if top > 1 else ():
             if few < count:
-                rows = [1] * few + [top] * (count - few)
+                rows = [own] * few + [other] * (count - few)
                 rest = [self.slot(1 + place, row) for place, row in enumerate(rows)]
-                numbers = {name: kind.values[0] for name, kind in self.reals.items()}
-                yield self.pair([(1, numbers)], [(top, numbers if self.is_full else None)], rest)
+                yield self.pair(
+                    [(own, numbers)], [(other, numbers if self.is_full else None)], rest
+                )
+
+    def _pairs_of_one_entry(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """A row in the middle of equal ones, of which one entry changes."""
+        if self.is_full:
+            same = np.repeat(np.int64(self.slot(1, 1)), self.rows)
+            for number in islice(rows_of_one_other_entry(self), _MOST_SUMMED):
+                other = self.slot(1, 1 + number)
+                changed = np.where(np.arange(self.rows) == self.rows // 2, other, same)
+                yield self.made(same.tolist(), {}), self.made(changed.tolist(), {})
 
     def _pairs_at_quantiles(self) -> Iterator[tuple[IntArray, IntArray]]:
         """One row more decides where a quantile is: the others are low, or high."""
@@ -310,8 +324,10 @@ class RealRows(RowsOfUsers):
         for name, kind in islice(self.reals.items(), _MOST_SUMMED):
             numbers = _doubling_numbers(high[name], count)
             if numbers is not None and numbers.min() >= kind.lower:
-                own = {**high, name: kind.values[0]} if self.is_full else None
-                yield self.pair([(1, high)], [(1, own)], rest, {**high, name: numbers})
+                zeros = {other: one.values[0] for other, one in self.reals.items()}
+                rows = [{**high, name: kind.values[0]}, zeros][: len(zeros)]
+                for own in rows if self.is_full else [None]:
+                    yield self.pair([(1, high)], [(1, own)], rest, {**high, name: numbers})
 
     def pair(
         self,
@@ -351,6 +367,16 @@ class RealRows(RowsOfUsers):
             yield f"{mark} {name}: {_row_words(names, kept)}"
             others = [row for row, is_kept in zip(rows, is_own, strict=True) if not is_kept]
         yield f"  all others: {_row_words(names, others)}"
+
+
+def rows_of_one_other_entry(table: Table) -> Iterator[int]:
+    """By column the number of the row that differs from row 0 in it alone, by its last entry."""
+    step = 1
+    for name, kind in reversed(table.columns.items()):
+        count = 1 if name == table.unit else len(kind.values)
+        if count > 1:
+            yield (count - 1) * step
+        step *= count
 
 
 def _numbers_in(frame: Any, name: str) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.record_counts import Counts
 from liptest.values import (  # noqa: F401 (they register their functions)
     single_column,
+    single_matrix,
     spread_of_records,
 )
 from liptest.values.aligned import AlignedValue

@@ -4,9 +4,9 @@ It is by how much one law exceeds e^epsilon times the other, and adds up over th
 the outputs. Of one description
 
 * numbers of the same law on both sides cancel;
-* of one number that differs the densities are compared: normal noise, also between two ends, by
-  the normal distribution function; Laplace, exponential and uniform noise, also where it was
-  compared or mixed, by pieces;
+* of one number that differs the densities are compared: normal noise, also between two ends or of
+  two scales, by the normal distribution function; Laplace, exponential and uniform noise, also
+  where it was compared or mixed, by pieces;
 * of several normal numbers that differ only the projection on the line between their centres
   counts, which is normal again.
 
@@ -33,6 +33,7 @@ from liptest.enumerate.densities import (
     require_whole,
 )
 from liptest.enumerate.noise_outputs import replaced_by
+from liptest.enumerate.scaled_bells import scaled_excess
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.densities import excess
@@ -125,6 +126,8 @@ def _of_one_way(
         return _of_normal(left, right, skeleton, factor, differing)
     if len(moved) == 1 and (part := _of_bells(left, right, skeleton, factor, differing[0])):
         return part
+    if len(moved) == 1 and (part := _of_scales(left, right, skeleton, factor, differing[0])):
+        return part
     if len(moved) > 1:
         raise not_compared("several numbers of an output that differ, not all of them normal")
     return _of_densities(left, right, skeleton, factor, differing[0])
@@ -189,7 +192,32 @@ def _of_bells(
     found = bell_excess(one, other) if one and other else None
     if found is None:
         return None
-    size, intervals = found
+    return _told_between(left, right, skeleton, place, *found)
+
+
+def _of_scales(
+    left: ContinuousLaw, right: ContinuousLaw, skeleton: Output, factor: arb, place: int
+) -> DivergencePart | None:
+    """Of whole normal noise of two scales; None for other numbers."""
+    leaves = [law.leaves[skeleton][0] for law in (left, right)]
+    one, other = (leaf.numbers[place].bell() for leaf in leaves)
+    if one is None or other is None or one.scale == other.scale:
+        return None
+    if any(end is not None for bell in (one, other) for end in (bell.low, bell.high)):
+        return None
+    found = scaled_excess(one, other, leaves[0].mass, factor * leaves[1].mass)
+    return _told_between(left, right, skeleton, place, *found)
+
+
+def _told_between(
+    left: ContinuousLaw,
+    right: ContinuousLaw,
+    skeleton: Output,
+    place: int,
+    size: arb,
+    intervals: Any,
+) -> DivergencePart:
+    """The outputs of which one number is in some intervals."""
     told = []
     for ends in intervals:
         every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
@@ -236,14 +264,8 @@ def _of_densities(
     odd_use = "compared, mixed or scaled by the data"
     rates, above, below = densities_of(one, other, not_compared, odd_use)
     surplus = excess(rates, above, below, factor)
-    count = len(left.leaves[skeleton][0].numbers)
-    told = []
-    for low, high in surplus.where:
-        ends: list[Ends] = [(None, None)] * count
-        ends[place] = _fraction(low), _fraction(high)
-        p, q = (law.probability(skeleton, tuple(ends)) for law in (left, right))
-        told.append((replaced_by(skeleton, tuple(ends)), p, q))
-    return DivergencePart(surplus.size.max(arb(0)), tuple(told))
+    where = [(_fraction(low), _fraction(high)) for low, high in surplus.where]
+    return _told_between(left, right, skeleton, place, surplus.size.max(arb(0)), where)
 
 
 def _fraction(value: Any) -> Fraction | None:

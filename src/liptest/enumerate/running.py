@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
@@ -138,9 +139,23 @@ def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
     )
 
 
+# What Python says of a call of a method that does not take its arguments.
+_CALL_WITH = re.compile(
+    r"(\w+)\(\) (got an unexpected keyword argument|takes .*positional arg|got multiple values)"
+    r"(?: '(\w+)')?"
+)
+
+
 def _not_followed(name: str, fault: Fault) -> NotFollowed:
     line = line_in_words(fault.file, fault.line)
     kind = type(fault.error).__name__
+    call = _CALL_WITH.search(str(fault.error)) if kind == "TypeError" else None
+    if call is not None:
+        return NotFollowed(
+            f"{name}: {call[1]}() with these arguments{f' at {line}' if line else ''} is not "
+            f"followed where data or noise are symbolic; leave out {call[3] or 'some of them'}, or "
+            f"calculate it by other methods"
+        )
     by = f"liptest itself raised {kind} there ({fault.raised_at})"
     if not fault.raised_at:
         by = f"what is called there takes known numbers only, and raised {kind}"

@@ -114,19 +114,24 @@ def _own_names(tokens: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _tables_with_columns(tokens: list[tuple[str, str]]) -> Iterator[tuple[int, int]]:
-    """Of ``WITH name(column, ..) AS (..), ..``: where a name is, and its closing bracket."""
+    """Of ``WITH name(column, ..) AS (..), ..`` and ``(VALUES ..) AS name(column, ..)``.
+
+    Where a name is, and its closing bracket.
+    """
     words = [word if kind != "text" else "" for kind, word in tokens]
-    for place in range(1, len(tokens)) if words[0] == "with" else ():
-        is_next = words[place - 1] in ("with", "recursive") or words[place - 2 : place] == [
-            ")",
-            ",",
-        ]
-        if not is_next or words[place + 1 : place + 2] != ["("]:
+    for place in range(1, len(tokens)):
+        if words[place + 1 : place + 2] != ["("] or ")" not in words[place:]:
             continue
-        stop = words.index(")", place) if ")" in words[place:] else place
+        stop = words.index(")", place)
         names, commas = tokens[place + 2 : stop : 2], words[place + 3 : stop : 2]
-        is_list = all(kind in ("word", "quoted") for kind, _ in names) and {*commas} <= {","}
-        if is_list and words[stop + 1 : stop + 3] == ["as", "("]:
+        kinds = {kind for kind, _ in (tokens[place], *names)}
+        if not names or not kinds <= {"word", "quoted"} or not {*commas} <= {","}:
+            continue
+        before, follows = words[max(place - 2, 0) : place], words[stop + 1 : stop + 3]
+        is_next = before[-1] in ("with", "recursive") or before == [")", ","]
+        is_with = words[0] == "with" and is_next and follows == ["as", "("]
+        is_named = before == [")", "as"] or (before[-1] == ")" and words[place] not in _KEYWORDS)
+        if is_with or is_named:
             yield place, stop
 
 

@@ -24,7 +24,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
-from liptest.data.real_tables import FEW_ROWS, RealRows
+from liptest.data.real_tables import FEW_ROWS, RealRows, rows_of_one_other_entry
 from liptest.data.tables import AddedRows, ReplacedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
@@ -104,7 +104,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
 def pairs_at_quantiles(domain: Domain) -> int:
     """How many pairs there are beside those of all domains."""
     has_rows = isinstance(domain, (ReplacedRows, AddedRows)) and domain.dimension >= _MANY_ROWS
-    return len(_QUANTILES) + len(FEW_ROWS) if has_rows else 0
+    return len(_QUANTILES) + len(FEW_ROWS) + len(list(_middle_rows(domain))) if has_rows else 0
 
 
 def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
@@ -118,6 +118,14 @@ def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
     for few in FEW_ROWS:
         base = np.where(np.arange(n) <= few, low, top)
         yield _changed(base, 0, top if other == low else other, low)
+    for row in _middle_rows(domain):
+        yield _changed(np.full(n, low), n // 2, low, row)
+
+
+def _middle_rows(domain: Domain) -> Iterator[int]:
+    """Rows that replace one in the middle of equal ones, and differ from them in one entry."""
+    if isinstance(domain, ReplacedRows):
+        yield from islice(rows_of_one_other_entry(domain), _DIRECTIONS)
 
 
 def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]:

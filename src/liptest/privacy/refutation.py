@@ -20,9 +20,10 @@ from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer
+from liptest.privacy.comparison import Answer, laws_of_one_decision
 from liptest.privacy.exhaustive import exhaustive_size, pair_blocks
 from liptest.privacy.judge import LossJudge
+from liptest.privacy.lines_of_tables import Descent, lines_of
 from liptest.privacy.plain_pairs import (
     DATASETS,
     Pair,
@@ -45,6 +46,8 @@ _SOURCE = "theory 3.10"
 _PLAIN, _OF_REALS, _SMALL, _PADDED = 24, 48, 3, 12
 # Pairs with the change of one record that is dearest to align.
 _DEAREST = 4
+# Steps of one line of tables.
+_STEPS = 3
 # Runs for one law of a small instance, and of the requested size, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 _FEW_RUNS = 64
@@ -103,7 +106,7 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
         runs = _FEW_RUNS  # of such a law they are as little as more of them
     at_size = task.mechanism.within(runs)
     is_over = _tries_all_numbers(at_size, task, known, refutation) or through_densities(
-        at_size, lambda seen: _Search(seen, task, refutation).try_plain(known)
+        at_size, lambda seen: _Search(seen, task, refutation).try_at_size(known)
     )
     claim = task.claim
     if not is_over and isinstance(claim, Claim):  # of other notions other pairs tell most
@@ -161,6 +164,29 @@ class _Search:
     @property
     def domain(self) -> Domain:
         return self.task.distribution.domain
+
+    def try_at_size(self, known: Alignment | None) -> bool:
+        """Plain pairs, then the steepest steps along lines of tables."""
+        return self.try_plain(known) or self.try_lines()
+
+    def try_lines(self) -> bool:
+        """``try_pairs`` with neighbours between which outputs change most."""
+        claim = self.task.claim
+        if not isinstance(claim, Claim):
+            return False
+        for line in lines_of(self.domain):
+            descent = Descent(self.mechanism, line, claim)
+            try:
+                with limited_work(_WORK), laws_of_one_decision():
+                    steps = list(islice(descent.steepest(), _STEPS))
+            except LiptestError as error:
+                _pass_on(error)
+                continue
+            finally:
+                self.found.laws += descent.laws
+            if self.try_pairs(iter(steps)):
+                return True
+        return False
 
     def try_plain(self, known: Alignment | None) -> bool:
         """``try_pairs`` with plain pairs."""

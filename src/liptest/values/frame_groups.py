@@ -15,6 +15,7 @@ from liptest.values.of_pandas import CountsRows, MadeOfRows, OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 from liptest.values.user_totals import UserTotals
+from liptest.values.written_instead import INSTEAD
 
 #: What a group is summed up by.
 _ANSWERS: dict[str, Callable[[Any], Any]] = {
@@ -23,10 +24,6 @@ _ANSWERS: dict[str, Callable[[Any], Any]] = {
     "size": lambda chosen: chosen.count(),
     "nunique": lambda chosen: chosen.nunique(),
 }
-_ADVICE = (
-    "sum and count each group, add noise to both, and divide these"
-    " (a mean by group divides by a private count)"
-)
 
 
 def answer_named(of: OfPandas, how: Any) -> Callable[[Any], Any]:
@@ -34,7 +31,7 @@ def answer_named(of: OfPandas, how: Any) -> Callable[[Any], Any]:
     how = {sum: "sum", len: "size"}.get(how, how) if callable(how) else how
     if isinstance(how, str) and how in _ANSWERS:
         return _ANSWERS[how]
-    return of.refuse(f".agg with {how!r}", _ADVICE)  # type: ignore[no-any-return]
+    return of.refuse(f".agg with {how!r}", INSTEAD["mean"])  # type: ignore[no-any-return]
 
 
 class OfUsers(OfPandas):
@@ -354,9 +351,7 @@ class Grouped(OfPandas):
                 return self.refuse(".agg", 'name what is summed up: .agg(total=("income", "sum"))')
             return self._of_columns(given)
         if isinstance(func, dict) and not named:
-            if any(isinstance(one, (list, tuple)) for one in func.values()):
-                return self.refuse(".agg with a list for a column", "name one for each column")
-            return self._of_columns({name: (name, how) for name, how in func.items()})
+            return self._of_columns(_by_name(func))
         if self._names is not None and isinstance(func, str) and not named:
             return self._of_columns({name: (name, func) for name in self._names})
         return self.refuse(
@@ -380,7 +375,7 @@ class Grouped(OfPandas):
             )
         return ByKey(self._by, self._series, answer_named(self, func))
 
-    def _of_columns(self, columns: dict[str, tuple[str, Any]]) -> Any:
+    def _of_columns(self, columns: dict[Any, tuple[str, Any]]) -> Any:
         if not all(name in self._frame for name, _ in columns.values()):
             return self.refuse(".agg of a column that is not there")
         return AnswersByKey(
@@ -389,6 +384,14 @@ class Grouped(OfPandas):
                 for name, (column, how) in columns.items()
             }
         )
+
+
+def _by_name(columns: dict[str, Any]) -> dict[Any, tuple[str, Any]]:
+    """What is made of columns; of several for one the names have two levels in all columns."""
+    if not any(isinstance(one, list) for one in columns.values()):
+        return {name: (name, how) for name, how in columns.items()}
+    lists = {name: one if isinstance(one, list) else [one] for name, one in columns.items()}
+    return {(name, one): (name, one) for name, several in lists.items() for one in several}
 
 
 def _sum_of_group(series: RecordSeries) -> Any:

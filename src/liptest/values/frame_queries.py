@@ -1,6 +1,6 @@
 """``frame.query("age >= 18 and region == 'north'")`` of a symbolic frame.
 
-Followed are comparisons of columns, constants and ``@names`` of the program, with ``and``, ``or``,
+Followed are comparisons and ``+ - * /`` of columns, constants and ``@names``, with ``and``, ``or``,
 ``not`` (``&``, ``|``, ``~``) and ``in [..]``. All else is refused, with the line of the program.
 """
 
@@ -14,12 +14,20 @@ from functools import reduce
 from types import FrameType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from liptest.values.comparison_signs import COMPARISONS, MIRRORED
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_series import RecordSeries
 
 # As pandas reads them: they bind as the words do.
 _WORDS = {"&": "and", "|": "or"}
+_ARITHMETIC = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _LOCAL = "_of_the_program_"
 _ADVICE = "write comparisons of columns and constants, or use frame[condition]"
 
@@ -38,6 +46,23 @@ def find_rows(frame: Any, text: Any, program: FrameType) -> RecordSeries:
     return _Query(frame, program).truth(tree.body)
 
 
+def calculate_column(frame: Any, text: Any, program: FrameType) -> tuple[str, RecordSeries]:
+    """(name, column) of ``frame.eval``: "x + 2 * y", or "name = x + 2 * y"; "" without a name."""
+    if not isinstance(text, str):
+        frame.refuse(".eval of what is not a text", _ADVICE)
+    try:
+        lines = ast.parse(_as_python(text)).body
+    except (SyntaxError, tokenize.TokenError, ValueError):
+        lines = []
+    line = lines[0] if len(lines) == 1 else None
+    if isinstance(line, ast.Assign) and isinstance(target := line.targets[0], ast.Name):
+        return target.id, _Query(frame, program).column(line.value)
+    if not isinstance(line, ast.Expr):
+        frame.refuse(".eval with a text that is not an expression", _ADVICE)
+    assert isinstance(line, ast.Expr)
+    return "", _Query(frame, program).column(line.value)
+
+
 def _as_python(text: str) -> str:
     """Signs as words, and names of the program under names of their own."""
     words, follows_at = [], False
@@ -54,6 +79,12 @@ def _as_python(text: str) -> str:
             raise ValueError
         words.append(_WORDS.get(word, word) if token.type == tokenize.OP else word)
     return " ".join(words)
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is RecordSeries:
+        return value.names is None and value.array.dtype in (np.int64, np.float64)
+    return type(value) in (int, float)
 
 
 class _Query:
@@ -82,6 +113,14 @@ class _Query:
                 return series
         return self._refuse(node)
 
+    def column(self, node: ast.expr) -> RecordSeries:
+        """Of each record a number, or whether a condition holds."""
+        if isinstance(node, ast.BinOp):
+            made = self._value(node)
+            if type(made) is RecordSeries:
+                return made
+        return self.truth(node)
+
     def _compared(self, left: ast.expr, kind: ast.cmpop, right: ast.expr) -> Any:
         one, other = self._value(left), self._value(right)
         if isinstance(kind, (ast.In, ast.NotIn)):
@@ -107,10 +146,20 @@ class _Query:
             if node.id in self._frame:
                 return self._frame[node.id]
             self._refuse(node)
+        if isinstance(node, ast.BinOp):
+            return self._calculated(node)
         try:
             return ast.literal_eval(node)
         except ValueError:
             self._refuse(node)
+
+    def _calculated(self, node: ast.BinOp) -> Any:
+        """Sums, differences, products and ratios of columns of numbers and of constants."""
+        operation = _ARITHMETIC.get(type(node.op))
+        sides = [self._value(side) for side in (node.left, node.right)]
+        if operation is None or not all(map(_is_number, sides)):
+            self._refuse(node)
+        return operation(*sides)
 
     def _local(self, name: str) -> Any:
         for names in (self._program.f_locals, self._program.f_globals):

@@ -7,9 +7,12 @@ words are read by ``frame_queries``.
 
 from __future__ import annotations
 
+import operator
 import sys
+from functools import reduce
 from typing import Any
 
+from liptest.values import declared_texts  # noqa: F401 (gives series .str)
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.frame_groups import (
@@ -19,9 +22,10 @@ from liptest.values.frame_groups import (
     answer_named,
     need_all_bins,
 )
-from liptest.values.frame_queries import find_rows
-from liptest.values.keyed_frame import Crossed
+from liptest.values.frame_queries import calculate_column, find_rows
+from liptest.values.keyed_frame import AnswersByKey, Crossed
 from liptest.values.keyed_series import KeyedSeries
+from liptest.values.named_groups import has_zero
 from liptest.values.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
 from liptest.values.protocol import is_symbolic
 from liptest.values.real_matrix import join_columns
@@ -38,11 +42,11 @@ from liptest.values.record_series import (
     KeySeries,
     Located,
     RecordSeries,
-    has_zero,
 )
 from liptest.values.row_places import LaterRows, PlaceAmongRows, RowsLeft, codes_of
 from liptest.values.user_cells import OfUsersAndGroups
 
+_BY_GROUPS = "frame.groupby(key)[column].sum().reindex(KEYS, fill_value=0)"
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
 
 
@@ -86,6 +90,8 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return key.selected_from(self)
         if type(key) is RecordSeries:
             return self.those(key)
+        if callable(key) and not _is_made(key):
+            return self[key(self)]
         return self.refuse("an index")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -102,15 +108,17 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """Rows by a condition."""
         return Located(self)
 
-    def to_numpy(self) -> Any:
-        """A row of numbers for each record."""
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
+        """A row of numbers for each record, of another type perhaps."""
         if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse(
                 ".to_numpy of users or bins", "name its columns: frame[['age']].to_numpy()"
             )
         arrays = [series.numbers(".to_numpy") for series in self._series.values()]
         rows = join_columns(arrays)
-        return self.refuse(".to_numpy") if rows is None else rows
+        if rows is None:
+            return self.refuse(".to_numpy")
+        return rows if dtype is None else rows.astype(dtype)
 
     @property
     def values(self) -> Any:
@@ -192,8 +200,29 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """The rows for which a condition holds, written as pandas has it."""
         return self[find_rows(self, expr, sys._getframe(1))]
 
-    def merge(self, right: Any, how: Any = "inner", on: Any = None, **options: Any) -> Any:
+    def eval(self, expr: Any) -> Any:
+        """A column that is calculated, written as pandas has it; a further one if it has a name."""
+        name, series = calculate_column(self, expr, sys._getframe(1))
+        return self.assign(**{name: series}) if name else series
+
+    def join(self, other: Any, on: Any = None, how: Any = "left") -> Any:
+        """``merge`` with a public frame that has its keys as index."""
+        if type(other).__name__ != "DataFrame" or is_symbolic(other) or not isinstance(on, str):
+            return self.refuse(".join", "frame.merge(PUBLIC, on=column, how='left')")
+        return self.merge(other.rename_axis(on).reset_index(), how, on)
+
+    def merge(
+        self,
+        right: Any,
+        how: Any = "inner",
+        on: Any = None,
+        left_on: Any = None,
+        right_on: Any = None,
+        **options: Any,
+    ) -> Any:
         """The frame with the columns of a public one, which has each key once."""
+        if on is None and left_on == right_on:
+            on = left_on
         on = on[0] if isinstance(on, list) and len(on) == 1 else on
         key = self._series.get(on) if isinstance(on, str) else None
         if type(key) is not RecordSeries or how not in ("left", "inner") or options:
@@ -244,8 +273,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """``frame.apply(.., axis=1)``; ``function`` makes a list of numbers of the rows."""
         if not by_rows:
             return self.refuse(".apply to columns")
-        count = self.count_rows()
-        if type(count) is not int or not count:
+        if not self._has_rows:
             # Of no rows pandas makes another frame.
             return self.refuse(".apply by rows (there may be none)", "use its columns")
         found = function(RecordRows(self._leading, self.each_row(".apply")))
@@ -287,17 +315,27 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         fill_value: Any = None,
         **options: Any,
     ) -> Any:
-        """Sums or counts by the entries of two columns."""
-        names = [
-            one[0] if isinstance(one, list) and len(one) == 1 else one
-            for one in (index, columns, values)
-        ]
-        if options or not all(isinstance(one, str) and one in self._series for one in names):
+        """Sums or counts by the entries of one column, or of two."""
+        given = [one for one in (values, index, columns) if one is not None]
+        names = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
+        is_named = all(isinstance(one, str) and one in self._series for one in names)
+        # Of listed values pandas makes columns of two levels.
+        if options or len(names) < 2 or not isinstance(values, str) or not is_named:
             return self.refuse(".pivot_table", "name one column for index, columns and values")
-        by = tuple(self._series[one] for one in names[:2])
-        if any(type(one) is not RecordSeries for one in by) or not has_zero(fill_value):
-            return self.refuse(".pivot_table without fill_value=0, or by users or bins")
-        return Crossed(ByKey(by, self._series[names[2]], answer_named(self, aggfunc)))
+        by = tuple(self._series[one] for one in names[1:])
+        if any(type(one) is not RecordSeries for one in by):
+            return self.refuse(".pivot_table by users or bins")
+        if not (fill_value is None or has_zero(fill_value)):
+            return self.refuse(".pivot_table with another fill_value than 0")
+        found = ByKey(by, self._series[names[0]], answer_named(self, aggfunc))
+        if len(by) == 2:
+            return Crossed(found, is_filled=fill_value is not None)
+        if index is None:
+            return self.refuse(".pivot_table by columns alone", "name a column for index")
+        if not self._has_rows:
+            # Of no rows pandas makes a frame without columns.
+            return self.refuse(".pivot_table by one key (there may be no rows)", _BY_GROUPS)
+        return AnswersByKey({names[0]: found})
 
     def copy(self, deep: bool = True) -> Any:
         """The frame; what it holds cannot be written."""
@@ -316,6 +354,12 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def count_rows(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
         return self._first.count()
+
+    @property
+    def _has_rows(self) -> bool:
+        """Whether there is a row in every table."""
+        count = self.count_rows()
+        return type(count) is int and count > 0
 
     @property
     def shape(self) -> tuple[Any, int]:
@@ -399,9 +443,21 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """Some rows of each user."""
         return SymbolicFrame({name: rows.of(series) for name, series in self._series.items()})
 
-    def sum(self) -> Any:
+    def sum(self, axis: Any = 0) -> Any:
         """The answers of all columns."""
+        if axis in (1, "columns"):
+            return self._sum_of_rows()
+        if axis not in (0, "index"):
+            return self.refuse(".sum with another axis")
         return KeyedSeries.of({name: series.sum() for name, series in self._series.items()})
+
+    def _sum_of_rows(self) -> Any:
+        """Of each row; the order in which pandas adds up several floats is not known."""
+        series = list(self._series.values())
+        kinds = {one.numbers(".sum").dtype.kind if _has_numbers(one) else "" for one in series}
+        if not kinds <= {"i", "f"} or ("f" in kinds and len(series) > 2):
+            return self.refuse(".sum with axis=1", "add its columns: frame['a'] + frame['b']")
+        return reduce(operator.add, series)
 
     def mean(self) -> Any:
         """The means of all columns, where the number of rows is public."""
@@ -422,6 +478,10 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return self.refuse(".astype of users, of bins or of what is not a column")
         made = {name: self._series[name].astype(kind) for name, kind in types.items()}
         return SymbolicFrame({**self._series, **made})
+
+
+def _has_numbers(series: Any) -> bool:
+    return type(series) is RecordSeries and series.names is None
 
 
 def _is_made(value: Any) -> bool:

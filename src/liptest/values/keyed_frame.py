@@ -15,9 +15,10 @@ import numpy as np
 from liptest.values.array import array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_keyed
+from liptest.values.named_groups import Unfilled, has_zero, named_keys
 from liptest.values.of_pandas import FrameOfPandas, OfPandas
 from liptest.values.protocol import ARITHMETIC, is_symbolic
-from liptest.values.record_series import ByKey, has_zero, named_keys
+from liptest.values.record_series import ByKey
 
 
 class _InColumns(FrameOfPandas):
@@ -44,7 +45,10 @@ class AnswersByKey(_InColumns):
         self._columns = columns
 
     def __getitem__(self, key: Any) -> Any:
-        return self._columns[key] if key in self._columns else self.refuse("an index")
+        if key in self._columns:
+            return self._columns[key]
+        inner = inner_columns(self._columns, key)
+        return AnswersByKey(inner) if inner else self.refuse("an index")
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self._columns:
@@ -53,17 +57,31 @@ class AnswersByKey(_InColumns):
 
     def reindex(self, index: Any, fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
+        keys = named_keys(self, index)
+        if fill_value is None:
+            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
         if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        keys = named_keys(self, index)
         found = {name: one.reindex(keys, fill_value=0) for name, one in self._columns.items()}
         return KeyedFrame(keys, found)
 
 
-class Crossed(FrameOfPandas):
-    """Answers by the entries of two columns, of which it depends on the data which there are."""
+def inner_columns(columns: dict[Any, Any], key: Any) -> dict[Any, Any]:
+    """Of columns with names in two levels those under a first name."""
+    return {
+        name[1]: one
+        for name, one in columns.items()
+        if type(name) is tuple and len(name) == 2 and name[0] == key
+    }
 
-    __slots__ = ("_answers", "_columns", "_index")
+
+class Crossed(FrameOfPandas):
+    """Answers by the entries of two columns, of which it depends on the data which there are.
+
+    Cells without records hold 0 where they are filled, else nan.
+    """
+
+    __slots__ = ("_answers", "_columns", "_has_gaps", "_index", "_is_filled")
 
     described = ByKey.described
     advice = "name the groups: .reindex(index=KEYS, columns=KEYS, fill_value=0)"
@@ -73,30 +91,56 @@ class Crossed(FrameOfPandas):
         answers: ByKey,
         index: list[Any] | None = None,
         columns: list[Any] | None = None,
+        *,
+        is_filled: bool = True,
+        has_gaps: bool | None = None,
     ) -> None:
         self._answers, self._index, self._columns = answers, index, columns
+        self._is_filled = is_filled
+        # Whether there were gaps once, so that numbers are floats.
+        self._has_gaps = not is_filled if has_gaps is None else has_gaps
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
         return self._answers.branching
 
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        is_named = self._index is not None and self._columns is not None
+        return super().refuse(use, advice or (".fillna(0)" if is_named else ""))
+
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
 
     def reindex(self, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
-        """Answers of named rows and columns; 0 for those that do not occur."""
-        if not has_zero(fill_value) or (index is None and columns is None):
+        """Answers of named rows and columns; of those that do not occur 0, or nan for now."""
+        if not (fill_value is None or has_zero(fill_value)) or (index is None and columns is None):
             return self.refuse(".reindex without fill_value=0")
         rows = self._index if index is None else named_keys(self, index)
         cells = self._columns if columns is None else named_keys(self, columns)
-        if rows is None or cells is None:
-            return Crossed(self._answers, rows, cells)
+        is_filled = self._is_filled and fill_value is not None
+        gaps = self._has_gaps or not is_filled
+        return Crossed(self._answers, rows, cells, is_filled=is_filled, has_gaps=gaps)._named()
+
+    def fillna(self, value: Any) -> Any:
+        """0 where there are no records."""
+        if not has_zero(value):
+            return self.refuse(".fillna with another number than 0")
+        gaps = self._has_gaps
+        return Crossed(self._answers, self._index, self._columns, has_gaps=gaps)._named()
+
+    def _named(self) -> Any:
+        """The answers, as soon as both keys are named and nothing is missing."""
+        rows, cells = self._index, self._columns
+        if rows is None or cells is None or not self._is_filled:
+            return self
         made = {
             one: KeyedSeries.of({row: self._answers.answer_of((row, one)) for row in rows})
             for one in cells
         }
-        return KeyedFrame(rows, made)
+        found = KeyedFrame(rows, made)
+        return found.astype(float) if self._has_gaps else found
 
 
 def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
@@ -152,13 +196,14 @@ class KeyedFrame(_InColumns):
         return iter(self.columns)
 
     def __contains__(self, item: Any) -> bool:
-        return item in self._columns
+        return item in self._columns or bool(inner_columns(self._columns, item))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, list) and all(one in self._columns for one in key):
             return KeyedFrame(self._keys, {one: self._columns[one] for one in key})
         if isinstance(key, list) or key not in self._columns:
-            return self.refuse("an index")
+            inner = {} if isinstance(key, list) else inner_columns(self._columns, key)
+            return KeyedFrame(self._keys, inner) if inner else self.refuse("an index")
         own = self._columns[key]
         return KeyedSeries(own.keys_, own.array)  # what is written into it stays there
 
@@ -210,6 +255,10 @@ class KeyedFrame(_InColumns):
     def round(self, decimals: int = 0) -> Any:
         """Each entry rounded."""
         return self._each(lambda one: one.round(decimals))
+
+    def astype(self, dtype: Any) -> Any:
+        """Entries of another type."""
+        return self._each(lambda one: one.astype(dtype))
 
     def sum(self) -> Any:
         """Of each column."""

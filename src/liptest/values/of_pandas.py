@@ -6,6 +6,7 @@ from typing import Any
 
 from liptest.values.branching import Branching
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic
+from liptest.values.written_instead import INSTEAD, words_of_use
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -36,7 +37,7 @@ class OfPandas(Symbolic):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
-        self.refuse(f".{name}")
+        self.refuse(words_of_use(name), INSTEAD.get(name, ""))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         self.refuse(f"numpy.{ufunc.__name__}")
@@ -63,7 +64,7 @@ class OfPandas(Symbolic):
 
     def applied_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
-        return self.refuse(".apply")
+        return self.refuse(".apply", INSTEAD["apply"])
 
     def refuse(self, use: str, advice: str = "") -> Any:
         """End the analysis."""

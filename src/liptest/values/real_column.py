@@ -326,14 +326,18 @@ class RealColumn(RecordStorage):
         in_pairs: bool = True,
         scale: Fraction = Fraction(1),
         kind: Any = np.float64,
+        layout: Any = None,
     ) -> Any:
-        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line."""
+        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line.
+
+        ``layout`` is where the numbers lie in memory, on which the order of the sum depends.
+        """
         kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
         groups = self.answers.in_groups()
         if groups is not None:
             parts = [
                 self._copy(book, those & kept).sum_up(
-                    use, in_pairs=in_pairs, scale=scale, kind=kind
+                    use, in_pairs=in_pairs, scale=scale, kind=kind, layout=layout
                 )
                 for those, book in groups
                 if (those & kept).any()
@@ -363,7 +367,8 @@ class RealColumn(RecordStorage):
         kept_here = None if self.kept is None else self.kept.tobytes()
         # Added up in another way it is another number, in its last digits.
         order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
-        answer = self.answers.of_recipe((order, self.recipe, kept_here), low, high, rounding)
+        placed = order, layout or self.is_strided
+        answer = self.answers.of_recipe((placed, self.recipe, kept_here), low, high, rounding)
         if self.ball is not None:
             ball = self.ball
             self.answers.note_ball((ball.key, kept_here), answer.number, ball)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,17 +43,27 @@ class RealMatrix(RecordStorage):
         Of the same records.
     made_of
         Recipes of the columns that these are the squares (2), or the absolute values (1) of.
+    layout
+        Of what they were made, in words that tell where they lie in memory.
     """
 
-    __slots__ = ("columns", "made_of")
+    __slots__ = ("columns", "layout", "made_of")
+
+    #: Makes rows of 32 bits of these, and joins columns of 32 bits (``single_matrix``).
+    in_32_bits: ClassVar[Any]
+    of_singles: ClassVar[tuple[type, Callable[[list[Any]], Any]]]
 
     leads = True
     advice = ADVICE
 
     def __init__(
-        self, columns: list[RealColumn], made_of: tuple[int, tuple[Recipe, ...]] | None = None
+        self,
+        columns: list[RealColumn],
+        made_of: tuple[int, tuple[Recipe, ...]] | None = None,
+        layout: tuple[Any, ...] = (),
     ) -> None:
         self.columns = columns
+        self.layout = layout
         self.made_of = made_of
         self.branching = columns[0].branching
         self.dtype = np.dtype(np.float64)
@@ -62,6 +72,11 @@ class RealMatrix(RecordStorage):
     def recipes(self) -> tuple[Recipe, ...]:
         """Of the columns."""
         return tuple(column.recipe for column in self.columns)
+
+    @property
+    def where(self) -> tuple[Any, ...]:
+        """Where the numbers lie, of all columns: on it depends in which order they are added."""
+        return self.layout, self.recipes
 
     # ---- storage
 
@@ -76,13 +91,16 @@ class RealMatrix(RecordStorage):
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:
-        return RealMatrix(self.columns, self.made_of)
+        return RealMatrix(self.columns, self.made_of, ("copied", str(order), self.layout))
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
         mask = column_of(index)
         if mask is not None:
             made = [column.entries_at(index).storage for column in self.columns]
-            return SymbolicArray(RealMatrix(made))
+            return SymbolicArray(RealMatrix(made, layout=("selected", self.layout)))
         is_pair = type(index) is tuple and len(index) == 2
         if not is_pair or any(issubclass(type(part), Symbolic) for part in index):
             return self.refuse("an index")
@@ -95,11 +113,12 @@ class RealMatrix(RecordStorage):
             return self.refuse("an index beyond the columns")
         if np.ndim(numbers) == 0:
             chosen = self.columns[int(numbers)].copied(None)
-            chosen.is_strided = True
+            chosen.is_strided = ("column", int(numbers), self.where)
             return SymbolicArray(chosen)
         if numbers.ndim != 1 or not len(numbers):
             return self.refuse("an index")
-        return SymbolicArray(RealMatrix([self.columns[k] for k in numbers.tolist()]))
+        chosen_ones = [self.columns[k] for k in numbers.tolist()]
+        return SymbolicArray(RealMatrix(chosen_ones, layout=("columns", str(place), self.where)))
 
     # ---- entry by entry
 
@@ -120,7 +139,8 @@ class RealMatrix(RecordStorage):
         if not all(_are_alike(part) for part in parts):
             return self.refuse(f"{use} of other records")
         made = [_leading(part).answer_ufunc(ufunc, tuple(part)).storage for part in parts]
-        return SymbolicArray(RealMatrix(made, _made_of(ufunc, inputs)))
+        layout = ("made", *(_layout_of(operand) for operand in inputs))
+        return SymbolicArray(RealMatrix(made, _made_of(ufunc, inputs), layout))
 
     # ---- functions
 
@@ -136,7 +156,7 @@ class RealMatrix(RecordStorage):
         """The sums of the columns, added up in an order that is not known."""
         totals = []
         for column in self.columns:
-            total = column.sum_up(use, in_pairs=False)
+            total = column.sum_up(use, in_pairs=False, layout=self.where)
             if scale != 1 and is_symbolic(total):
                 total = AlignedValue(total.run, total.form * scale, total.kind, 1)
             totals.append(total)
@@ -157,6 +177,11 @@ def _with_columns(value: Any, use: str) -> Any:
     if column is None or column.table.ndim != 2:
         return value
     return SymbolicArray(as_real(column, use))
+
+
+def _layout_of(value: Any) -> tuple[Any, ...]:
+    is_rows = type(value) is SymbolicArray and type(value.storage) is RealMatrix
+    return value.storage.layout if is_rows else ()
 
 
 def _width(value: Any) -> int | None:
@@ -341,6 +366,10 @@ def join_columns(arrays: list[SymbolicArray], *, is_strided: bool = False) -> Sy
     """Rows of columns of the same records; None where they are not followed side by side."""
     if any(type(array.storage) is RealColumn for array in arrays):
         return _real_rows([array.storage for array in arrays])
+    kind, joined = RealMatrix.of_singles
+    if all(type(array.storage) is kind for array in arrays):
+        rows: SymbolicArray | None = joined([array.storage for array in arrays])
+        return rows
     columns = [column for array in arrays if (column := column_of(array)) is not None]
     if len(columns) < len(arrays) or any(part.is_off for part in columns):
         return None

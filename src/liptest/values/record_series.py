@@ -20,6 +20,7 @@ import numpy as np
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
+from liptest.values.named_groups import Unfilled, has_zero, named_keys
 from liptest.values.of_pandas import OfPandas, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 
@@ -168,8 +169,12 @@ class RecordSeries(_Series):
         known = as_dict(values) if is_series(values) else values
         if type(known) is not dict:
             return self.refuse(".map", "give it a dict that has a number for every entry")
-        self._check_not_empty(".map")
-        return self.looked_up(known, ".map")
+        return self.mapped(known, ".map")
+
+    def mapped(self, known: dict[Any, Any], use: str) -> Any:
+        """``looked_up``, of all records."""
+        self._check_not_empty(use)
+        return self.looked_up(known, use)
 
     def _check_not_empty(self, use: str) -> None:
         """Refuse names of a selection: what pandas makes of none of them are texts, not numbers."""
@@ -242,6 +247,16 @@ class RecordSeries(_Series):
     def dropna(self) -> Any:
         """Itself, as ``fillna``."""
         return self
+
+    def isna(self) -> Any:
+        """False for each record, as ``fillna``."""
+        return self.like(np.less(self.array, self.array))
+
+    def notna(self) -> Any:
+        """True for each record, as ``fillna``."""
+        return ~self.isna()
+
+    isnull, notnull = isna, notna
 
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
         """The column as an array, of another type perhaps."""
@@ -323,9 +338,7 @@ class RecordSeries(_Series):
         self, normalize: bool = False, sort: bool = True, ascending: bool = False
     ) -> Any:
         """How many records have each value."""
-        if normalize is not False:
-            return ByKey((self,), self, lambda chosen: chosen.count() / self.count())
-        return ByKey((self,), self, lambda chosen: chosen.count())
+        return ByKey((self,), self, self._counting(normalize))
 
     def agg(self, func: Any = None) -> Any:
         """What a name says: "sum", "mean", "count", "nunique", or several of them."""
@@ -367,11 +380,18 @@ class RecordSeries(_Series):
             masks[-1] |= self == edges[-1].item()
         return BinSeries(dict(zip(list(binned.categories), masks, strict=True)), self.name)
 
-    def crossed_with(self, columns: Any) -> Any:
-        """``pandas.crosstab``: how many records have each pair of entries."""
+    def crossed_with(self, columns: Any, normalize: Any = False) -> Any:
+        """``pandas.crosstab``: how many records have each pair of entries, or which share."""
         if type(columns) is not RecordSeries:
             return self.refuse("pandas.crosstab with what is not a column of the same frame")
-        return ByKey.crossed(ByKey((self, columns), self, lambda chosen: chosen.count()))
+        if normalize not in (True, False):
+            return self.refuse("pandas.crosstab with shares of private numbers of records")
+        return ByKey.crossed(ByKey((self, columns), self, self._counting(normalize)))
+
+    def _counting(self, normalize: bool) -> Callable[[Any], Any]:
+        if normalize:
+            return lambda chosen: chosen.count() / self.count()
+        return lambda chosen: chosen.count()
 
     def dummies(self) -> Any:
         """``pandas.get_dummies``."""
@@ -580,9 +600,10 @@ class Located(OfPandas):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is tuple and len(key) == 2 and self._of.has_columns:
-            rows, columns = key
+            rows, columns = _made_of(self._of, key[0]), key[1]
             frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
             return frame[columns]
+        key = _made_of(self._of, key)
         if not isinstance(key, OfPandas):
             return self.refuse(".loc")
         return self._of[key]
@@ -591,6 +612,12 @@ class Located(OfPandas):
         if type(key) is not tuple or len(key) != 2 or not self._of.has_columns:
             self.refuse("an assignment to rows", "name a column: frame.loc[condition, 'x'] = 0")
         self._of.set_some(*key, value)
+
+
+def _made_of(of: Any, condition: Any) -> Any:
+    """A condition, which may be a function of the frame."""
+    is_function = callable(condition) and not isinstance(condition, OfPandas)
+    return condition(of) if is_function else condition
 
 
 class ByKey(_Series):
@@ -643,58 +670,15 @@ class ByKey(_Series):
 
     def unstack(self, level: Any = -1, fill_value: Any = None) -> Any:
         """Of two columns the first as rows, the second as columns."""
-        if level != -1 or not has_zero(fill_value) or len(self._by) != 2:
-            return self.refuse(".unstack without fill_value=0", ".unstack(fill_value=0)")
-        return self.crossed(self)
+        if level != -1 or not (fill_value is None or has_zero(fill_value)) or len(self._by) != 2:
+            return self.refuse(".unstack with these arguments", ".unstack(fill_value=0)")
+        return self.crossed(self, is_filled=fill_value is not None)
 
     def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
         keys = named_keys(self, index)
         if fill_value is None:
-            return _Unfilled(self, keys)
+            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
         if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
         return KeyedSeries.of({key: self.answer_of(key) for key in keys})
-
-
-class _Unfilled(OfPandas):
-    """Answers of named groups, nan for those that do not occur."""
-
-    __slots__ = ("_keys", "_of")
-
-    kind = object
-    described = "answers that are nan for groups that do not occur,"
-    advice = ".reindex(KEYS, fill_value=0), or .reindex(KEYS).fillna(0)"
-
-    def __init__(self, of: ByKey, keys: list[Any]) -> None:
-        self._of, self._keys = of, keys
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("reindex without fill_value=0")
-
-    def fillna(self, value: Any) -> Any:
-        """0 for groups that do not occur; floats, as soon as one of them does not."""
-        if not has_zero(value):
-            return self.refuse(".fillna with another number than 0")
-        found = self._of.reindex(self._keys, fill_value=0)
-        return found.astype(float)
-
-
-def has_zero(value: Any) -> bool:
-    """Whether what stands for a missing answer is 0."""
-    return type(value) in (int, float) and value == 0
-
-
-def named_keys(of: OfPandas, index: Any) -> list[Any]:
-    """Keys that the program names, each once."""
-    if is_symbolic(index):
-        of.refuse(".reindex with keys that depend on the data")
-    keys = list(index)
-    if len(set(keys)) < len(keys):
-        of.refuse(".reindex with a key twice")
-    return keys

@@ -149,8 +149,8 @@ class SingleColumn(RecordStorage):
             return self.refuse(f"numpy.{function.__name__}")
         return answer
 
-    def sum_up(self, use: str, *, in_pairs: bool, mean: bool = False) -> Any:
-        """The answer; ``in_pairs`` is whether NumPy adds along one line."""
+    def sum_up(self, use: str, *, in_pairs: bool, mean: bool = False, layout: Any = None) -> Any:
+        """The answer; ``in_pairs`` and ``layout`` as those of a ``RealColumn``."""
         column, book = self.column, self.column.answers
         if book.in_groups() is not None or has_known(column.recipe):
             return self.refuse(f"{use} of groups, or of numbers that were released,")
@@ -168,7 +168,8 @@ class SingleColumn(RecordStorage):
         )
         kept_here = None if column.kept is None else column.kept.tobytes()
         how = "mean" if mean else "sum"
-        recipe = f"{how} in 32 bits, {use}, {in_pairs}", column.recipe, kept_here
+        order = f"{how} in 32 bits, {use}, {in_pairs}", layout or column.is_strided
+        recipe = order, column.recipe, kept_here
         answer = book.of_recipe(recipe, low, high, rounding)
         total = total_in_32_bits(column.branching.noise, answer, rounding)
         scale = Fraction(1, book.read_length()) if mean else Fraction(1)

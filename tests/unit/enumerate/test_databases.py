@@ -51,6 +51,29 @@ def test_verdicts_on_small_tables() -> None:
     assert "given that queries answer as sqlite does" in str(verdict)
 
 
+WEIGHTED = (
+    "SELECT SUM(w * age) FROM data JOIN (VALUES ('north', 2), ('south', 1)) AS t(region, w) "
+    "USING (region)"
+)
+
+
+def weighted(con: Any, rng: Any) -> Any:
+    return (con.execute(WEIGHTED).fetchone()[0] or 0) + rng.laplace(scale=4)
+
+
+def too_little_noise(con: Any, rng: Any) -> Any:
+    return (con.execute(WEIGHTED).fetchone()[0] or 0) + rng.laplace(scale=2)
+
+
+@pytest.mark.slow
+def test_a_join_with_constants_on_small_tables() -> None:
+    for function, decision, loss in ((weighted, "YES", 1.0), (too_little_noise, "NO", 2.0)):
+        mechanism = lt.mechanism(frame="duckdb")(function)
+        verdict = lt.check_privacy(mechanism, SMALL, epsilon=1, floats="ideal")
+        assert verdict.decision == decision
+        assert verdict.largest_loss == pytest.approx(loss)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("frame", ["sqlite", "duckdb"])
 def test_all_engines_agree(frame: str) -> None:
@@ -220,6 +243,9 @@ REFUSED = {
     "SELECT load_extension('a')": "the function 'load_extension'",
     "WITH RECURSIVE a AS (SELECT randomblob(3)) SELECT * FROM a": "the function 'randomblob'",
     "SELECT * FROM read_csv('a.csv')": "the function 'read_csv'",
+    "SELECT a FROM (SELECT 1) AS t(a, 2)": "'a', which is not a column",
+    "SELECT random(a) FROM (SELECT 1) AS random(a)": "the function 'random'",
+    "SELECT x FROM (SELECT 1) AS t(a)": "'x', which is not a column",
 }
 
 
@@ -240,6 +266,8 @@ def test_statements_that_do_more_than_read_are_refused(statement: str) -> None:
         "SELECT r, row_number() OVER (PARTITION BY r ORDER BY age) AS place FROM few",
         "SELECT CASE WHEN age > :low THEN 1 ELSE 0 END FROM data -- random()",
         'SELECT "age", age::double precision, CAST(age AS REAL) FROM data JOIN data b USING (age)',
+        "SELECT SUM(w * age) FROM data JOIN (VALUES ('north', 2)) AS t(region, w) USING (region)",
+        'SELECT r FROM (VALUES (1), (2)) t("r")',
         "SELECT count(*) FILTER (WHERE age >= ?2) FROM (SELECT age FROM data) x /* now() */;",
     ],
 )

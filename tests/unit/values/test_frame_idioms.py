@@ -81,6 +81,31 @@ def local_limit(frame: Any) -> Any:
     return len(frame.query("age > @limit and region in @names"))
 
 
+def unfilled(frame: Any, *, first: bool = False, **options: Any) -> Any:
+    found = frame.pivot_table(index="region", columns="member", values="age", **options)
+    found = found.fillna(0) if first else found
+    return found.reindex(index=REGIONS, columns=[0, 1]).fillna(0)
+
+
+def of_one_key(frame: Any, how: Any) -> Any:
+    found = frame.pivot_table(index=["region"], values="age", aggfunc=how)
+    return found.reindex(REGIONS).fillna(0)["age"]
+
+
+def in_two_levels(frame: Any) -> Any:
+    groups = frame.groupby("region").agg({"age": ["sum", "count"], "member": "sum"})
+    return groups.reindex(REGIONS, fill_value=0)
+
+
+def in_texts(frame: Any) -> Any:
+    return frame.assign(n=frame["region"].str.len(), up=frame["region"].str.upper())
+
+
+def shares(frame: Any) -> Any:
+    found = pd.crosstab(frame["region"], frame["member"], normalize=True)
+    return found.reindex(index=REGIONS, columns=[0, 1], fill_value=0)
+
+
 EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "nothing missing": lambda f: f.dropna(subset=["age"]).dropna(how="all")["age"].sum(),
     "written after dropna": lambda f: with_array(f.dropna(subset="age"))["half"].sum(),
@@ -143,6 +168,35 @@ EXPRESSIONS: dict[str, Callable[[Any], Any]] = {
     "crosstab": lambda f: crossed(f).to_numpy()[1, 1],
     "crosstab of a column": lambda f: crossed(f)[1]["north"],
     "pivot table": lambda f: pivoted(f).loc["north", 1],
+    "pivot table filled later": lambda f: unfilled(f, aggfunc="sum").loc["north", 1],
+    "pivot table of counts filled": lambda f: unfilled(f, aggfunc="count")[0]["south"],
+    "pivot table filled at first": lambda f: unfilled(f, aggfunc="sum", first=True)[1]["north"],
+    "pivot table filled twice": lambda f: unfilled(f, aggfunc="sum", fill_value=0)[1]["south"],
+    "unstacked and filled": lambda f: (
+        in_two_columns(f).unstack().reindex(index=REGIONS, columns=[0, 1]).fillna(0).loc["south", 1]
+    ),
+    "two levels": lambda f: in_two_levels(f)[("age", "sum")]["north"],
+    "one of two levels": lambda f: in_two_levels(f)["age"]["count"]["south"],
+    "all of two levels": lambda f: in_two_levels(f).to_dict()[("member", "sum")]["north"],
+    "length of texts": lambda f: in_texts(f)["n"].clip(0, 4).sum(),
+    "upper texts": lambda f: (in_texts(f)["up"] == "NORTH").sum(),
+    "starts of texts": lambda f: f["region"].str.startswith("n").sum(),
+    "letters of texts": lambda f: (f["region"].str[0] == "s").sum(),
+    "gaps": lambda f: f["age"].isna().sum() + f["region"].notna().sum(),
+    "no gaps": lambda f: f[f["age"].notnull()]["age"].sum(),
+    "sum of rows": lambda f: f[["age", "member"]].sum(axis=1).clip(0, 4).sum(),
+    "eval": lambda f: f.eval("age * 2 - member").sum(),
+    "eval of a ratio": lambda f: f.eval("(age + 1) / 4").sum(),
+    "eval of a new column": lambda f: f.eval("z = 3 * age + member")["z"].sum(),
+    "eval of a condition": lambda f: f.eval("age > 3 & member == 1").sum(),
+    "query of arithmetic": lambda f: len(f.query("age + 2 * member > @LIMIT + 1")),
+    "query of a difference": lambda f: f.query("3 <= age - member < 9")["age"].sum(),
+    "condition as a function": lambda f: f[lambda g: g["age"] > 3]["age"].sum(),
+    "rows by a function": lambda f: f.loc[lambda g: g["member"] == 1, "age"].sum(),
+    "join": lambda f: f.join(PUBLIC.set_index("region"), on="region")["weight"].sum(),
+    "merge of named keys": lambda f: pd.merge(f, PUBLIC, left_on="region", right_on="region")[
+        "weight"
+    ].sum(),
     "pivot table of counts": lambda f: pivoted(f, "count").loc["north", 0],
     "dummies": lambda f: pd.get_dummies(f["region"]).sum().reindex(REGIONS, fill_value=0)["south"],
     "merge": lambda f: f.merge(PUBLIC, on="region", how="left")["weight"].sum(),
@@ -163,7 +217,10 @@ def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
 
 
 NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "query of arithmetic": (lambda f: len(f.query("age + 1 > 3")), r"\.query with 'age \+ 1'"),
+    "query of powers": (lambda f: len(f.query("age ** 2 > 3")), r"\.query with 'age \*\* 2'"),
+    "query of names": (lambda f: len(f.query("region + region > 3")), r"\.query with 'region \+"),
+    "eval of two lines": (lambda f: f.eval("a = age\nb = age"), r"\.eval with a text"),
+    "eval of nothing": (lambda f: f.eval("age +"), r"\.eval with a text"),
     "query of a method": (lambda f: len(f.query("region.isin(['north'])")), r"\.query with"),
     "query of a sum": (lambda f: len(f.query("age > @f.age.sum()")), r"\.query with"),
     "query of nothing": (lambda f: len(f.query("age >")), r"not an expression"),
@@ -192,10 +249,51 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda f: pd.crosstab(f["region"], f["member"], margins=True).sum(),
         r"crosstab",
     ),
-    "pivot table without 0": (
-        lambda f: f.pivot_table(index="region", columns="member", values="age", aggfunc="sum"),
-        r"without fill_value=0",
+    "pivot table with gaps": (
+        lambda f: (
+            f.pivot_table(index="region", columns="member", values="age", aggfunc="sum")
+            .reindex(index=REGIONS, columns=[0, 1])
+            .to_numpy()
+            .sum()
+        ),
+        r"write|\.fillna\(0\)",
     ),
+    "gaps in cells only": (
+        lambda f: (
+            f.pivot_table(index="region", columns="member", values="age", aggfunc="sum")
+            .reindex(index=REGIONS, columns=[0, 1], fill_value=0)
+            .loc["north", 1]
+        ),
+        r"\.fillna\(0\)",
+    ),
+    "pivot table by columns": (
+        lambda f: f.pivot_table(columns="region", values="age", aggfunc="sum"),
+        r"name a column for index",
+    ),
+    "pivot table of listed values": (
+        lambda f: f.pivot_table(
+            index="region", columns="member", values=["age"], aggfunc="sum", fill_value=0
+        ),
+        r"name one column",
+    ),
+    "pivot table of some rows": (
+        lambda f: of_one_key(f[f["age"] > 3], "sum")["north"],
+        r"there may be no rows",
+    ),
+    "texts of some": (
+        lambda f: f[f["age"] > 3]["region"].str.len().sum(),
+        r"of selected names",
+    ),
+    "split texts": (lambda f: f["region"].str.split("o"), r"\.split"),
+    "sum with numbers": (lambda f: f["age"].sum(min_count=1), r"leave out min_count"),
+    "sum over another axis": (lambda f: f[["age", "member"]].sum(axis=2), r"another axis"),
+    "sums of truths": (lambda f: f.assign(a=f["age"] > 3).sum(axis=1), r"add its columns"),
+    "mode": (lambda f: f["region"].mode()[0], r"\.idxmax\(\) of the noisy counts"),
+    "quantile": (lambda f: f["age"].quantile(0.5), r"look for it in the noisy counts"),
+    "spread": (lambda f: f["age"].std(), r"add noise to the sums of the columns"),
+    "order": (lambda f: f.sort_values("age"), r"places in an order depend on all rows"),
+    "mean of groups": (lambda f: f.groupby("region")["age"].mean(), r"sum and count each group"),
+    "concatenated": (lambda f: pd.concat([f, f])["age"].sum(), r"a function of pandas"),
     "columns that occur": (lambda f: pd.get_dummies(f["region"])["north"].sum(), r"occurs"),
     "merge of a key twice": (
         lambda f: len(f.merge(pd.concat([PUBLIC, PUBLIC]), on="region")),
@@ -236,10 +334,17 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
     assert "test_frame_idioms.py" in reason, reason
 
 
-def test_shares_of_a_public_number_of_rows() -> None:
-    def share(frame: Any) -> Any:
-        return frame["region"].value_counts(normalize=True).reindex(REGIONS, fill_value=0)["north"]
+OF_PUBLIC_SIZE: list[Callable[[Any], Any]] = [
+    lambda f: of_one_key(f, "sum")["north"],
+    lambda f: of_one_key(f, len)["south"],
+    lambda f: f["region"].value_counts(normalize=True).reindex(REGIONS, fill_value=0)["north"],
+    lambda f: shares(f).loc["south", 1],
+]
 
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", OF_PUBLIC_SIZE)
+def test_a_public_number_of_rows(share: Callable[[Any], Any]) -> None:
     table = TABLES["replace"]
     assert math.isclose(price_of(share, table), change_of(share, table), rel_tol=1e-9)
 

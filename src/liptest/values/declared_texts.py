@@ -1,0 +1,58 @@
+"""``series.str``: what pandas makes of each name that a column may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liptest.values.branching import Branching
+from liptest.values.of_pandas import OfPandas
+from liptest.values.record_series import RecordSeries
+
+# Of each name a text, a number or a truth, whatever the other rows hold.
+_FOLLOWED = frozenset(
+    {
+        *("capitalize", "casefold", "contains", "count", "endswith", "fullmatch", "len", "lower"),
+        *("lstrip", "match", "replace", "rstrip", "slice", "startswith", "strip", "title", "upper"),
+    }
+)
+
+
+class DeclaredTexts(OfPandas):
+    """``.str`` of a column of names."""
+
+    __slots__ = ("_of",)
+
+    kind = object
+    advice = "make a column of texts with .map({..}), with an entry for every name"
+
+    def __init__(self, of: RecordSeries) -> None:
+        self._of = of
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOLLOWED or self._of.names is None:
+            return super().__getattr__(name)
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            return self._made(name, arguments, options)
+
+        return method
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._made("__getitem__", (key,), {}) if self._of.names else self.refuse("an index")
+
+    def _made(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What pandas makes of a series of all names."""
+        import pandas
+
+        assert self._of.names is not None
+        names = list(self._of.names)
+        found = getattr(pandas.Series(names).str, name)(*arguments, **options).tolist()
+        return self._of.mapped(dict(zip(names, found, strict=True)), f".str.{name}")
+
+
+RecordSeries.str = property(DeclaredTexts)  # type: ignore[attr-defined]
