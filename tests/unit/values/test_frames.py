@@ -164,7 +164,7 @@ WORDS = {
     "write": r"an assignment",
     "clip by data": r"not constants",
     "unknown function": r"numpy\.nanmedian",
-    "an option that is not taken": "takes known numbers only, and raised TypeError",
+    "an option that is not taken": r"leave out inplace",
     "numbers of 32 bits": r"truediv, in 32 bits and without noise",
     "all of it": r"numpy\.array",
     "another operator": r"an operator of names",
