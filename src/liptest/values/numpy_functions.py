@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -28,6 +29,7 @@ from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, fille
 from liptest.values.booleans import decide, truth_of
 from liptest.values.closeness import is_close
 from liptest.values.faults import raises_as_numpy
+from liptest.values.lines import asked_at
 from liptest.values.ordering import MOST_SORTED, order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
@@ -464,6 +466,19 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     return array_of(branching, filled(ranked, cells.shape, object), np.dtype(np.intp))
 
 
+@follows(np.argpartition, np.partition)
+def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
+    if not _is_followed(cells_of(array)):
+        return _NOT
+    line = asked_at(sys._getframe(1))
+    branching = first_symbolic((array,)).branching
+    return branching.unsupported(
+        f"numpy.partition or argpartition of noisy numbers ({line}), whose order within the parts "
+        f"is not known",
+        "write np.argsort(noisy)[::-1][:k], or np.sort",
+    )
+
+
 @follows(np.searchsorted)
 def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
@@ -639,7 +654,7 @@ def _shares_memory(*values: Any, **options: Any) -> Any:
 CONCRETISED = frozenset(
     {
         *("alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
-        *("argpartition", "array2string", "array_equiv", "array_repr", "array_str", "average"),
+        *("array2string", "array_equiv", "array_repr", "array_str", "average"),
         *("bincount", "block", "can_cast", "choose", "common_type", "convolve", "corrcoef"),
         *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
         *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
@@ -650,7 +665,7 @@ CONCRETISED = frozenset(
         *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),
         *("nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin"),
         *("nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ones"),
-        *("outer", "packbits", "pad", "partition", "percentile", "piecewise", "poly"),
+        *("outer", "packbits", "pad", "percentile", "piecewise", "poly"),
         *("polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub"),
         *("polyval", "prod", "rot90", "product", "ptp", "quantile", "ravel_multi_index", "roots"),
         *("select", "setdiff1d", "setxor1d", "sinc", "sometrue", "sort_complex", "std"),

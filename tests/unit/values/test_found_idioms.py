@@ -77,6 +77,19 @@ def test_of_plain_numbers_the_norm_is_that_of_numpy() -> None:
     assert verdict.decision == "YES"
 
 
+def mean_by_shape(frame: Any, rng: Any) -> float:
+    ages = frame["age"]
+    return float(ages.sum() / ages.shape[0] + rng.laplace(0, 100 / ages.size))
+
+
+@pytest.mark.parametrize(("relation", "decision"), [("replace", "YES"), ("add_remove", "NO")])
+def test_the_shape_of_a_column_is_the_number_of_rows(relation: str, decision: str) -> None:
+    more = {} if relation == "replace" else {"relation": relation}
+    people = lt.Table({"age": lt.Integer(0, 100)}, rows=200, **more)
+    verdict = lt.check_privacy(lt.mechanism(mean_by_shape), people, epsilon=1.0, floats="ideal")
+    assert verdict.decision == decision
+
+
 def weight_against_uniform(data: Any, rng: Any) -> int:
     counts = np.bincount(data, minlength=3).astype(float)
     counts -= counts.max()
@@ -103,3 +116,14 @@ def test_records_in_their_order_are_not_compared_without_an_end() -> None:
     verdict = lt.check_privacy(lt.mechanism(count_below), GROUPS, epsilon=1.0, floats="ideal")
     assert "RecursionError" not in verdict.reason
     assert "the records in their order" in verdict.reason
+
+
+def largest_three(answers: Any, rng: Any) -> list[int]:
+    noisy = answers + rng.laplace(0, 6.0, size=len(answers))
+    return sorted(np.argpartition(noisy, -3)[-3:].tolist())
+
+
+def test_what_to_write_for_a_partition_is_said() -> None:
+    verdict = lt.check_privacy(lt.mechanism(largest_three), lt.Answers(5), epsilon=1.0)
+    assert verdict.decision == "INCONCLUSIVE"
+    assert "write np.argsort(noisy)" in verdict.reason
