@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.enumerate.access_tracking import WHOLE, Read, Reads, TrackedArray, Transcripts
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.choice_tree import MAX_LEAVES, ChoiceTree, differing
+from liptest.enumerate.choice_tree import MAX_CUTS, MAX_LEAVES, ChoiceTree, differing
 from liptest.enumerate.draw_logs import RecordedDraws, ReplayedDraws, handed
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.kept_state import is_looked_at
@@ -166,10 +166,17 @@ class RaisingTree(ChoiceTree):
 
     __slots__ = ()
 
+    def _goes_nowhere(self) -> bool:
+        return self._cuts >= MAX_CUTS
+
     def _leaf_of(self, output: Output) -> Output:
         if not isinstance(output, Raised):
             self.fail(MechanismError(f"{self.name}: it answers"))
         return super()._leaf_of(output)
+
+
+# Choices of the one run of which only matters that it answers.
+_MOST_CHOICES = 1 << 17
 
 
 class QuickTree(ChoiceTree):
@@ -177,6 +184,9 @@ class QuickTree(ChoiceTree):
 
     SECONDS_A_RUN = 1.0
     __slots__ = ()
+
+    def _goes_nowhere(self) -> bool:
+        return True  # the one run that counts was cut off
 
 
 class RealDraws(np.random.Generator):
@@ -206,7 +216,8 @@ class Enumeration:
     def answers_once(self, argument: NDArray[Any], session: Session) -> bool:
         """Whether one run with real random numbers answers: plain code is fast with such."""
         rng = RealDraws(_BITS(0))
-        rng._tree = QuickTree(self.name, max_leaves=1)
+        # Many records may make many choices: this is the only path that is walked.
+        rng._tree = QuickTree(self.name, max_leaves=1, max_choices=_MOST_CHOICES)
         session.follow(rng._tree)
         data = handed(argument)
         run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)

@@ -21,6 +21,7 @@ from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.values.array import SymbolicArray
 from liptest.values.noise import AnyNoise
 from liptest.values.protocol import current, is_symbolic
+from liptest.values.uniform import UniformValue
 
 _BUILTINS = ("float", "int", "isinstance")
 # Code with these may look at names that are not written down.
@@ -59,7 +60,11 @@ def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     if type(value) is SymbolicArray and value.storage.stays_symbolic and value.size == 1:
         value = value.cells.item()
     value = current(value)
-    return value.typed(kind) if is_symbolic(value) and value.stays_symbolic else None
+    if not is_symbolic(value):
+        return None
+    # Between two floats of the grid there is nothing to branch over.
+    is_real = issubclass(type(value), UniformValue) and kind is float and not value.is_discrete
+    return value.typed(kind) if value.stays_symbolic or is_real else None
 
 
 # Loops over many records call them with numbers that are known.

@@ -1,7 +1,8 @@
 """Loops and calls written as ``for value in data`` and comprehensions, where they mean the same.
 
 ``for i in range(len(data))`` with ``data[i]``, of the function's own data, whose length all rows
-share; ``for i, value in enumerate(data)`` with an index that is not used; ``list(map(f, data))``.
+share; ``for i, value in enumerate(data)`` with an index that is not used; ``list(map(f, data))``,
+``sum(f(value) for value in data)`` and the like.
 """
 
 from __future__ import annotations
@@ -13,12 +14,29 @@ from typing import Any
 
 from liptest.enumerate.function_source import names_assigned, names_read, parameters_of
 
+#: Functions that walk all of what they are given, before anything else is done.
+_WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
+_BUILTINS = _WALKING | {"enumerate", "range", "len", "map"}
+
+
+def with_lists(definition: ast.FunctionDef, function: FunctionType) -> ast.FunctionDef:
+    """``sum(f(value) for value in data)`` and ``sum(map(f, data))`` as sums of lists."""
+    made = copy.copy(definition)
+    lists = _Lists(_plain_names(function))
+    made.body = [lists.visit(copy.deepcopy(node)) for node in definition.body]
+    return made
+
+
+def _plain_names(function: FunctionType) -> set[str]:
+    """Names that stand for the functions of Python."""
+    code = function.__code__
+    taken = {*function.__globals__, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    return set(_BUILTINS - taken)
+
 
 def simplified(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
     """Copies of statements with plain loops; those that cannot be are as they were."""
-    taken = {*function.__globals__, *function.__code__.co_varnames, *function.__code__.co_freevars}
-    taken |= set(function.__code__.co_cellvars)
-    plain = {"enumerate", "range", "len", "map", "list", "tuple"} - taken
+    plain = _plain_names(function)
     data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
     made = []
     for place, node in enumerate(body):
@@ -26,7 +44,7 @@ def simplified(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
         statement: ast.stmt = copy.deepcopy(node)
         if isinstance(statement, ast.For):
             statement = _without_index(statement, others, plain, data)
-        made.append(_Maps(plain).visit(statement))
+        made.append(_Lists(plain).visit(statement))
     return made
 
 
@@ -102,18 +120,20 @@ class _Entries(ast.NodeTransformer):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
-class _Maps(ast.NodeTransformer):
-    """``list(map(f, values))`` as a comprehension."""
+class _Lists(ast.NodeTransformer):
+    """What a function walks at once as a comprehension that makes a list."""
 
     def __init__(self, plain: set[str]) -> None:
         self.plain = plain
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        name = _called(node)
-        if name not in {"list", "tuple"} & self.plain or len(node.args) != 1 or node.keywords:
+        if _called(node) not in _WALKING & self.plain or len(node.args) != 1:
             return node
         inner = node.args[0]
+        if isinstance(inner, ast.GeneratorExp):
+            node.args = [ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)]
+            return node
         is_map = isinstance(inner, ast.Call) and _called(inner) == "map" and "map" in self.plain
         if not is_map or len(inner.args) != 2 or inner.keywords:  # type: ignore[attr-defined]
             return node

@@ -139,9 +139,12 @@ def analyse_entry(entry: ast.expr, comprehension: ast.comprehension) -> RecordCo
 
 
 @lru_cache(maxsize=1 << 8)  # once, not in each run
-def analyse_function(definition: FunctionNode) -> RecordCode:
-    """A function that is called for one record. Raises NotAlike."""
-    parameters = set(parameters_of(definition.args))
+def analyse_function(definition: FunctionNode, *, is_method: bool = False) -> RecordCode:
+    """A function that is called for one record. Raises NotAlike.
+
+    The first parameter of a method is a name of outside: the object that it is asked of.
+    """
+    parameters = set(parameters_of(definition.args)[is_method:])
     code = RecordCode()
     if isinstance(definition, ast.Lambda):
         _Walk(code, local=parameters, targets=set()).expression(
@@ -416,12 +419,19 @@ class _Walk:
 
 
 def _is_fresh(value: ast.expr | None) -> bool:
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
-        return isinstance(value.left, ast.List) or isinstance(value.right, ast.List)
+    # Of numbers, texts, lists and arrays, and there is nothing else, an operation makes new ones.
+    if isinstance(value, ast.BinOp):
+        return True
     if isinstance(value, ast.Call) and not any(keyword.arg == "copy" for keyword in value.keywords):
         chain = _chain(value.func)
-        return chain is not None and chain[-1] in FRESH_CALLS
+        is_array = chain is not None and chain[-1] in DRAWS and _has_size(value)
+        return is_array or (chain is not None and chain[-1] in FRESH_CALLS)
     return isinstance(value, _FRESH)
+
+
+def _has_size(call: ast.Call) -> bool:
+    """Whether an array is drawn: NumPy alone takes the option."""
+    return any(keyword.arg == "size" for keyword in call.keywords)
 
 
 def _is_new_number(value: ast.expr | None, targets: set[str]) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.function_source import definition_of
+from liptest.enumerate.plain_objects import attribute_in_place, is_plain_object
 from liptest.enumerate.record_code import (
     DRAWS,
     FRESH_CALLS,
@@ -54,6 +55,8 @@ _MOST_ARGUMENTS = {"clip": 3, "where": 3, "full": 3, "arange": 3, "linspace": 3}
 _MATHS = (math, cmath)
 _RANDOM = (random, secrets, np.random)
 _MISSING = object()
+# Code that was looked through, and the number of the object whose method it is.
+_Seen = tuple[CodeType, int | None]
 
 
 def check_record_code(code: RecordCode, lookup: Lookup) -> Iterator[Any]:
@@ -81,7 +84,7 @@ def _content(value: Any) -> bytes:
     return pickle.dumps(value)
 
 
-def _checked(code: RecordCode, lookup: Lookup, done: set[CodeType]) -> Iterator[Any]:
+def _checked(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
     for chain, what in code.asked:
         value = _resolved(chain, lookup)
         if what == "len" and not is_of_rows(value):
@@ -99,9 +102,12 @@ def _resolved(chain: Chain, lookup: Lookup) -> Any:
     """What a name with attributes is: of modules only are attributes looked up."""
     value = lookup(chain[0])
     for name in chain[1:]:
-        if not isinstance(value, ModuleType):
+        if isinstance(value, ModuleType):
+            value = getattr(value, name, _MISSING)
+        elif is_plain_object(value):
+            value = attribute_in_place(value, name, _MISSING)
+        else:
             raise NotAlike(f"{'.'.join(chain)}, an attribute of a {type(value).__name__},")
-        value = getattr(value, name, _MISSING)
     if value is _MISSING:
         raise NotAlike(f"{'.'.join(chain)}, a name that is not known,")
     return value
@@ -126,9 +132,12 @@ def _is_constant(value: Any) -> bool:
     return kind in _CONSTANTS or issubclass(kind, np.generic) or isinstance(value, np.dtype)
 
 
-def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[CodeType]) -> Iterator[Any]:
+def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
     owner = _resolved(chain[:-1], lookup) if len(chain) > 1 else None
     name, words = chain[-1], ".".join(chain)
+    if owner is not None and is_plain_object(owner):
+        yield from _checked_method(words, owner, name, done)
+        return
     if owner is not None and not isinstance(owner, ModuleType):
         _check_method(words, owner, name, count)
         if type(owner) in (list, dict, set, np.ndarray):
@@ -137,11 +146,29 @@ def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[CodeType]) -
     value = _original(_resolved(chain, lookup))
     is_function = isinstance(value, FunctionType) and not _is_of_library(value)
     if is_function and name not in FRESH_CALLS:
-        if value.__code__ not in done:
-            done.add(value.__code__)
+        if (value.__code__, None) not in done:
+            done.add((value.__code__, None))
             yield from _checked(_code_of(value), _lookup_in(value), done)
     elif not _is_pure(owner, value, name, count):
         raise NotAlike(f"a call of {words}, which may change something,")
+
+
+def _checked_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iterator[Any]:
+    """A method of an object of the program, of which nothing but constants is read."""
+    method = attribute_in_place(owner, name)
+    if not isinstance(method, FunctionType) or name in vars(owner):
+        raise NotAlike(f"a call of {words}, which is not a plain method,")
+    key = method.__code__, id(owner)
+    if key in done:
+        return
+    done.add(key)
+    names = _lookup_in(method)
+    own = method.__code__.co_varnames[:1]
+
+    def lookup(asked: str) -> Any:
+        return owner if asked in own else names(asked)
+
+    yield from _checked(_code_of(method, is_method=True), lookup, done)
 
 
 def _check_method(words: str, owner: Any, name: str, count: int) -> None:
@@ -162,7 +189,7 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
     if is_drawing(value):
         return value.__name__ in DRAWS
     if owner in _RANDOM:
-        return name in DRAWS
+        return name in DRAWS or (name == "default_rng" and not count)
     if owner in _MATHS or getattr(value, "__module__", "") in ("math", "cmath"):
         return True
     if isinstance(value, np.ufunc):
@@ -172,6 +199,8 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
     if isinstance(value, type) and issubclass(value, _OF_NUMPY_TYPES):
         return True
     own = getattr(builtins, name, None)
+    if isinstance(own, type) and issubclass(own, Exception) and value is own:
+        return True
     stands_for = str(getattr(type(value), "__module__", "")).startswith("liptest.")
     return name in _BUILTINS and (value is own or stands_for)
 
@@ -187,12 +216,12 @@ def _original(value: Any) -> Any:
 _FOLLOWERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "analysis_session.py")
 
 
-def _code_of(function: FunctionType) -> RecordCode:
+def _code_of(function: FunctionType, *, is_method: bool = False) -> RecordCode:
     definition = definition_of(function)
     if definition is None:
         raise NotAlike(f"a call of {function.__name__}, whose source is not at hand,")
     try:
-        return analyse_function(definition)
+        return analyse_function(definition, is_method=is_method)
     except NotAlike as error:
         raise NotAlike(f"{error} of {function.__name__}") from None
 

@@ -40,7 +40,6 @@ from liptest.values.rows import (
 
 _NAME = TREATMENT
 _OF_NUMPY = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
-_MAKING = frozenset({"list", "tuple"})
 # Functions that look at the frame they are called from, or that are called most.
 _AS_THEY_ARE = frozenset({"locals", "vars", "dir", "super", "len", "int", "float", "range", "zip"})
 _STOPPING = (
@@ -291,8 +290,6 @@ class _Comprehensions(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.ListComp) and len(node.generators) == 1:
             return self.marked(node, node.elt, node.generators[0])
-        if isinstance(node, ast.Call):
-            node = self.unfolded(node)
         return node if isinstance(node, _STOPPING) else self.generic_visit(node)
 
     def marked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
@@ -303,16 +300,6 @@ class _Comprehensions(ast.NodeTransformer):
             self.passes.append(RecordPass(None, str(problem)))
         generator.iter = _asked("each", ast.Constant(number), _zipped(generator.iter))
         return ast.copy_location(_asked("listed", ast.Constant(number), node), node)
-
-    def unfolded(self, node: ast.Call) -> ast.Call:
-        """``list(f(v) for v in data)`` as a list of a comprehension."""
-        is_making = isinstance(node.func, ast.Name) and node.func.id in _MAKING
-        if is_making and len(node.args) == 1 and not node.keywords:
-            inner = node.args[0]
-            if isinstance(inner, ast.GeneratorExp):
-                made = ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)
-                node.args = [made]
-        return node
 
 
 class _Calls(ast.NodeTransformer):

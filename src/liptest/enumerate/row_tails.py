@@ -26,6 +26,7 @@ from liptest.enumerate.function_source import (
     source_of,
 )
 from liptest.enumerate.number_tails import sees_only_numbers
+from liptest.enumerate.plain_loops import with_lists
 from liptest.enumerate.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.record_values import look_up_name
 from liptest.enumerate.replaceable_names import is_drawing, is_foreign, names_in
@@ -136,7 +137,7 @@ def bodies_of_rows(
 
     The largest first. With each, whether of what the rows add up to values alone count, not types.
     """
-    definition, sums = with_lists_of_parts(definition)
+    definition, sums = with_lists_of_parts(with_lists(definition, function))
     around = _Around(function, definition)
     body = definition.body
     for place in reversed(range(len(body))):
@@ -352,8 +353,14 @@ def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool
     if isinstance(node, (ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.ListComp, ast.Lambda)):
         is_seen = False
     if isinstance(node, ast.Call) and not _is_known(node.func, around):
-        return False
+        return _is_given_constants(node, around)
     return all(_calls_keep(child, around, is_seen=is_seen) for child in ast.iter_child_nodes(node))
+
+
+def _is_given_constants(node: ast.Call, around: _Around) -> bool:
+    """Whether a call of the program's, as ``Client(1.0, 10)``, is not given data to keep."""
+    is_of_module = isinstance(node.func, ast.Name) and node.func.id not in around.scope
+    return is_of_module and around.named(node) <= around.readable
 
 
 def _helper_keeps(function: Any, around: _Around) -> bool:

@@ -683,7 +683,7 @@ def _has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any
 
 
 def _known(value: Any, use: str) -> Any:
-    return value.released(use) if _is_of_data(value) else value
+    return value.released(use) if is_symbolic(value) else value
 
 
 def _exact(value: Any) -> Rational:

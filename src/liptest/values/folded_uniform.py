@@ -29,6 +29,7 @@ from liptest.values.inverse_cdf import (
 )
 from liptest.values.promotion import promote
 from liptest.values.protocol import Operation, SymbolicValue
+from liptest.values.transforms import signed
 from liptest.values.uniform import FOLDING, DerivedUniform, UniformValue
 
 # What int() and round() do to a plain number.
@@ -91,6 +92,16 @@ class FoldedUniform(DerivedUniform):
     def signed(self, sign: UniformValue) -> FoldedUniform:
         """Times a multiple of the sign of u."""
         return FoldedUniform(self._source, self._steps, sign)
+
+    def with_sign_of(self, other: UniformValue) -> Any:
+        """A logarithm of |u| is on one side of 0: this is it times the sign of u, or minus it."""
+        if self.kind is not float or self.base is not other.base:
+            return NotImplemented
+        sign = other.after(signed(1.0)) * (-1.0 if self._model() <= 0 else 1.0)
+        if not self.takes(sign):
+            return NotImplemented
+        number = self.signed(sign)
+        return NotImplemented if number.inversion() is None else number
 
     def resolved(self) -> Any:
         """The same number, or a plain one, once it is known on which side of 0 u lies."""

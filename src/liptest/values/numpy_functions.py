@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -28,7 +29,8 @@ from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, fille
 from liptest.values.booleans import decide, truth_of
 from liptest.values.closeness import is_close
 from liptest.values.faults import raises_as_numpy
-from liptest.values.ordering import order_of, place_of_largest
+from liptest.values.lines import asked_at
+from liptest.values.ordering import MOST_SORTED, order_of, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
     Symbolic,
@@ -40,6 +42,7 @@ from liptest.values.protocol import (
     round_to,
     symbolic_in,
 )
+from liptest.values.ranked_places import RankedPlace, Ranking
 from liptest.values.ufuncs import entrywise, write_into
 
 #: Not answered in a way of its own.
@@ -125,9 +128,8 @@ def _functions(*names: str) -> frozenset[Any]:
 #: They only move the entries of one array.
 MOVES = _functions(
     *("reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "squeeze", "swapaxes"),
-    *("moveaxis", "rollaxis", "expand_dims", "flip", "fliplr", "flipud", "roll", "rot90", "tile"),
-    *("repeat", "take", "compress", "atleast_1d", "atleast_2d", "atleast_3d", "copy", "delete"),
-    *("diagonal", "resize"),
+    *("moveaxis", "rollaxis", "flip", "fliplr", "flipud", "tile"),
+    *("repeat", "take", "compress", "copy", "delete"),
 )
 #: They look at shape and type of the first argument only.
 SHAPES = _functions(
@@ -142,6 +144,46 @@ def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
     use = f"numpy.{function.__name__}"
     rest, more = concretise_all(arguments, use), concretise_all(options, use)
     return array.moved(lambda cells: function(cells, *rest, **more))
+
+
+# Those of NumPy that are written in Python ask for arrays by names that stand for others here.
+
+
+def _reshaping(function: Any) -> Handler:
+    def reshaped(array: Any, *arguments: Any, **options: Any) -> Any:
+        if not issubclass(type(array), Symbolic) or _any_symbolic(*arguments, *options.values()):
+            return _NOT
+        model = np.empty(np.shape(model_of(array)), np.bool_)
+        shape = np.shape(call_plain(function, (model, *arguments), options))
+        if type(array) is SymbolicArray:
+            return array.reshape(shape)
+        return array_of(array.branching, filled([array], shape, object), np.dtype(array.kind))
+
+    return reshaped
+
+
+def _copying(function: Any) -> Handler:
+    def copied(array: Any, *arguments: Any, **options: Any) -> Any:
+        if type(array) is not SymbolicArray or _any_symbolic(*arguments, *options.values()):
+            return _NOT
+        places = np.arange(array.size).reshape(array.shape)
+        taken = call_plain(function, (places, *arguments), options)
+        return array.moved(lambda cells: cells.ravel()[taken])
+
+    return copied
+
+
+for _function in _functions("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims"):
+    FOLLOWED[_function] = _reshaping(_function)
+for _function in _functions("roll", "resize"):
+    FOLLOWED[_function] = _copying(_function)
+
+
+@follows(np.diagonal)
+def _diagonal(array: Any, *arguments: Any, **options: Any) -> Any:
+    if type(array) is not SymbolicArray or _any_symbolic(*arguments, *options.values()):
+        return _NOT
+    return array.moved(lambda cells: cells.diagonal(*arguments, **options))
 
 
 def _splitting(function: Any) -> Handler:
@@ -240,6 +282,13 @@ _sum = follows(np.sum)(_reducing(sum_cells, np.sum))
 _mean = follows(np.mean)(_reducing(lambda lane: sum_cells(lane) / len(lane), np.mean))
 _max = follows(*_functions("max", "amax"))(_reducing(_extreme(1), np.max))
 _min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
+
+
+@follows(np.linalg.norm)
+def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    if ord != 1 or axis is not None or keepdims or np.ndim(model_of(array)) != 1:
+        return _NOT
+    return np.sum(np.abs(np.asarray(array) if type(array) is list else array))
 
 
 def _first_where(cells: Cells, wanted: bool) -> int | None:
@@ -410,7 +459,24 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     tied = any(cell.is_discrete for cell in values) or len(set(numbers)) < len(numbers)
     if not stable and tied:
         return _NOT  # the order of equal ones is not known
-    return np.array(order_of(cells), dtype=np.intp)
+    if len(cells) <= MOST_SORTED or any(map(is_nan, cells)):
+        return np.array(order_of(cells), dtype=np.intp)
+    ranking, branching = Ranking(cells), array.branching
+    ranked = [RankedPlace(branching, ranking, rank) for rank in range(len(cells))]
+    return array_of(branching, filled(ranked, cells.shape, object), np.dtype(np.intp))
+
+
+@follows(np.argpartition, np.partition)
+def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
+    if not _is_followed(cells_of(array)):
+        return _NOT
+    line = asked_at(sys._getframe(1))
+    branching = first_symbolic((array,)).branching
+    return branching.unsupported(
+        f"numpy.partition or argpartition of noisy numbers ({line}), whose order within the parts "
+        f"is not known",
+        "write np.argsort(noisy)[::-1][:k], or np.sort",
+    )
 
 
 @follows(np.searchsorted)
@@ -588,7 +654,7 @@ def _shares_memory(*values: Any, **options: Any) -> Any:
 CONCRETISED = frozenset(
     {
         *("alltrue", "angle", "apply_along_axis", "apply_over_axes", "arange"),
-        *("argpartition", "array2string", "array_equiv", "array_repr", "array_str", "average"),
+        *("array2string", "array_equiv", "array_repr", "array_str", "average"),
         *("bincount", "block", "can_cast", "choose", "common_type", "convolve", "corrcoef"),
         *("correlate", "cov", "cross", "cumprod", "cumproduct", "cumulative_prod"),
         *("cumulative_sum", "diagflat", "ediff1d", "einsum", "empty", "extract", "eye", "full"),
@@ -599,9 +665,9 @@ CONCRETISED = frozenset(
         *("logspace", "median", "meshgrid", "msort", "nan_to_num", "nanargmax", "nanargmin"),
         *("nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin"),
         *("nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ones"),
-        *("outer", "packbits", "pad", "partition", "percentile", "piecewise", "poly"),
+        *("outer", "packbits", "pad", "percentile", "piecewise", "poly"),
         *("polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub"),
-        *("polyval", "prod", "product", "ptp", "quantile", "ravel_multi_index", "roots"),
+        *("polyval", "prod", "rot90", "product", "ptp", "quantile", "ravel_multi_index", "roots"),
         *("select", "setdiff1d", "setxor1d", "sinc", "sometrue", "sort_complex", "std"),
         *("take_along_axis", "tensordot", "trace", "trapezoid", "trapz", "tri", "tril"),
         *("trim_zeros", "triu", "union1d", "unique", "unique_all", "unique_counts"),

@@ -17,8 +17,8 @@ from liptest.values.protocol import compare, current, is_nan, is_symbolic
 from liptest.values.questions import Known
 
 _ZERO: Any = 0
-# So many numbers are sorted at once, with a branch for each order.
-_MOST_SORTED = 6
+#: So many numbers are sorted at once, with a branch for each order.
+MOST_SORTED = 6
 
 
 def place_of_largest(lane: Any, sign: int = 1) -> int:
@@ -42,7 +42,7 @@ def order_of(lane: Any) -> list[int]:
     if last:
         places = [place for place in range(len(lane)) if place not in last]
         return [places[k] for k in order_of([lane[place] for place in places])] + last
-    pair = _as_sums(lane) if 2 <= len(lane) <= _MOST_SORTED else None
+    pair = _as_sums(lane) if 2 <= len(lane) <= MOST_SORTED else None
     if pair is None:
         return _order_one_by_one(lane)
     run, forms = pair

@@ -220,6 +220,10 @@ class SymbolicValue(Symbolic):
         """A function of the module math; NotImplemented for no own way."""
         return NotImplemented
 
+    def released(self, use: str) -> Any:
+        """The same number, known from now on; only what has its price can be."""
+        self.refuse(use)
+
     def check_divisor(self, plain: Any) -> None:
         """Refuse a division by the plain number that it is, where that is not all known."""
 
@@ -369,6 +373,11 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
         if is_symbolic(left) and is_symbolic(right):
             return left.binary(operation, right, swapped=False)
         return operation(left, right)
+    if type(other) is list and issubclass(value.kind, np.generic):
+        # With a number of NumPy a list is an array.
+        made = np.asarray(other)
+        left, right = (made, right) if swapped else (left, made)
+        return UFUNC_OF[operation](left, right)
     if _is_array(other):
         return UFUNC_OF[operation](left, right)
     if not isinstance(other, NUMBERS):

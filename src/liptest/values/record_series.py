@@ -329,10 +329,8 @@ class RecordSeries(_Series):
     def __len__(self) -> int:
         return self.count()  # type: ignore[no-any-return]
 
-    @property
-    def size(self) -> Any:
-        """How many records there are."""
-        return self.count()
+    size = property(lambda self: self.count(), doc="How many records there are.")
+    shape = property(lambda self: (self.count(),), doc="The same, as a shape.")
 
     def value_counts(
         self, normalize: bool = False, sort: bool = True, ascending: bool = False

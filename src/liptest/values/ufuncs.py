@@ -81,7 +81,8 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
     """Short cut where both are numbers, one of them of NumPy: what most programs do."""
     for operand in (left, right):
-        if not is_symbolic(operand) and not isinstance(operand, _SCALARS):
+        # The type itself: what stands for the records in their order says that it is a number.
+        if not is_symbolic(operand) and not issubclass(type(operand), _SCALARS):
             return NotImplemented
     for operand in (left, right):
         if is_symbolic(operand) and operand.answer_ufunc is not None:

@@ -414,6 +414,10 @@ class UniformValue(SymbolicValue):
         step = joined_lines(name, self._line_seen(), other._line_seen())
         return NotImplemented if step is None else base.directly(step)
 
+    def with_sign_of(self, other: UniformValue) -> Any:
+        """``math.copysign(self, other)``; NotImplemented where that is not followed."""
+        return NotImplemented
+
     def inversion(self) -> Inverted | None:
         """How its base follows from noise in which it is linear; None if there is none."""
         quantile, ends = self._quantile(), self._ends_of_quantile()
@@ -514,8 +518,12 @@ def coarse_uniform(branching: Branching) -> Any:
 @raises_as_numpy
 def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
-    if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]) and not _is_uniform(x):
-        return more[0].after(signed(float(x)))
+    if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]):
+        if not _is_uniform(x):
+            return more[0].after(signed(float(x)))
+        answer = x.with_sign_of(more[0])
+        if answer is not NotImplemented:
+            return answer
     if not more and is_symbolic(x):
         answer = x.apply_math(function)
         if answer is not NotImplemented:

@@ -275,3 +275,41 @@ def test_grid_points_follow_from_noise(rising: bool, noise: float) -> None:
         tau = 2 * abs(u)
         assert math.copysign(1, u) == math.copysign(1, value)
         assert -math.log(tau if rising else 1 - tau) == pytest.approx(noise, rel=1e-6)
+
+
+def sign_copied(data: Any, rng: Any) -> float:
+    u = rng.random() - 0.5
+    return data.sum() - math.copysign(math.log(1 - 2 * abs(u)), u)
+
+
+def sign_copied_times(data: Any, rng: Any) -> float:
+    u = rng.uniform(-0.5, 0.5)
+    return 3 + data.sum() + math.copysign(2 * math.log(1 - 2 * abs(u)), -u) / 2
+
+
+def float_of_it(data: Any, rng: Any) -> float:
+    u = rng.uniform(-0.5, 0.5)
+    return data.sum() - math.copysign(1, float(u)) * math.log(1 - 2 * abs(u))
+
+
+@pytest.mark.parametrize("program", [sign_copied, sign_copied_times, float_of_it])
+def test_the_sign_may_be_copied_to_the_logarithm(program: Any) -> None:
+    domain = lt.Hypercube(N)
+    verdict = lt.check_privacy(lt.mechanism(program), domain, epsilon=1.0, floats="ideal")
+    assert (verdict.decision, verdict.method) == ("YES", "alignment")
+    verdict = lt.check_privacy(lt.mechanism(program), domain, epsilon=0.9, floats="ideal")
+    assert verdict.decision == "NO"
+    assert verdict.witness is not None
+    assert verdict.witness.loss == pytest.approx(1.0)
+
+
+def another_sign(data: Any, rng: Any) -> float:
+    u, v = rng.random() - 0.5, rng.random() - 0.5
+    return data.sum() - math.copysign(math.log(1 - 2 * abs(u)), v)
+
+
+def test_the_sign_of_another_number_is_not_copied() -> None:
+    verdict = lt.check_privacy(
+        lt.mechanism(another_sign), lt.Hypercube(N), epsilon=1.0, floats="ideal"
+    )
+    assert verdict.decision == "INCONCLUSIVE"
