@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
+from flint import fmpq
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.analysis_session import Session
@@ -85,12 +86,23 @@ class AddedLaw:
         return min(Fraction(1), self.excess(epsilon)[0] + self.unexplored)
 
     def _excess(self, move: Constants, factor: Fraction) -> Fraction:
-        gaps = (mass - factor * self._moved(at, move) for at, mass in self.masses.items())
-        return sum((gap for gap in gaps if gap > 0), Fraction(0))
+        times, total = _quick(factor), fmpq(0)
+        for constants, mass in self._quick_masses.items():
+            there = tuple(constant - by for constant, by in zip(constants, move, strict=True))
+            moved = self._quick_masses.get(there)
+            gap = mass if moved is None else mass - times * moved
+            if gap > 0:
+                total += gap
+        return Fraction(int(total.p), int(total.q))
 
-    def _moved(self, constants: Constants, move: Constants) -> Fraction:
-        there = tuple(constant - by for constant, by in zip(constants, move, strict=True))
-        return self.masses.get(there, Fraction(0))
+    @cached_property
+    def _quick_masses(self) -> dict[Constants, fmpq]:
+        return {constants: _quick(mass) for constants, mass in self.masses.items()}
+
+
+def _quick(number: Fraction) -> fmpq:
+    """The same rational, whose arithmetic with thousands of digits is quick."""
+    return fmpq(number.numerator, number.denominator)
 
 
 def _exp_below(epsilon: Fraction) -> Fraction:
