@@ -14,11 +14,6 @@ from liptest.enumerate.outputs import Walked, is_negative_zero
 from liptest.mechanisms.laws import Output
 from liptest.values.protocol import Symbolic
 
-#: A condition of a verdict.
-EQUAL_ARE_ONE = (
-    "outputs that are equal count as one, whatever their type, the sign of a zero or the order of "
-    "a dict (typed_outputs=True tells them apart)"
-)
 # Of so many different outputs the kinds are kept.
 _MOST = 1 << 12
 

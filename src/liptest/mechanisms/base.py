@@ -39,6 +39,11 @@ from liptest.mechanisms.adapting import adapt
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
 from liptest.mechanisms.likelihood_cells import PairCells
 
+#: A condition of a verdict.
+EQUAL_ARE_ONE = (
+    "outputs that are equal count as one, whatever their type, the sign of a zero or the order of "
+    "a dict (typed_outputs=True tells them apart)"
+)
 #: Before the words of a constant seed, among the conditions that ``law_source`` tells.
 DETERMINED = "determined by the constant seed"
 Balls = tuple[arb, arb]

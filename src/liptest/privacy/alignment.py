@@ -16,6 +16,7 @@ from typing import Any
 from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
+from liptest.mechanisms.base import EQUAL_ARE_ONE
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.curved_prices import price_by_curves
 from liptest.privacy.moved_laws import prove_by_moving
@@ -200,7 +201,9 @@ def _verdict(
     )
     source, *conditions = task.mechanism.law_source.split("; ")
     source = source.replace("enumerated", "aligned", 1).replace("integrated", "aligned", 1)
-    told = [condition for condition in conditions if condition not in found.given]
+    # What is calculated from proved numbers is private, whatever its type.
+    left_out = {*found.given, EQUAL_ARE_ONE}
+    told = [condition for condition in conditions if condition not in left_out]
     return replace(verdict, law_source="; ".join((source, *told)))
 
 

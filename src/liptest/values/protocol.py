@@ -373,8 +373,9 @@ def calculate(operation: Operation, left: Any, right: Any) -> Any:
         if is_symbolic(left) and is_symbolic(right):
             return left.binary(operation, right, swapped=False)
         return operation(left, right)
-    if type(other) is list and issubclass(value.kind, np.generic):
-        # With a number of NumPy a list is an array.
+    is_numpys = issubclass(value.kind, np.generic)
+    if type(other) is list and is_numpys and operation is not operator.mul:
+        # With a number of NumPy a list is an array, but for *, which would repeat it.
         made = np.asarray(other)
         left, right = (made, right) if swapped else (left, made)
         return UFUNC_OF[operation](left, right)
