@@ -20,6 +20,7 @@ from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
 from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
+from liptest.values.record_storage import given_options
 from liptest.values.released_numbers import bins_between, edges_of, histogram_between
 from liptest.values.unfollowed import Unfollowed
 
@@ -32,11 +33,6 @@ def _follows(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
         return rule
 
     return register
-
-
-def _given(options: dict[str, Any]) -> bool:
-    """Whether an option says more than that it is not there."""
-    return any(option is not None and option is not _NO_VALUE for option in options.values())
 
 
 def _require_wide(column: Column, dtype: np.dtype[Any], use: str) -> None:
@@ -55,7 +51,7 @@ def _sum(
     **options: Any,
 ) -> Any:
     column = column_of(array)
-    if column is None or out is not None or _given(options):
+    if column is None or out is not None or given_options(options):
         return NotImplemented
     if dtype is not None:
         _require_wide(column, np.dtype(dtype), "numpy.sum")
@@ -74,7 +70,12 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
     if weights is None:
         return _mean(array, axis, **options)
     column = column_of(array)
-    if column is None or column.kept is not None or column.table.ndim != 1 or _given(options):
+    if (
+        column is None
+        or column.kept is not None
+        or column.table.ndim != 1
+        or given_options(options)
+    ):
         return NotImplemented
     is_plain = type(weights) is np.ndarray and weights.ndim == 1 and weights.dtype.kind in "iuf"
     if not is_plain or axis not in (None, 0, -1) or column.dtype == np.longdouble:
@@ -90,7 +91,7 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
 @_follows(np.mean)
 def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     column, dtype = column_of(array), options.pop("dtype", None)
-    if column is None or _given(options) or column.kept is not None:
+    if column is None or given_options(options) or column.kept is not None:
         return NotImplemented
     if dtype is not None:
         is_wide = np.dtype(dtype) == np.float64
@@ -140,7 +141,7 @@ def _without_nan(function: Any) -> Callable[..., Any]:
 
     def rule(array: Any, axis: Any = None, **options: Any) -> Any:
         column = column_of(array)
-        if column is None or _given({"axis": axis, **options}) or column.table.ndim > 1:
+        if column is None or given_options({"axis": axis, **options}) or column.table.ndim > 1:
             return NotImplemented
         if not np.all(np.isfinite(column.table)):
             column.refuse("numbers that are not finite")
@@ -155,7 +156,7 @@ FUNCTIONS[np.nansum], FUNCTIONS[np.nanmean] = _without_nan(_sum), _without_nan(_
 @_follows(np.count_nonzero)
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     column = column_of(array)
-    if column is None or axis is not None or _given(options):
+    if column is None or axis is not None or given_options(options):
         return NotImplemented
     kind = type(np.count_nonzero(np.zeros(1)))  # older versions of NumPy give an int
     counted = column.other(column.table != 0)
@@ -167,7 +168,7 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
 def _any(array: Any, axis: Any = None, **options: Any) -> Any:
     """Whether there is such a record: a comparison of how many there are."""
     column = column_of(array)
-    if column is None or column.is_off or axis not in (None, 0) or _given(options):
+    if column is None or column.is_off or axis not in (None, 0) or given_options(options):
         return NotImplemented
     if column.table.ndim > 1:
         return NotImplemented
@@ -315,7 +316,7 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
 @_follows(np.einsum)
 def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
     """A sum over the records, or a product with another column or equal constants."""
-    if not isinstance(subscripts, str) or _given(options):
+    if not isinstance(subscripts, str) or given_options(options):
         return NotImplemented
     ways = {1: ("i->",), 2: ("i,i->", "i,i")}.get(len(arrays), ())
     if subscripts.replace(" ", "") not in ways or any(np.ndim(array) != 1 for array in arrays):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from liptest.values.branching import Branching
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import PartOfPandas
 from liptest.values.record_series import RecordSeries
 
 # Of each name a text, a number or a truth, whatever the other rows hold.
@@ -17,21 +16,13 @@ _FOLLOWED = frozenset(
 )
 
 
-class DeclaredTexts(OfPandas):
+class DeclaredTexts(PartOfPandas):
     """``.str`` of a column of names."""
 
-    __slots__ = ("_of",)
+    __slots__ = ()
 
-    kind = object
+    _of: RecordSeries
     advice = "make a column of texts with .map({..}), with an entry for every name"
-
-    def __init__(self, of: RecordSeries) -> None:
-        self._of = of
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
 
     def __getattr__(self, name: str) -> Any:
         if name not in _FOLLOWED or self._of.names is None:

@@ -16,7 +16,7 @@ from liptest.values.array import array_of, filled
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_keyed
 from liptest.values.named_groups import Unfilled, has_zero, named_keys
-from liptest.values.of_pandas import FrameOfPandas, OfPandas
+from liptest.values.of_pandas import FrameOfPandas, PartOfPandas
 from liptest.values.protocol import ARITHMETIC, is_symbolic
 from liptest.values.record_series import ByKey
 
@@ -302,21 +302,13 @@ class KeyedFrame(_InColumns):
     __truediv__ = _operator(operator.truediv)
 
 
-class _AnswerAt(OfPandas):
+class _AnswerAt(PartOfPandas):
     """``.loc`` of a frame of answers."""
 
-    __slots__ = ("_of",)
+    __slots__ = ()
 
-    kind = object
+    _of: KeyedFrame
     described, advice = KeyedFrame.described, "frame.loc[key, column]"
-
-    def __init__(self, of: KeyedFrame) -> None:
-        self._of = of
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is tuple and len(key) == 2 and key[0] in self._of.index:

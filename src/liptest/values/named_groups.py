@@ -5,30 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liptest.values.branching import Branching
-from liptest.values.of_pandas import OfPandas
+from liptest.values.of_pandas import OfPandas, PartOfPandas
 from liptest.values.protocol import is_symbolic
 
 
-class Unfilled(OfPandas):
+class Unfilled(PartOfPandas):
     """Answers of named groups, nan for those that do not occur.
 
     ``filled`` makes the answers with 0 for these.
     """
 
-    __slots__ = ("_filled", "_of")
+    __slots__ = ("_filled",)
 
-    kind = object
     described = "answers that are nan for groups that do not occur,"
     advice = ".reindex(KEYS, fill_value=0), or .reindex(KEYS).fillna(0)"
 
     def __init__(self, of: OfPandas, filled: Callable[[], Any]) -> None:
-        self._of, self._filled = of, filled
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
+        super().__init__(of)
+        self._filled = filled
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("reindex without fill_value=0")

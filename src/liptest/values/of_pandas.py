@@ -71,6 +71,22 @@ class OfPandas(Symbolic):
         return _Words(self.branching, advice or self.advice, self.described).refuse(use)
 
 
+class PartOfPandas(OfPandas):
+    """What is asked of such an object, ``_of``."""
+
+    __slots__ = ("_of",)
+
+    kind = object
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return self._of.branching  # type: ignore[no-any-return]
+
+
 class CountsRows(OfPandas):
     """What has rows, of which there may be a private number."""
 

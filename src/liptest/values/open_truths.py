@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liptest.values.array import SymbolicArray
 from liptest.values.real_column import RealColumn
 from liptest.values.recipes import Recipe
-from liptest.values.record_storage import RecordStorage
+from liptest.values.record_storage import RecordStorage, given_options
 
 _ADVICE = "compare records with fewer released numbers before you select them"
 _LOGICAL: dict[Any, tuple[Any, bool]] = {
@@ -79,7 +79,7 @@ class OpenTruths(RecordStorage):
         return truths_between(self.number, low, high, recipe)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given = any(one is not None and one is not np._NoValue for one in options.values())
+        given = given_options(options)
         if function in (np.sum, np.count_nonzero, np.mean) and len(arguments) == 1 and not given:
             if function is not np.mean:
                 return self.number.sum_up("numpy.sum", kind=np.int64)

@@ -37,7 +37,7 @@ from liptest.values.recipes import (
     truth_between,
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
-from liptest.values.record_storage import ADVICE, RecordStorage
+from liptest.values.record_storage import ADVICE, RecordStorage, given_options
 from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.rounded_sums import column_rounding
 from liptest.values.unfollowed import Unfollowed
@@ -529,7 +529,7 @@ def _is_point(part: _Part) -> bool:
 def _sum(
     column: RealColumn, array: Any, axis: Any = None, dtype: Any = None, **options: Any
 ) -> Any:
-    given = any(option is not None and option is not np._NoValue for option in options.values())
+    given = given_options(options)
     if axis not in (None, 0) or given or array.storage is not column:
         return NotImplemented
     if dtype is None:
@@ -539,7 +539,7 @@ def _sum(
 
 
 def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = any(option is not None and option is not np._NoValue for option in options.values())
+    given = given_options(options)
     if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
         return NotImplemented
     column.answers.read_length()

@@ -21,7 +21,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.named_groups import Unfilled, has_zero, named_keys
-from liptest.values.of_pandas import OfPandas, SeriesOfPandas
+from liptest.values.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
 
 _NO_NAME = -1
@@ -515,22 +515,17 @@ class BinSeries(_Series):
         return KeyedSeries.of(counts) if sort is False else _Unordered(self, counts)
 
 
-class _Unordered(OfPandas):
+class _Unordered(PartOfPandas):
     """Answers by key, whose order depends on the data."""
 
-    __slots__ = ("_answers", "_of")
+    __slots__ = ("_answers",)
 
-    kind = object
     described = "counts in an order that depends on the data,"
     advice = "write .value_counts(sort=False), or .reindex(BINS)"
 
     def __init__(self, of: BinSeries, answers: dict[Any, Any]) -> None:
-        self._of, self._answers = of, answers
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
+        super().__init__(of)
+        self._answers = answers
 
     def __getitem__(self, key: Any) -> Any:
         return self._answers[key] if isinstance(key, str) else self.refuse("an index")
@@ -543,22 +538,18 @@ class _Unordered(OfPandas):
         return KeyedSeries.of({key: self._answers[key] for key in keys})
 
 
-class Dummies(OfPandas):
+class Dummies(PartOfPandas):
     """``pandas.get_dummies`` of a column: a column of truths for each entry that occurs."""
 
-    __slots__ = ("_keys", "_of")
+    __slots__ = ("_keys",)
 
-    kind = object
+    _of: RecordSeries
     described = "a column for each entry that occurs, which depends on the data,"
     advice = "name the entries: .sum().reindex(KEYS, fill_value=0)"
 
     def __init__(self, of: RecordSeries, keys: list[Any] | None = None) -> None:
-        self._of, self._keys = of, keys
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching
+        super().__init__(of)
+        self._keys = keys
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
@@ -581,20 +572,10 @@ class Dummies(OfPandas):
         return self._named(self._of.value_counts(normalize=True))
 
 
-class Located(OfPandas):
+class Located(PartOfPandas):
     """``.loc`` of a frame or a series."""
 
-    __slots__ = ("_of",)
-
-    kind = object
-
-    def __init__(self, of: Any) -> None:
-        self._of = of
-
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching  # type: ignore[no-any-return]
+    __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is tuple and len(key) == 2 and self._of.has_columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,15 @@ ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
 )
+
+
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a function of NumPy that say more than that they are not there."""
+    return {
+        name: option
+        for name, option in options.items()
+        if option is not None and option is not np._NoValue
+    }
 
 
 class OfData(Symbolic):
@@ -40,6 +50,21 @@ class RecordStorage(Storage):
     def refuse(self, use: str, advice: str | None = None) -> Any:
         """End the analysis."""
         return OfData(self.branching, advice or self.advice).refuse(use)
+
+    def answer_by(
+        self,
+        rules: Mapping[Any, Callable[..., Any]],
+        function: Any,
+        arguments: Any,
+        options: dict[str, Any],
+    ) -> Any:
+        """A function of NumPy by its rule (storage, argument.., option=..), if that follows it."""
+        rule = rules.get(function)
+        given = given_options(options)
+        answer = NotImplemented if rule is None else rule(self, *arguments, **given)
+        if answer is NotImplemented:
+            return self.refuse(f"numpy.{function.__name__}")
+        return answer
 
     def cells(self) -> Any:
         return self.refuse("a use that looks at single records")

@@ -142,12 +142,7 @@ class SingleColumn(RecordStorage):
     # ---- answers
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        rule = _FUNCTIONS.get(function)
-        given = {name: one for name, one in options.items() if one not in (None, np._NoValue)}
-        answer = NotImplemented if rule is None else rule(self, *arguments, **given)
-        if answer is NotImplemented:
-            return self.refuse(f"numpy.{function.__name__}")
-        return answer
+        return self.answer_by(_FUNCTIONS, function, arguments, options)
 
     def sum_up(self, use: str, *, in_pairs: bool, mean: bool = False, layout: Any = None) -> Any:
         """The answer; ``in_pairs`` and ``layout`` as those of a ``RealColumn``."""

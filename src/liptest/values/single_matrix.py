@@ -94,12 +94,7 @@ class SingleMatrix(RecordStorage):
         return [value] * len(self.columns)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        rule = _FUNCTIONS.get(function)
-        given = {name: one for name, one in options.items() if one not in (None, np._NoValue)}
-        answer = NotImplemented if rule is None else rule(self, *arguments, **given)
-        if answer is NotImplemented:
-            return self.refuse(f"numpy.{function.__name__}")
-        return answer
+        return self.answer_by(_FUNCTIONS, function, arguments, options)
 
     def sums(self, use: str, *, mean: bool = False) -> Any:
         """The sums of the columns, or their means."""
