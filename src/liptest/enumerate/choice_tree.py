@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
+import numpy as np
 from flint import arb
 
 from liptest.enumerate.noise_outputs import density_leaf
@@ -67,6 +68,19 @@ def next_branch(branches: Branches, branch: int) -> int | None:
         if branches[following]:
             return following
     return None
+
+
+def branch_by_chance(branches: Branches, rng: np.random.Generator) -> int:
+    """A branch, each with its own chance."""
+    if isinstance(branches, int):
+        return int(rng.integers(branches))
+    weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
+    left = Fraction(rng.random()) * sum(weights)
+    for place, weight in enumerate(weights):
+        left -= weight
+        if left < 0 and weight:
+            return place
+    return max(place for place, weight in enumerate(weights) if weight)
 
 
 def weight_of(path: Path) -> tuple[int, int]:

@@ -101,17 +101,22 @@ def _aliases(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (one.asname for one in node.names if one.asname and one.name in _MAKERS)
-        elif isinstance(node, ast.Assign):
-            for target, value in chain.from_iterable(map(_pairs, node.targets, repeat(node.value))):
-                if _name_of(value) in _MAKERS or _is_named_by_text(value):
-                    yield _name_of(target)
+        for name, value in _assigned_by(node):
+            if _name_of(value) in _MAKERS or _is_named_by_text(value):
+                yield name
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what, of ``a = b`` and of ``a, b = c, d``."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        return zip(target.elts, value.elts, strict=False)
-    return ((target, value),)
+def _assigned_by(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What is assigned to which name, by ``a = b``, ``a: T = b`` and ``a, b = c, d``."""
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield _name_of(node.target), node.value
+    if not isinstance(node, ast.Assign):
+        return
+    for target in node.targets:
+        pairs = [(target, node.value)]
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = [*zip(target.elts, node.value.elts, strict=False)]
+        yield from ((_name_of(name), value) for name, value in pairs)
 
 
 def _is_named_by_text(node: ast.AST) -> bool:
@@ -125,12 +130,8 @@ def _is_named_by_text(node: ast.AST) -> bool:
 def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Names that are given constants: by assignments, and as defaults of parameters."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield _name_of(target), _value(node.value, {})
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield _name_of(node.target), _value(node.value, {})
-        elif isinstance(node, ast.arguments):
+        yield from ((name, _value(value, {})) for name, value in _assigned_by(node))
+        if isinstance(node, ast.arguments):
             every = [*node.posonlyargs, *node.args]
             first = len(every) - len(node.defaults)
             pairs = [*zip(every[first:], node.defaults, strict=True)]

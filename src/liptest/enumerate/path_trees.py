@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
 from liptest.enumerate.alike_pasts import Pasts
-from liptest.enumerate.choice_tree import ChoiceTree, too_many_choices
+from liptest.enumerate.choice_tree import ChoiceTree, branch_by_chance, too_many_choices
 from liptest.enumerate.loops_of_paths import LoopsOfPaths
 from liptest.errors import UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output
@@ -115,16 +114,7 @@ class PointTree(PathTree):
             return branches.at_point()
         if len(self.path) < len(self._wanted):
             return self._wanted[len(self.path)]
-        if isinstance(branches, int):
-            return int(self._rng.integers(branches))
-        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
-        total = sum(weights)
-        left = Fraction(self._rng.random()) * total
-        for place, weight in enumerate(weights):
-            left -= weight
-            if left < 0 and weight:
-                return place
-        return max(place for place, weight in enumerate(weights) if weight)
+        return branch_by_chance(branches, self._rng)
 
 
 class PlainTree(ChoiceTree):

@@ -9,7 +9,7 @@ So passes are independent and have one law, and the loop has that of a pass, giv
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
@@ -35,6 +35,7 @@ _COMPOSITE = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
 )
+_MAKING_ANEW = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare)
 Names = frozenset[str]
 #: Names that are assigned for certain; None where a place is not reached.
 Assigned = Names | None
@@ -296,35 +297,22 @@ def _is_of_passes(node: ast.stmt) -> bool:
 
 def _fresh_names(loop: ast.For | ast.While) -> Names:
     """Names that are only given what an expression makes anew: never a list that others hold."""
-    given: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
-            for target in node.targets:
-                given.setdefault(_name(target), []).append(node.value)
-    others = assigned_names(loop) - given.keys()
-    others |= {_name(part) for node in ast.walk(loop) for part in _unpacked(node)}
-    fresh = {name for name, values in given.items() if all(map(_is_fresh, values))}
-    return frozenset(fresh - others)
-
-
-def _unpacked(node: ast.AST) -> Iterator[ast.expr]:
-    """Names that are assigned otherwise than by ``name = value``."""
-    if isinstance(node, (ast.AugAssign, ast.Assign)):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        for target in targets:
-            if not isinstance(target, ast.Name):
-                yield from (part for part in ast.walk(target) if isinstance(part, ast.Name))
-    elif isinstance(node, (ast.AnnAssign, ast.For, ast.NamedExpr)):
-        yield from (part for part in ast.walk(node.target) if isinstance(part, ast.Name))
-
-
-def _is_fresh(value: ast.expr) -> bool:
-    return isinstance(value, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare))
-
-
-def _name(node: ast.expr) -> str:
-    assert isinstance(node, ast.Name)
-    return node.id
+    nodes = list(ast.walk(loop))
+    made = [
+        target
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, _MAKING_ANEW)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    added_to = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+    kept = {id(target) for target in (*made, *added_to)}
+    others = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in kept
+    }
+    return frozenset(target.id for target in made) - others
 
 
 def _names_of(target: ast.expr) -> Names:

@@ -8,12 +8,12 @@ enumerated beside it, and must fit below.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from liptest.enumerate.choice_tree import (
     MAX_CHOICES,
     MAX_LEAVES,
     ChoiceTree,
+    branch_by_chance,
     too_many_leaves,
+    weight_of,
 )
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
@@ -33,20 +35,20 @@ from liptest.enumerate.single_passes import LEFT_AT_ONCE, SinglePasses, are_near
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.errors import BudgetError, LiptestError
 from liptest.mechanisms.laws import Output, OutputLaw
-from liptest.values.branching import Branches, UnweightedBranches
+from liptest.values.branching import Branches
 
 if TYPE_CHECKING:
     from liptest.enumerate.analysis_session import Session
     from liptest.enumerate.enumeration import Enumerated, Enumeration
 
 _DRAWN_ONCE = "functions that only draw are enumerated once for their arguments (theory L4)"
-# Choices in all of them together: runs of a loop that starts over grow longer and longer.
-_SOME_WORK = 20_000
 # Kept as they are: an analysis replaces both.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
-# Runs of code as it is written, and such that show whether there is anything to sum up.
-_SOME_RUNS, _FEW_RUNS = 400, 64
-_RUNS_BY_CHANCE = 64
+# Runs of code as it is written, such that show whether there is anything to sum up, and such that
+# are met by chance.
+_SOME_RUNS, _FEW_RUNS, _RUNS_BY_CHANCE = 400, 64, 64
+# Choices in all of the first together: runs of a loop that starts over grow longer and longer.
+_SOME_WORK = 20_000
 # Choices in a run of code with loops that draw noise and are not left at once: each of them asks
 # for what is known of all noise before it.
 _SOME_CHOICES = 100
@@ -65,14 +67,11 @@ class ChanceTree(ChoiceTree):
 
     def _open(self, branches: Branches) -> int:
         super()._open(branches)
-        weights = branches.weights() if isinstance(branches, UnweightedBranches) else branches
-        several = (1,) * weights if isinstance(weights, int) else weights
-        left = Fraction(self._rng.random()) * sum(several)
-        taken = next(k for k, below in enumerate(accumulate(several)) if left < below)
+        taken = branch_by_chance(branches, self._rng)
         self.path[-1] = branches, taken
         if len(self.path) < len(self._weights):
-            numerator, denominator = self._weights[-2]
-            self._weights[-1] = numerator * several[taken], denominator * sum(several)
+            (numerator, denominator), (weight, total) = self._weights[-2], weight_of(self.path[-1:])
+            self._weights[-1] = numerator * weight, denominator * total
         return taken
 
     def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
@@ -194,7 +193,7 @@ class _SummedUp:
         if self.helps is False:
             return enumerated(as_written)
         try:
-            short = partial(_short, as_written.new_tree, runs=_SOME_RUNS)
+            short = partial(_short, as_written.new_tree, runs=_SOME_RUNS, work=_SOME_WORK)
             part = enumerated(replace(as_written, new_tree=short))
         except BudgetError:
             return enumerated(as_written)
@@ -295,7 +294,8 @@ def _is_above(
 ) -> bool:
     """Whether what a few runs of the program as it is written come to fits below a law."""
     for choices in _FEW_CHOICES:
-        short = partial(_short, as_written.new_tree, runs=_FEW_RUNS, choices=choices)
+        budgets: Any = {"runs": _FEW_RUNS, "choices": choices, "work": _SOME_WORK}
+        short = partial(_short, as_written.new_tree, **budgets)
         with suppress(LiptestError):
             part = enumerated(replace(as_written, new_tree=short, repetition=Repetition())).law
             return is_below(part, law)
@@ -303,11 +303,14 @@ def _is_above(
 
 
 def _short(
-    new_tree: Callable[[], ChoiceTree], *, runs: int = MAX_LEAVES, choices: int = MAX_CHOICES
+    new_tree: Callable[[], ChoiceTree],
+    *,
+    runs: int = MAX_LEAVES,
+    choices: int = MAX_CHOICES,
+    work: float = math.inf,
 ) -> ChoiceTree:
     tree = new_tree()
-    if runs <= _SOME_RUNS:
-        tree.most_work = _SOME_WORK
+    tree.most_work = min(tree.most_work, work)
     tree.max_leaves = min(tree.max_leaves, runs)
     tree.max_choices = min(tree.max_choices, choices)
     return tree

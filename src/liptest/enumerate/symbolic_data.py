@@ -7,7 +7,7 @@ paths only cost a run). A run at some points follows what the unmodified program
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -529,20 +529,36 @@ def _check_points(
             raise differing(program.name, "a call made once more led to a different output")
 
     program.session.check_keeps_no_state(repeat)
+    if not answers or raising:
+        told = None if answers else answer
+        _check_exceptions(program, leaves, raising, told, tries + points)
+    return check_tries(program, _some_plain(data)) if tries else ()
+
+
+def _check_exceptions(
+    program: Program,
+    leaves: list[PathEnd],
+    unmet: Collection[Any],
+    only: Output,
+    runs: int,
+) -> None:
+    """Refuse code that raises on a path that no run took, or of which no run answered.
+
+    ``only`` is then what a run came to, else None.
+    """
     # Where each path raises, and was met, whoever asks says that it never answers.
-    if not answers and (raising or not all(leaf.raises for leaf in leaves)):
+    if only is not None and (unmet or not all(leaf.raises for leaf in leaves)):
         raise UnsupportedRandomnessError(
-            f"{program.name}: in each of {tries + points} runs on drawn data it raised an "
-            f"exception ({_raised_by(answer)}), so no answer was seen; run it on a dataset"
+            f"{program.name}: in each of {runs} runs on drawn data it raised an "
+            f"exception ({_raised_by(only)}), so no answer was seen; run it on a dataset"
         )
-    if raising:
-        met_never = next(leaf.output for leaf in leaves if leaf.branches in raising)
+    if unmet:
+        met_never = next(leaf.output for leaf in leaves if leaf.branches in unmet)
         raise UnsupportedRandomnessError(
             f"{program.name}: it raises an exception ({_raised_by(met_never)}) on a path that none "
-            f"of {tries + points} runs on drawn data took, so it was not compared with the "
+            f"of {runs} runs on drawn data took, so it was not compared with the "
             f"unmodified code there; write code that cannot raise"
         )
-    return check_tries(program, _some_plain(data)) if tries else ()
 
 
 def _raised_by(output: Output) -> str:
