@@ -114,10 +114,13 @@ def test_one_that_is_not_drawn_from_is_no_trouble() -> None:
 
 
 MAKE = np.random.default_rng
-PAIR, OTHER = np.random.default_rng, 1
+PAIR, OTHER = np.random.default_rng, 27
+NOTED: Any = np.random.default_rng
 ALIASED = {
     "assigned": MAKE(21),
     "assigned with others": PAIR(22),
+    "a seed assigned with others": np.random.default_rng(OTHER),
+    "with a type": NOTED(28),
     "imported": make_generator(23),
     "partial": functools.partial(np.random.default_rng, 24)(),
     "getattr": getattr(np.random, "default_rng")(25),  # noqa: B009

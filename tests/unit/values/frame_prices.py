@@ -58,7 +58,12 @@ def refusal_of(expression: Callable[[Any], Any], table: lt.Table) -> str:
     def released(frame: Any, rng: Any) -> Any:
         return expression(frame) + rng.laplace()
 
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    return reason_of(lt.mechanism(released), table)
+
+
+def reason_of(mechanism: Any, domain: Any) -> str:
+    """Why a mechanism is not followed; fails where it is."""
+    found = mechanism.on_domain(domain).aligned_paths(domain)
     assert isinstance(found, NoPaths)
     return found.reason
 
