@@ -21,11 +21,10 @@ from liptest.data.coding import (
     Value,
     changed,
     codes,
-    coordinates,
     empty,
     only_known,
 )
-from liptest.data.fitted import DATASETS, Fitted, counts_hash
+from liptest.data.fitted import DATASETS, Fitted, coordinates, counts_hash
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns
 from liptest.errors import InputError, check_open_unit, shown

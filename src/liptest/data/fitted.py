@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.coding import Categories, Value, codes
-from liptest.data.domains import Domain, rectangular
+from liptest.data.coding import BITS, Categories, Value, categories_of, codes, only_known
+from liptest.data.domains import Domain, Hypercube, RecordGrid, rectangular
 from liptest.data.sources import as_source, choose_columns, is_table
 from liptest.errors import InputError, check_count, check_non_negative, check_positive, shown
 
@@ -400,3 +400,41 @@ def log_chance(counts: NDArray[np.float64], laws: NDArray[np.float64]) -> float:
             if count:
                 total += count * math.log(mass) - math.lgamma(count + 1)
     return total
+
+
+def coordinates(
+    columns: Sequence[str],
+    found: Sequence[Mapping[Value, int]],
+    declared: Mapping[str, Sequence[Any]],
+    domain: Domain | None,
+) -> tuple[Domain, tuple[Categories, ...]]:
+    """The domain whose coordinates are columns, and the values of each.
+
+    Raises InputError when a given domain has another dimension or other sizes, and as
+    ``categories_of``.
+    """
+    if domain is not None and domain.dimension != len(columns):
+        raise InputError(
+            f"columns: {len(columns)} columns do not fit {domain}; each column is one of its "
+            f"coordinates",
+            name="columns",
+        )
+    only_known(columns, declared)
+    sizes = [None] * len(columns) if domain is None else domain.sizes
+    categories = tuple(
+        categories_of(name, seen, declared, size)
+        for name, seen, size in zip(columns, found, sizes, strict=True)
+    )
+    if domain is None:
+        bits = all(values == BITS for values in categories)
+        return Hypercube(len(categories)) if bits else RecordGrid(
+            [len(v) for v in categories]
+        ), categories
+    for name, values, size in zip(columns, categories, domain.sizes, strict=True):
+        if len(values) != size:
+            raise InputError(
+                f"categories[{name!r}] holds {len(values)} values, but its coordinate of {domain} "
+                f"takes {size}",
+                name="categories",
+            )
+    return domain, categories

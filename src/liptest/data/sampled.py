@@ -18,7 +18,6 @@ from liptest.data.coding import (
     changed,
     coded,
     codes,
-    coordinates,
     empty,
     in_order,
     of_column,
@@ -32,7 +31,15 @@ from liptest.data.draws import (
     cumulative_thresholds,
     uniform_integers,
 )
-from liptest.data.fitted import DATASETS, FitRequest, Fitted, counts_hash, overall_law, shrunk
+from liptest.data.fitted import (
+    DATASETS,
+    FitRequest,
+    Fitted,
+    coordinates,
+    counts_hash,
+    overall_law,
+    shrunk,
+)
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
 from liptest.data.table_samples import DrawnFrames, drawn_rows

@@ -13,10 +13,15 @@ from liptest.data.domains import Domain, Hypergrid
 from liptest.floats.records import AsImplemented
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
 from liptest.privacy.explanation import check_level, one_line, theorem_lines
-from liptest.privacy.notion_words import open_notion_words, output_lines, refuting_notion_words
 from liptest.privacy.notions import StatedClaim
 from liptest.privacy.sentences import counted, proof_words
-from liptest.privacy.witnesses import PrivacyWitness, loss_text
+from liptest.privacy.witnesses import (
+    PrivacyWitness,
+    loss_text,
+    open_notion_words,
+    output_lines,
+    refuting_notion_words,
+)
 from liptest.verdicts import (
     BelowOne,
     Cost,

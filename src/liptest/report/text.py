@@ -27,7 +27,6 @@ from liptest.errors import InputError, LiptestError, check_count
 from liptest.lipschitz.plans import PlanRow
 from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.claims import Claim
-from liptest.privacy.notion_words import refuting_notion_words
 from liptest.privacy.plans import PrivacyPlanRow
 from liptest.privacy.sentences import counted
 from liptest.privacy.verdicts import (
@@ -38,7 +37,12 @@ from liptest.privacy.verdicts import (
     remedy_lines,
     tested,
 )
-from liptest.privacy.witnesses import PrivacyWitness, fraction_text, loss_text
+from liptest.privacy.witnesses import (
+    PrivacyWitness,
+    fraction_text,
+    loss_text,
+    refuting_notion_words,
+)
 from liptest.runs.driver import Progress as ProgressCallback
 from liptest.runs.progress import Pace, duration_text
 from liptest.verdicts import Decision

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, cast
 from flint import fmpq
 
 from liptest.errors import UnsupportedForm
-from liptest.symbolic import quadrature as smooth
 from liptest.symbolic.exponential_polynomials import (
     ExactRates,
     Rates,
@@ -24,7 +23,7 @@ from liptest.symbolic.exponential_polynomials import (
     common_base,
 )
 from liptest.symbolic.forms import Rational, Terms, lean
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.noise import Law, Noise, Range, noise_law
 
 # In which order variables are eliminated: decided by the forms alone, so remembered.
 #
@@ -416,15 +415,15 @@ def _reach(rates: Rates, arguments: tuple[Any, ...], shift: Any) -> Moved:
     return shape("reach", rates, *arguments), shift
 
 
-def _smooth_law(one: Shape, shift: Any) -> tuple[smooth.Law, smooth.Range]:
+def _smooth_law(one: Shape, shift: Any) -> tuple[Law, Range]:
     parts = one.arguments[0] if one.kind == "product" else ((one, _ZERO),)
     if any(part.kind not in ("density", "interval") for part, _ in parts):
         raise UnsupportedForm("chains of four or more variables, not all of them Laplace,")
-    own: smooth.Range = (None, None)
-    law: smooth.Law | None = None
+    own: Range = (None, None)
+    law: Law | None = None
     for part, inner in parts:
         if part.kind == "density":
-            law = smooth.noise_law(part.arguments[0])
+            law = noise_law(part.arguments[0])
         else:
             kind, width = part.arguments
             at = inner + shift

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+from flint import fmpq
 
 from liptest.errors import InputError, shown
 
@@ -14,6 +17,10 @@ DISCRETE = ("geometric", "two-sided geometric")
 #: Continuous families whose densities are made of exponentials and powers.
 EXPONENTIAL = ("laplace", "exponential", "uniform")
 _ZERO, _ONE = Fraction(0), Fraction(1)
+#: Lowest and highest value, None where infinite.
+Range = tuple[Any, Any]
+#: Family and parameter, which is the variance of "normal".
+Law = tuple[str, Any]
 _HALVES: dict[str, tuple[Fraction | None, Fraction | None]] = {
     "exponential": (_ZERO, None),
     "uniform": (_ZERO, _ONE),
@@ -84,3 +91,9 @@ class Noise:
         if self.family == "geometric" and self.parameter == 1:
             return _ONE, _ONE
         return _HALVES.get(self.family, (None, None))
+
+
+def noise_law(noise: Noise) -> Law:
+    """What smooth functions are made of: family and parameter, in the numbers of flint."""
+    parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
+    return noise.family, parameter**2 if noise.family == "normal" else parameter

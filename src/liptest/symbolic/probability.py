@@ -25,7 +25,7 @@ from liptest.symbolic.exponential_polynomials import (
     from_list,
 )
 from liptest.symbolic.forms import Constraint
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.noise import Noise, noise_law
 from liptest.symbolic.paired_noise import PairedNoise, pair_noise
 from liptest.symbolic.work import spend
 
@@ -64,7 +64,7 @@ def _parts(one: Shape) -> list[smooth.QuadraturePiece]:
     if not one.is_smooth:
         return smooth.from_pieces(one.rates, function_of(one))
     if one.kind == "density":
-        return smooth.density_part(smooth.noise_law(one.arguments[0]))
+        return smooth.density_part(noise_law(one.arguments[0]))
     if one.kind == "reach":
         return smooth.reach_parts(*one.arguments)
     if one.kind == "stretching":
@@ -82,7 +82,7 @@ def _smooth_integral(one: Shape) -> Any:
         ends = analytic_parts(others[0][0])[0][:2] if others else (None, None)
         at = others[0][1] - shift if others else _ZERO
         low, high = (None if end is None else acb(arb(end + at)) for end in ends)
-        return smooth.between(smooth.noise_law(noise), low, high).real
+        return smooth.between(noise_law(noise), low, high).real
     return smooth.noise_integral(analytic_parts(one), noise, shift)
 
 

@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 from flint import acb, acb_poly, arb, ctx, fmpq
 
 from liptest.symbolic.exponential_polynomials import Rates
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.noise import Law, Noise, Range, noise_law
 
-#: Lowest and highest value, None where infinite.
-Range = tuple[Any, Any]
 Analytic = Callable[[Any], Any]
 
 
@@ -26,16 +24,6 @@ class QuadraturePiece(NamedTuple):
     low: Any
     high: Any
     at: Analytic
-
-
-#: Family and parameter, which is the variance of "normal".
-Law = tuple[str, Any]
-
-
-def noise_law(noise: Noise) -> Law:
-    """The law of a variable."""
-    parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
-    return noise.family, parameter**2 if noise.family == "normal" else parameter
 
 
 def below(law: Law, z: Any) -> Any:
