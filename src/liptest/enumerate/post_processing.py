@@ -14,6 +14,7 @@ import gc
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -30,6 +31,7 @@ from liptest.values.protocol import Symbolic
 CUT = f"{OWN_NAMES}cut_here"
 # Kept: while a program is analysed the names stand for something else.
 _objects, _holders, _references = gc.get_objects, gc.get_referrers, sys.getrefcount
+_count_frozen, _freeze, _unfreeze = gc.get_freeze_count, gc.freeze, gc.unfreeze
 # What tells the state of a generator, from which draws before it follow, or looks into frames.
 _TELLING = LOOKING | {
     *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
@@ -152,6 +154,25 @@ def place_of_cut(output: Any) -> int | None:
     return output[1] if is_cut else None
 
 
+@contextmanager
+def old_objects_apart() -> Iterator[None]:
+    """Objects that are alive now are not looked at by the collector, nor listed by it, until the end.
+
+    A process may have millions of them, and what is kept of a run is looked for at every cut. All
+    that belongs to a tree of runs is newer than the tree, so the tree is made inside. An old object
+    that holds a new one is not listed as its holder, but its reference counts. What the caller has
+    frozen stays so: then nothing is set apart.
+    """
+    if _count_frozen():
+        yield
+        return
+    _freeze()
+    try:
+        yield
+    finally:
+        _unfreeze()
+
+
 def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
     """Whether the program holds something symbolic of this run that is not part of what is told.
 
@@ -177,20 +198,17 @@ def _seems_kept(cut: Cut, tree: Any) -> bool:
     if not alive:
         return False
     ids = set(map(id, alive))
-    held = Counter(ids)  # by the list
     here, holder = sys._getframe(), None
     for holder in _holders(*alive):
-        if holder is alive or holder is here:
+        if holder is alive or holder is here or id(holder) in own.ids:
             continue
-        parts = [id(part) for part in gc.get_referents(holder) if id(part) in ids]
-        if parts and id(holder) not in own.ids:
+        if any(id(part) in ids for part in gc.get_referents(holder)):
             return True
-        held.update(parts)
     del holder
     for kept in alive:  # noqa: SIM110  a generator would hold it, too
-        # The collector does not know what arrays of objects hold. It is held besides by the name,
-        # and by the argument.
-        if _references(kept) > held[id(kept)] + own.in_arrays[id(kept)] + 2:
+        # The collector does not know what arrays of objects hold. It is held besides by the list,
+        # by the name, and by the argument.
+        if _references(kept) > own.held[id(kept)] + own.in_arrays[id(kept)] + 3:
             return True
     return False
 
@@ -200,6 +218,8 @@ class _HeldByAnalysis:
 
     def __init__(self, tree: Any) -> None:
         self.ids: set[int] = set()
+        #: How often these hold an object.
+        self.held: Counter[int] = Counter()
         #: How often an object is an entry of an array.
         self.in_arrays: Counter[int] = Counter()
         self._roots = [tree.noise, tree.draw_log]
@@ -208,7 +228,9 @@ class _HeldByAnalysis:
             referent = left.pop()
             if id(referent) not in self.ids and self._is_ours(referent):
                 self.ids.add(id(referent))
-                left += gc.get_referents(referent)
+                parts = gc.get_referents(referent)
+                self.held.update(map(id, parts))
+                left += parts
                 if type(referent) is np.ndarray and referent.dtype.hasobject:
                     left += self._entries_of(referent)
 

@@ -39,7 +39,7 @@ from liptest.enumerate.path_trees import (
     PointTree,
     ProbeTree,
 )
-from liptest.enumerate.post_processing import Tail, place_of_cut
+from liptest.enumerate.post_processing import Tail, old_objects_apart, place_of_cut
 from liptest.enumerate.real_rows import RealData
 from liptest.enumerate.run_watch import watched_for_progress
 from liptest.enumerate.running import RandomFunction, Run
@@ -145,7 +145,8 @@ def follow_paths(
         )
         return NoPaths(f"{program.name}: {why}")
     for _ in range(_MOST_REFINED):
-        paths = _followed(program, data, way, max_paths, domain.dimension)
+        with old_objects_apart():
+            paths = _followed(program, data, way, max_paths, domain.dimension)
         finer = data.refined() if isinstance(data, (Records, RealData)) else None
         if finer is None:
             near = domain.near if isinstance(domain, Table) else None
