@@ -156,7 +156,7 @@ def place_of_cut(output: Any) -> int | None:
 
 @contextmanager
 def old_objects_apart() -> Iterator[None]:
-    """Objects that are alive now are not looked at by the collector, nor listed by it, until the end.
+    """The collector neither looks at objects that are alive now nor lists them, until the end.
 
     A process may have millions of them, and what is kept of a run is looked for at every cut. All
     that belongs to a tree of runs is newer than the tree, so the tree is made inside. An old object
@@ -205,9 +205,9 @@ def _seems_kept(cut: Cut, tree: Any) -> bool:
         if any(id(part) in ids for part in gc.get_referents(holder)):
             return True
     del holder
-    for kept in alive:  # noqa: SIM110  a generator would hold it, too
+    for kept in alive:
         # The collector does not know what arrays of objects hold. It is held besides by the list,
-        # by the name, and by the argument.
+        # by the name, and by the argument; a generator expression would hold it, too.
         if _references(kept) > own.held[id(kept)] + own.in_arrays[id(kept)] + 3:
             return True
     return False
