@@ -205,12 +205,17 @@ def _seems_kept(cut: Cut, tree: Any) -> bool:
         if any(id(part) in ids for part in gc.get_referents(holder)):
             return True
     del holder
-    for kept in alive:
-        # The collector does not know what arrays of objects hold. It is held besides by the list,
-        # by the name, and by the argument; a generator expression would hold it, too.
-        if _references(kept) > own.held[id(kept)] + own.in_arrays[id(kept)] + 3:
-            return True
-    return False
+    # The collector does not know what arrays of objects hold.
+    return any(
+        count > own.held[key] + own.in_arrays[key]
+        for count, key in zip(_count_references(alive), map(id, alive), strict=True)
+    )
+
+
+def _count_references(those: list[Any]) -> list[int]:
+    """How often each is held, but for the list and for what asks."""
+    counts = [_references(one) for one in (object(), *those)]
+    return [count - counts[0] - 1 for count in counts[1:]]
 
 
 class _HeldByAnalysis:
