@@ -161,6 +161,7 @@ def test_a_statistic_from_the_command_line(
     assert "is not a plain function" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_adapter_from_the_command_line(package: Path) -> None:
     object_of_theirs = ["check", "theirs.adapters:SPUN", "--records", "1", "--epsilon"]
     assert main([*object_of_theirs, "1.1"]) == 0

@@ -207,6 +207,7 @@ class Deadly:
         return number * number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_that_dies_costs_its_chunks_which_are_run_again(kind: str, tmp_path: Path) -> None:
     with PROCESSES[kind](2) as executor:
@@ -217,6 +218,7 @@ def test_a_worker_that_dies_costs_its_chunks_which_are_run_again(kind: str, tmp_
             assert (tmp_path / way).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_chunk_that_always_kills_is_told_and_nothing_before_it_is_lost(
     kind: str, tmp_path: Path

@@ -253,6 +253,7 @@ def test_delta_makes_up_for_what_is_lost(method, name):
     assert verdict.witness.excess > 1e-6
 
 
+@pytest.mark.slow
 def test_delta_is_refused_where_it_means_nothing():
     for method in ("group", *TESTERS):
         for case in CASES.values():

@@ -23,6 +23,7 @@ def test_all_testers_are_listed():
     assert [tester.name for tester in ALL_TESTERS] == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tester", ALL_TESTERS, ids=lambda tester: tester.name)
 def test_contract(tester):
     check_tester(tester)
@@ -106,6 +107,7 @@ def test_a_tester_that_applies_nowhere_fails():
         check_tester(VarianceEdges(), distributions=sample_distributions()[2:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tester", "corner", "decision"),
     [

@@ -132,6 +132,7 @@ DEAR = ("svt3, geometric noise-all", "noisy max 3, geometric noise-all")
 QUICK = {"partial sum-one", "bad partial sum, geometric noise-all", "numerical svt-one"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [

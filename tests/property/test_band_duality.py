@@ -62,6 +62,7 @@ def sampled(distribution):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["full", "light", "sampler with masses", "sampler"])
 @given(case=cases())
 @settings(max_examples=40)

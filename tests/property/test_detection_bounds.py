@@ -105,6 +105,7 @@ def test_edges_of_the_cube(tester, data):
     check_bound(tester, law, table, lambda: violated_by_pairs(edges, table))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_search_tree_pairs_of_grids(data):

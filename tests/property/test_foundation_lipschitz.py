@@ -56,6 +56,7 @@ def test_lipschitz_functions_on_float_ties_are_accepted(
     assert verdict.largest_ratio <= constant * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @given(laws(), tables, seeds, st.sampled_from([2.0**-40, 1.0, 2.0**40]))
 def test_without_tolerance_a_verdict_is_exact(
     law: lt.ProductDistribution, table: np.ndarray, seed: int, unit: float
@@ -79,6 +80,7 @@ def test_without_tolerance_a_verdict_is_exact(
     assert not witness.verify(values / 2, domain)
 
 
+@pytest.mark.slow
 @given(laws(), tables, seeds)
 def test_a_verdict_survives_json(law: lt.ProductDistribution, table: np.ndarray, seed: int) -> None:
     values = table[: law.domain.size].reshape(law.domain.sizes)

@@ -52,6 +52,7 @@ def test_weights_are_drawn_with_the_masses_of_all_datasets(probabilities: list[f
         assert share == 0 or mass > 0
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, 6))
 def test_a_weight_is_judged_as_each_of_its_datasets(data: Any, d: int) -> None:
     mechanism = coin_of_count(data.draw(st.lists(logits, min_size=d + 1, max_size=d + 1)))
@@ -120,6 +121,7 @@ def test_unbounded_noise_is_tested_on_drawn_counts(mass: float) -> None:
     assert refuted.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, 5))
 def test_weights_have_the_mass_that_a_flow_over_all_datasets_finds(data: Any, d: int) -> None:
     counted = coin_of_count(data.draw(st.lists(logits, min_size=d + 1, max_size=d + 1)))

@@ -57,6 +57,7 @@ def test_contributions_have_exactly_the_neighbouring_pairs(
     check_changes(statistic, domain)
 
 
+@pytest.mark.slow
 @given(contributions(), st.sampled_from([0, 3, 1 << 20]))
 @small
 def test_large_sums_are_kept_as_lists_with_the_same_edges(
@@ -79,6 +80,7 @@ def test_large_sums_are_kept_as_lists_with_the_same_edges(
     assert set(listed) == true_pairs(statistic, domain)
 
 
+@pytest.mark.slow
 @given(contributions())
 @small
 def test_pairs_that_are_no_edges_are_realised_by_nothing(

@@ -110,6 +110,7 @@ def test_repair_costs_at_least_the_distance(
     assert value <= cost
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases, steps)
 def test_repair_pays_only_for_violated_edges(

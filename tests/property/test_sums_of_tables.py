@@ -163,6 +163,7 @@ def test_differences_say_which_values_are_reached(case: Case) -> None:
         assert sets.edges == len(true_pairs(statistic, domain))
 
 
+@pytest.mark.slow
 @given(named_sums())
 @small
 def test_what_is_not_an_edge_is_realised_by_nothing(case: Case) -> None:

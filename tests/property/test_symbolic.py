@@ -126,6 +126,7 @@ def test_a_partition_adds_up(case: Case, data: st.DataObject) -> None:
     assert (parts[0] + parts[1]).overlaps(probability(noises, *constraints))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(cases, st.randoms(use_true_random=False))
 def test_the_order_of_variables_and_constraints_is_nothing(case: Case, random: Any) -> None:
@@ -183,6 +184,7 @@ def test_points_lie_inside_where_there_are_any(case: Case, seed: int) -> None:
         assert one.high is None or total < one.high or (one.high_closed and total == one.high)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.lists(st.sampled_from(CONTINUOUS), min_size=3, max_size=3)

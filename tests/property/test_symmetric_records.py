@@ -145,6 +145,7 @@ def test_auto_counts_the_laws_that_are_asked_for() -> None:
     assert choose_method(task(sized(lt.Histogram(16)), many, 10**11)) == "neighbourhoods"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "neighbourhoods"])
 def test_as_many_laws_are_counted_as_were_planned(method: str) -> None:
     law = lt.ProductDistribution.uniform(lt.RecordGrid([4] * 600))

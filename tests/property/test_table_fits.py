@@ -65,6 +65,7 @@ def test_records_by_group(rows: list[tuple[Any, ...]], labels: list[str], weight
         assert np.allclose(law.probabilities, array.probabilities, rtol=1e-14, atol=0)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(rows=ROWS)
 def test_masses_of_a_bootstrap_are_the_shares_of_the_rows(rows: list[tuple[Any, ...]]) -> None:

@@ -63,6 +63,7 @@ def by_recursion(program: Any) -> dict[int, Fraction]:
     return {output: mass for output, mass in law.items() if mass}
 
 
+@pytest.mark.slow
 @given(programs())
 def test_replay_gives_the_law_of_the_tree(program: Any) -> None:
     tree = ChoiceTree("program")

@@ -140,6 +140,7 @@ def test_code_that_is_analysed_while_balls_are_compared_waits_for_nobody():
     assert len(laws) == 2
 
 
+@pytest.mark.slow
 def test_a_forked_process_can_calculate_while_another_thread_does(tmp_path):
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("nothing is forked here")

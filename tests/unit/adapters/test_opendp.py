@@ -178,6 +178,7 @@ def test_a_claim_of_zcdp_is_tested_as_it_is(size: int | None) -> None:
     assert pure.claim == {"epsilon": pure.epsilon, "delta": 0.0}
 
 
+@pytest.mark.slow
 def test_selection_under_zcdp_keeps_its_rho() -> None:
     bounded = dp.vector_domain(dp.atom_domain(T=int, bounds=(0, 2)), size=2)
     measure = dp.zero_concentrated_divergence()
@@ -190,6 +191,7 @@ def test_selection_under_zcdp_keeps_its_rho() -> None:
     assert lt.check_privacy(mechanism, law, rho=0.99 * exact.value).decision == "NO"
 
 
+@pytest.mark.slow
 def test_half_the_noise_does_not_keep_the_claim() -> None:
     half = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=1.0), draws=1000)
     claimed = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=1000)
@@ -421,6 +423,7 @@ def test_the_law_of_many_scores_is_as_exact_as_declared() -> None:
         noisy_max(3.0, 41, False, False, "max")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [dp.c.make_approximate, dp.c.make_pureDP_to_zCDP])
 def test_a_claim_in_other_words_is_of_the_same_law(wrap: Any) -> None:
     plain = dp.m.make_noise(*NUMBER, dp.max_divergence(), scale=2.0)
@@ -430,6 +433,7 @@ def test_a_claim_in_other_words_is_of_the_same_law(wrap: Any) -> None:
     assert mechanism.epsilon >= 0.5
 
 
+@pytest.mark.slow
 def test_noise_that_clips_at_the_ends_of_its_type() -> None:
     small = dp.m.make_laplace(dp.atom_domain(T="u32"), dp.absolute_distance(T="u32"), scale=2.0)
     mechanism = lt.adapters.opendp(small, draws=2000)
@@ -505,6 +509,7 @@ def test_versions_that_draw_another_law_are_refused(
         lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0))
 
 
+@pytest.mark.slow
 def test_the_notes_say_where_the_law_comes_from() -> None:
     mechanism = lt.adapters.opendp(dp.m.make_laplace(*NUMBER, scale=2.0), draws=2000)
     claim, law, compared = mechanism.notes
@@ -514,6 +519,7 @@ def test_the_notes_say_where_the_law_comes_from() -> None:
     assert "at most 1e-12" in compared
 
 
+@pytest.mark.slow
 @DEAR
 def test_a_gate_releases_from_the_tested_law(case: str) -> None:
     make, arguments, domain, claim, _ = CASES[case]

@@ -194,6 +194,7 @@ def test_a_needle_is_found_where_every_dataset_is_tried():
     assert (1, 0, 0, 1, 1, 0) in (verdict.witness.dataset, verdict.witness.neighbour)
 
 
+@pytest.mark.slow
 def test_large_domains_are_tried_in_part_and_say_so():
     law = lt.ProductDistribution.bernoulli(np.full(200, 0.1))
     verdict = check(lambda x, n, rng: x.sum() + rng.laplace(0, 1, n), law, samples=200_000)

@@ -187,6 +187,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_and_its_verification(folder, capsys):
     law = ["--dimension", "2", "--probabilities", "0.5"]
     claim = ["--epsilon", "1", "--samples", "40000", "--seed", "5", "--json", "no.json"]
@@ -201,6 +202,7 @@ def test_the_command_and_its_verification(folder, capsys):
     assert main(["verify", "no.json"]) == 1
 
 
+@pytest.mark.slow
 def test_a_scalar_function_and_wrong_input(folder, capsys):
     law = ["--dimension", "1", "--probabilities", "0.5"]
     claim = ["--epsilon", "1", "--samples", "20000", "--seed", "5", "--failure-probability", "0.01"]
@@ -217,6 +219,7 @@ def test_a_scalar_function_and_wrong_input(folder, capsys):
     assert "--json no/such/folder.json" in captured.err
 
 
+@pytest.mark.slow
 def test_the_command_keeps_a_ledger(folder, capsys):
     law = ["--dimension", "2", "--probabilities", "0.5", "--ledger", "l.db", "--vendor", "acme"]
     claim = ["--epsilon", "log(3)", "--samples", "40000", "--seed", "5"]

@@ -46,6 +46,7 @@ def test_the_closed_form_is_the_integral(wins, losses, p):
     assert log_doubt(wins, wins + losses, odds) == pytest.approx(-exact, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(wins=COUNTS, losses=COUNTS, p=CHANCES, share=st.fractions(0, 1, max_denominator=20))
 def test_wealth_does_not_grow_on_average_while_the_claim_holds(wins, losses, p, share):
     now = wealth(wins, losses, p)
@@ -55,6 +56,7 @@ def test_wealth_does_not_grow_on_average_while_the_claim_holds(wins, losses, p, 
     assert p * won + (1 - p) * lost == now
 
 
+@pytest.mark.slow
 @given(wins=COUNTS, losses=COUNTS, ends=st.tuples(CHANCES, CHANCES))
 def test_wealth_falls_with_epsilon_and_with_losses(wins, losses, ends):
     assert wealth(wins, losses, min(ends)) >= wealth(wins, losses, max(ends))
@@ -258,6 +260,7 @@ def test_sums_lie_on_the_grid_of_the_first_number(s, n, close):
         assert (Fraction(total) / grid).denominator == 1
 
 
+@pytest.mark.slow
 def test_noise_added_in_floats_is_refuted_and_on_a_grid_it_is_not():
     assert check(laplace_count, samples=20_000).decision == Decision.NO
     ideal = check(laplace_count, samples=20_000, floats="ideal")

@@ -94,6 +94,7 @@ def test_a_false_claim_is_no_and_exit_code_1(folder, capsys):
     assert "Certain: certified arithmetic" in out
 
 
+@pytest.mark.slow
 def test_an_undecorated_function_is_taken_and_cannot_print_a_verdict(folder, capsys):
     assert check("vendor.py:plain", "--epsilon", "1", *CUBE) == 1
     assert "YES" not in capsys.readouterr().out
@@ -108,6 +109,7 @@ def test_a_budget_that_ends_is_exit_code_3(folder, capsys):
     assert "this much is certified" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_an_exact_epsilon_can_be_written_as_a_logarithm(folder, capsys):
     assert check("vendor.py:rr", "--epsilon", "log(3)", *CUBE) == 0
     assert "claim: epsilon log(3)" in capsys.readouterr().out
@@ -221,6 +223,7 @@ def test_the_certificate_comes_back(folder, capsys):
     assert set(certificate.code.files) == {"vendor.py", "helper.py"}
 
 
+@pytest.mark.slow
 def test_an_unwritable_json_file_loses_no_verdict(folder, capsys):
     assert check("vendor.py:rr", "--epsilon", "1", *CUBE, "--json", "/dev/full") == 2
     out, err = capsys.readouterr()
@@ -262,6 +265,7 @@ def release(*arguments: str) -> int:
     return main(["release", *arguments])
 
 
+@pytest.mark.slow
 def test_release_prints_an_output_after_a_yes(folder, capsys):
     arguments = ["--epsilon", "1", *CUBE, "--private", "private.csv"]
     assert release("vendor.py:rr", *arguments) == 0
@@ -270,6 +274,7 @@ def test_release_prints_an_output_after_a_yes(folder, capsys):
     assert "(1, 0)-private on every dataset" in out
 
 
+@pytest.mark.slow
 def test_release_refuses_without_reading_the_private_table(folder, capsys):
     (folder / "private.csv").write_text("not a table at all")
     assert release("vendor.py:plain", "--epsilon", "1", *CUBE, "--private", "private.csv") == 1
@@ -289,6 +294,7 @@ def test_private_values_outside_the_domain_are_never_shown(folder, capsys, conte
     assert "secret" not in err + out
 
 
+@pytest.mark.slow
 def test_what_a_mechanism_prints_or_raises_on_private_data_stays_inside(folder, capsys):
     (folder / "private.csv").write_text("click\n1\n1\n1\n0\n")
     rare = ["--dimension", "4", "--probabilities", "0.0001", "--exception-mass", "0.4"]

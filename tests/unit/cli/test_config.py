@@ -132,6 +132,7 @@ def test_python_says_it_too():
     assert law.probabilities.tolist() == [0.2] * 3
 
 
+@pytest.mark.slow
 def test_a_pyproject_has_the_same_keys(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text("def f(data, rng):\n    return int(rng.random() < 0.5)\n")

@@ -53,6 +53,7 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_an_honest_answer_is_shown_with_whose_word_it_is(
     answer: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +75,7 @@ LIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", LIES)
 def test_a_certificate_of_another_request_decides_nothing(
     answer: dict[str, Any], capsys: pytest.CaptureFixture[str], what: str
@@ -112,6 +114,7 @@ BENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", BENT)
 def test_a_bent_certificate_decides_nothing(
     answer: dict[str, Any], capsys: pytest.CaptureFixture[str], what: str
@@ -138,6 +141,7 @@ SAID = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SAID)
 def test_what_is_no_certificate_is_no_verdict(
     answer: dict[str, Any], capsys: pytest.CaptureFixture[str], what: str

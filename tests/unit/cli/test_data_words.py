@@ -142,6 +142,7 @@ def test_a_file_that_says_both_is_refused(folder):
         read_config(folder / "liptest.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -213,6 +213,7 @@ def test_the_header_says_what_the_mechanism_is(folder):
     assert "declared by the vendor as a formula" in text
 
 
+@pytest.mark.slow
 def test_a_table_gives_distribution_and_number_of_records(folder, capsys):
     table = ["--table", "public.csv", "--column"]
     assert init("vendor.py:plain", "--epsilon", "1", *table, "click") == 0
@@ -235,6 +236,7 @@ def test_the_other_laws(folder):
         assert read(folder / "liptest.toml")["distribution"] == {"probabilities": value}
 
 
+@pytest.mark.slow
 def test_a_claim_with_delta(folder, capsys):
     known = ["--dimension", "2", "--delta", "0.25"]
     assert init("vendor.py:plain", "--epsilon", "1", *known) == 0
@@ -254,6 +256,7 @@ def test_nothing_is_overwritten_without_force(folder, capsys):
     assert "# mine" not in (folder / "liptest.toml").read_text()
 
 
+@pytest.mark.slow
 def test_files_are_named_as_seen_from_the_new_file(folder, capsys):
     (folder / "deep").mkdir()
     known = ["--epsilon", "1", "--table", "public.csv", "--column", "click"]
@@ -272,6 +275,7 @@ def test_a_mechanism_of_a_package_keeps_its_name(folder):
     assert main(["check"]) == 0
 
 
+@pytest.mark.slow
 def test_odd_file_names_survive(folder, capsys):
     name = 'a "b" \\ ü\x7f.py'
     (folder / name).write_text(VENDOR)
@@ -376,6 +380,7 @@ def test_durations_in_words(seconds, words):
 # doctor
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_everything_well(capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -385,6 +390,7 @@ def test_the_doctor_finds_everything_well(capsys):
     assert out.splitlines()[-1].startswith("Everything works.")
 
 
+@pytest.mark.slow
 def test_the_doctor_names_what_is_missing_and_what_to_install(capsys, monkeypatch):
     declared = [
         "numpy>=99.5",
@@ -404,6 +410,7 @@ def test_the_doctor_names_what_is_missing_and_what_to_install(capsys, monkeypatc
     assert "no-such-extra" not in last
 
 
+@pytest.mark.slow
 def test_the_doctor_works_without_an_installation(capsys, monkeypatch):
     def missing(name):
         raise metadata.PackageNotFoundError(name)
@@ -413,6 +420,7 @@ def test_the_doctor_works_without_an_installation(capsys, monkeypatch):
     assert "liptest runs from its source" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer", [False, lt.errors.LawError("broken"), TypeError("numpy changed")]
 )
@@ -443,6 +451,7 @@ def test_the_self_test_would_notice_a_tester_that_always_agrees(capsys, monkeypa
         assert len(problems) >= wrong
 
 
+@pytest.mark.slow
 def test_the_doctor_notices_that_processes_cannot_be_used(capsys, monkeypatch):
     def refused(workers):
         raise OSError("no semaphores here")

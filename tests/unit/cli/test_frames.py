@@ -70,6 +70,7 @@ def test_wrong_tables_are_named(
     assert words in " ".join((printed.out + printed.err).split())
 
 
+@pytest.mark.slow
 def test_a_file_declares_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "liptest.toml").write_text(
         '[[check]]\nmechanism = "pipe.py:count"\nepsilon = 1.0\n\n[domain]\nkind = "table"\n'

@@ -160,6 +160,7 @@ WRONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
 def test_refused_arguments_are_no_attempt(tmp_path, monkeypatch, capsys, wrong):
     monkeypatch.chdir(tmp_path)

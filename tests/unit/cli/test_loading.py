@@ -90,6 +90,7 @@ def _vendor(folder, answer, *, lazily=False):
     return f"{folder}/v.py:f"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lazily", [False, True])
 def test_two_vendors_helpers_of_one_name_do_not_meet(tmp_path, lazily):
     files = [_vendor(tmp_path / str(k), k, lazily=lazily) for k in (1, 2)]

@@ -39,6 +39,7 @@ def check(name: str, *options: str) -> int:
     return main(["check", f"vendor.py:{name}", *ARGUMENTS, *options])
 
 
+@pytest.mark.slow
 def test_every_format_at_once(folder: Path) -> None:
     files = {name: folder / f"out.{name}" for name in ("json", "html", "junit", "sarif")}
     options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
@@ -118,6 +119,7 @@ def test_a_ledger_that_cannot_be_written_means_no_test(folder: Path, capsys) -> 
     assert "YES" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_was_found_is_written_where_nobody_reads_it(tmp_path: Path) -> None:
     """As in ``liptest check .. --json cert.json | head -1``."""
     (tmp_path / "mine.py").write_text(

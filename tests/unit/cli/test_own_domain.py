@@ -126,6 +126,7 @@ def test_options_say_the_same_domain(domain: lt.data.domains.Domain, words: str)
     assert words_for_options(domain) == words
 
 
+@pytest.mark.slow
 def test_in_python_the_example_names_its_domain(folder: Path) -> None:
     objects: dict[str, object] = {}
     exec(OBJECTS, objects)

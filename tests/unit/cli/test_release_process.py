@@ -63,6 +63,7 @@ def release(*more: str) -> int:
     return main(["release", "vendor.py:fair", "--epsilon", "1", *data, *more])
 
 
+@pytest.mark.slow
 def test_the_code_is_never_imported_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = set(sys.modules)
     assert release("--json", "certificate.json") == 0
@@ -73,6 +74,7 @@ def test_the_code_is_never_imported_here(folder: Path, capsys: pytest.CaptureFix
     assert "sealed in another process" in json.loads(Path("certificate.json").read_text())["laws"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -209,6 +211,7 @@ def test_a_key_gives_a_retry_the_stored_answer(
     assert kinds.count("release") == 1
 
 
+@pytest.mark.slow
 def test_an_answer_of_another_domain_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -264,6 +264,7 @@ def test_the_file_stays_while_an_answer_could_not_be_written_down(
     assert not (quick / "long.json").exists()
 
 
+@pytest.mark.slow
 def test_the_file_stays_when_the_code_under_test_raises_keyboard_interrupt(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

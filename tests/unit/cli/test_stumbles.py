@@ -267,6 +267,7 @@ def test_a_mark_of_a_spreadsheet_and_a_space_in_a_name(capsys: pytest.CaptureFix
     assert "YES by proof" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:prints. while it was analysed")
 @pytest.mark.filterwarnings("default")
 def test_who_forgets_return_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -317,6 +317,7 @@ def test_a_connection_that_breaks_in_the_middle(postgres: sa.Engine) -> None:
     assert np.array_equal(fit(table).probabilities, before.probabilities)
 
 
+@pytest.mark.slow
 def test_a_fit_only_reads_and_leaves_the_connection_as_it_was(postgres: sa.Engine) -> None:
     with postgres.begin() as connection:
         connection.execute(sa.text("CREATE SEQUENCE IF NOT EXISTS counter"))

@@ -163,6 +163,7 @@ def test_whole_datasets_are_coded_alike() -> None:
         of_array().fitted.dataset(FRAME)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_the_command_line_warns_the_operator(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ def rows_of(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
     return list(frame.itertuples(index=False, name=None))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.sampled_from([20, 30, 40]), st.sampled_from(["north", "south"]))),
     st.sampled_from(RELATIONS),

@@ -233,6 +233,7 @@ def two_digits(figures: dict[str, Any], name: str) -> str:
     return f"{figures[name]['value']:.1e}"
 
 
+@pytest.mark.slow
 def test_light_neighbourhoods_ask_for_a_random_number_of_laws(costs: dict[str, Any]) -> None:
     row = costs["uniform, d = 20: light-neighbourhoods"]
     assert row["counts"]["draws"] == 1375

@@ -273,6 +273,7 @@ def test_code_that_is_changed_after_the_test() -> None:
         gate.release(PRIVATE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["limits_vendor.py", "limits_helper.py"])
 def test_a_source_file_or_local_module_that_is_changed(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -311,6 +312,7 @@ def test_code_that_looks_at_the_stand_ins() -> None:
         gate_of(by_number)
 
 
+@pytest.mark.slow
 def test_questions_to_the_process_and_to_the_generator() -> None:
     named(
         "asks what kind of object `rng` is (`type(rng)`, `rng.__class__`, `inspect`), for "

@@ -43,6 +43,7 @@ def rows(heading: str) -> list[list[str]]:
     return [row for row in cells[2:] if not set("".join(row)) <= set("-")]
 
 
+@pytest.mark.slow
 def test_laws_of_the_sizes_are_those_of_the_benchmark(sizes: ModuleType) -> None:
     told = [cells for cells in rows("Which method for which size") if len(cells) == 7]
     assert len(told) == len(sizes.CASES)

@@ -18,6 +18,7 @@ def test_it_is_short() -> None:
     assert len(README.splitlines()) <= 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "code"), [("0.9", 1), ("1.0", 0)])
 def test_the_own_file_is_answered_as_printed(
     scale: str,

@@ -225,6 +225,7 @@ def test_what_is_no_sum_plus_noise_is_refused(function: Any) -> None:
     assert isinstance(law_of(function), str)
 
 
+@pytest.mark.slow
 def test_a_series_of_coins_is_enumerated_up_to_a_tail() -> None:
     """What a light path leads to is light as well: none of its branches is walked."""
 

@@ -60,6 +60,7 @@ def test_no_part_is_less_than_the_truth(function: Any) -> None:
     assert true_loss(function) <= proved_loss(function) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_slow(PRIVATE, 4), ids=lambda f: f.__name__)
 def test_private_sums_are_proved_for_many_records(function: Any) -> None:
     epsilon = proved_loss(function)
@@ -77,6 +78,7 @@ def test_what_tells_more_than_sums_is_not_proved(function: Any) -> None:
     assert found.decision != "YES"
 
 
+@pytest.mark.slow
 def test_a_claim_below_is_left_open_with_what_is_proved() -> None:
     found = lt.check_privacy(
         lt.mechanism(total_in_branches), lt.Hypercube(2000), epsilon=0.5, seed=1

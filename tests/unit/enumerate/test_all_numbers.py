@@ -163,6 +163,7 @@ def test_divergences_are_those_of_a_long_list(epsilon: float, delta: float) -> N
     assert verdict.decision == ("NO" if max(sums) > delta else "YES")
 
 
+@pytest.mark.slow
 def test_parity_tells_the_count() -> None:
     """Noise times 2 (counterexample to T8 without factors of 1): a NO, not a limit of 1."""
 
@@ -175,6 +176,7 @@ def test_parity_tells_the_count() -> None:
     assert lt.exact_epsilon(even, SMALL).value == math.inf
 
 
+@pytest.mark.slow
 def test_a_multiple_that_hides_nothing_is_proved() -> None:
     @lt.mechanism
     def tens(x: Any, rng: Any) -> Any:
@@ -195,6 +197,7 @@ def test_rounded_halves_are_not_taken_for_a_law_in_pieces() -> None:
     assert verdict.decision == "NO"
 
 
+@pytest.mark.slow
 def test_equal_answers_are_counted_together() -> None:
     """1, 1.0 and True are one output, and so is a plain 5 beside a whole number."""
 
@@ -223,6 +226,7 @@ def whole_probability_at(seen: WholeFunction, number: int) -> arb:
     return law.probability(exact_rates(law.noises), skeleton, (number,))
 
 
+@pytest.mark.slow
 def test_one_sided_noise_is_refuted_by_its_first_number() -> None:
     @lt.mechanism
     def one_sided(x: Any, rng: Any) -> Any:
@@ -235,6 +239,7 @@ def test_one_sided_noise_is_refuted_by_its_first_number() -> None:
     assert math.isinf(lt.exact_epsilon(one_sided, SMALL).value)
 
 
+@pytest.mark.slow
 def test_different_rates_are_refuted_far_out() -> None:
     """No output near the counts breaks the claim: the first beyond it is named."""
 

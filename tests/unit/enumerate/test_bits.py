@@ -76,6 +76,7 @@ def test_randomised_response_of_a_count(function: Callable[[Any, Any], Any]) -> 
     assert law.leaves == (9 if function in COUNTS else 256)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_slow(COUNTS, 3))
 def test_many_records_have_as_many_leaves_as_totals(function: Callable[[Any, Any], Any]) -> None:
     data = np.arange(300) % 3 == 0
@@ -238,6 +239,7 @@ def test_more_bits_than_the_budget_allows() -> None:
     assert tree.unexplored == 1 - Fraction(100, 2**40)
 
 
+@pytest.mark.slow
 def test_bits_of_an_earlier_run_are_noticed() -> None:
     # Of an array of objects nothing is put back before a run.
     held = np.full(1, None)

@@ -121,6 +121,7 @@ def test_clients_are_proved_by_the_law_of_one_record(program: Any) -> None:
     assert (verdict.decision, verdict.method) == ("YES", "per-record")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [told, told_by_a_shared_one, bits_told])
 def test_less_is_refuted(program: Any) -> None:
     verdict = lt.check_privacy(lt.mechanism(program), FOUR, epsilon=0.9, seed=1)

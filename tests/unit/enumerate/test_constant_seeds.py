@@ -145,6 +145,7 @@ def with_fresh_default(data: Any, rng: Any = np.random.default_rng()) -> Any:  #
     return data.sum() + rng.laplace()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [3, 5000])
 def test_a_default_with_a_constant_seed_is_told(records: int) -> None:
     domain = lt.Hypercube(records)

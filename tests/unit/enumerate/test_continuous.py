@@ -93,6 +93,7 @@ INFINITE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "epsilon"), KNOWN)
 def test_the_exact_epsilon(function: Any, epsilon: float) -> None:
     found = lt.exact_epsilon(lt.mechanism(function), CUBE)
@@ -114,6 +115,7 @@ def test_a_mixture_against_its_formula() -> None:
     assert lt.exact_epsilon(lt.mechanism(mixture), CUBE).value == pytest.approx(worst, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_fresh_answer_after_a_test() -> None:
     """Where it answers, the loss is that of the test plus that of the answer."""
     mechanism = lt.mechanism(answers_rarely)
@@ -125,6 +127,7 @@ def test_a_fresh_answer_after_a_test() -> None:
     assert found == pytest.approx(max(0.25 + max(ratios), *stays), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", INFINITE.values(), ids=INFINITE)
 def test_losses_without_bound_have_a_witness(function: Any) -> None:
     verdict = lt.check_privacy(lt.mechanism(function), LAW, epsilon=2.0, method="exhaustive")
@@ -184,6 +187,7 @@ def test_the_largest_loss_of_two_normal_laws_is_shown_where_floats_can() -> None
     assert math.log(high / low) == pytest.approx(found.witness.loss)
 
 
+@pytest.mark.slow
 def test_no_finite_loss_is_said_to_exceed_an_absurd_claim() -> None:
     absurd = lt.check_privacy(
         lt.mechanism(INFINITE["normal"]), LAW, epsilon=1e300, method="exhaustive"
@@ -235,6 +239,7 @@ def test_sampling_methods_and_workers(method: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_probabilities_are_refused_with_what_to_do() -> None:
     mechanism = lt.mechanism(noisy_count)
     with pytest.raises(
@@ -314,6 +319,7 @@ REPEATED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "loss"), REPEATED.values(), ids=REPEATED)
 def test_a_number_tells_only_what_numbers_before_it_do_not(function: Any, loss: float) -> None:
     found = lt.exact_epsilon(lt.mechanism(function), CUBE)
@@ -322,6 +328,7 @@ def test_a_number_tells_only_what_numbers_before_it_do_not(function: Any, loss: 
     assert found.witness.verify(lt.mechanism(function))
 
 
+@pytest.mark.slow
 def test_outputs_that_follow_from_others_are_described() -> None:
     found = lt.exact_epsilon(lt.mechanism(REPEATED["beside data"][0]), CUBE)
     assert found.witness is not None
@@ -360,6 +367,7 @@ def test_shapes_of_outputs_whether_types_count_or_not(function: Any, typed: bool
     assert abs(math.log(losses[0] / losses[1])) == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_dict_says_which_value_tells() -> None:
     found = lt.exact_epsilon(lt.mechanism(SHAPES["dict"]), CUBE)
     assert found.witness is not None
@@ -476,6 +484,7 @@ def test_numbers_that_are_alike_are_compared_once(monkeypatch: pytest.MonkeyPatc
     assert 0 < len(numbers) <= 2 * len(pairs)  # two counts differ
 
 
+@pytest.mark.slow
 def test_numbers_known_to_be_in_other_places_are_not_alike() -> None:
     @lt.mechanism
     def above_limits(data: Any, rng: Any) -> Any:

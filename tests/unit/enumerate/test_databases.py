@@ -137,6 +137,7 @@ def test_joins_are_decided_on_small_tables_and_refuted_on_large_ones() -> None:
     assert lt.check_privacy(joined(9), large, epsilon=1, floats="ideal").decision == "NO"
 
 
+@pytest.mark.slow
 def test_keys_may_be_joined() -> None:
     @lt.mechanism(frame="sqlite")
     def counted(con: Any, rng: Any) -> Any:
@@ -324,6 +325,7 @@ def test_the_authorizer_stops_what_words_do_not() -> None:
         assert made.execute("SELECT count(*) FROM data").fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_database_that_is_not_used_any_more_is_closed() -> None:
     named = database_of("sqlite")
     assert named is not None

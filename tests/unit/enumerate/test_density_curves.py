@@ -60,6 +60,7 @@ def normal_cdf(x: float, scale: float) -> float:
     return 0.5 * math.erfc(-x / scale / math.sqrt(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "cdf", "options"),
     [(laplace, laplace_cdf, {}), (normal, normal_cdf, {"delta": 1e-6})],
@@ -95,6 +96,7 @@ def test_the_event_is_shaded_and_a_rare_one_is_inside() -> None:
     assert all(far.edges[0] < end < far.edges[-1] for end in ends)
 
 
+@pytest.mark.slow
 def test_of_several_numbers_the_one_that_decides() -> None:
     found = curves_of(triple, lt.RecordGrid([3] * 20))
     assert found is not None
@@ -103,6 +105,7 @@ def test_of_several_numbers_the_one_that_decides() -> None:
     assert found.shaded[0] != (None, None)
 
 
+@pytest.mark.slow
 def test_a_description_that_comes_half_of_the_time_has_half_of_the_mass() -> None:
     found = curves_of(sometimes, lt.Hypercube(9))
     assert found is not None

@@ -161,6 +161,7 @@ SUMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(SUMS, 8))
 def test_sums_by_other_names(name: str) -> None:
     total = SUMS[name]

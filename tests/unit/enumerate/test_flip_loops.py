@@ -71,6 +71,7 @@ def of_a_list(data: Any, rng: Any) -> Any:
 PROGRAMS = (of_a_list, by_permutation, by_shuffling, kept_by_break, by_trying_again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_it_is_private_at_any_size_but_for_the_grid(program: Any) -> None:
     options: dict[str, Any] = {"seed": 1, "method": "alignment"}
@@ -81,6 +82,7 @@ def test_it_is_private_at_any_size_but_for_the_grid(program: Any) -> None:
     assert found.decision == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_the_grid_of_floats_takes_a_delta() -> None:
     # The grid of random() has weights that are 0 at one of two neighbours.
     options: dict[str, Any] = {"seed": 1, "method": "alignment"}
@@ -300,6 +302,7 @@ def test_what_is_another_choice_is_not_followed(program: Any) -> None:
         assert isinstance(lt.mechanism(program).aligned_paths(N, way=way), NoPaths)
 
 
+@pytest.mark.slow
 def test_another_factor_has_another_price() -> None:
     options: dict[str, Any] = {"seed": 1, "method": "alignment", "delta": 1e-9}
     found = lt.check_privacy(lt.mechanism(with_another_factor), N, epsilon=1.0, **options)

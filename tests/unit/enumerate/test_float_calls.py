@@ -168,6 +168,7 @@ def test_the_compiler_of_a_reached_function_meets_the_real_float() -> None:
         loss(lambda data, rng: COMPILED.py_func(plain(data, rng)))
 
 
+@pytest.mark.slow
 def test_the_type_of_a_real_output_is_float() -> None:
     def mixed(data: Any, rng: Any) -> Any:
         noisy = plain(data, rng)
@@ -225,6 +226,7 @@ def test_other_uses_of_the_name_are_refused_as_before(program: Program) -> None:
         loss(program)
 
 
+@pytest.mark.slow
 def test_a_dtype_of_that_name_is_no_other_use() -> None:
     def program(data: Any, rng: Any) -> Any:
         return float(plain(data, rng)) + np.zeros(1, dtype=float)[0]
@@ -271,6 +273,7 @@ def test_a_float_of_the_module_itself_is_left_alone() -> None:
     assert "float" not in vars(other)
 
 
+@pytest.mark.slow
 def test_a_helper_of_another_module_is_judged_by_its_own_module() -> None:
     assert loss(lambda data, rng: VENDOR.count(data, rng)).value == pytest.approx(1.0)
     assert loss(VENDOR.count).value == pytest.approx(1.0)  # kind() is not reached

@@ -102,6 +102,7 @@ def test_laws_are_sums_over_windows(program: Any, law: Law) -> None:
                     assert got == pytest.approx(float(expected or 0), abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "law"), CASES)
 def test_the_largest_loss_is_that_of_windows(program: Any, law: Law) -> None:
     seen: Any = lt.mechanism(program).over_all_numbers(POINTS[0])

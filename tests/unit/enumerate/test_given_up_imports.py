@@ -90,6 +90,7 @@ def test_a_module_of_the_program_is_imported_anew(
     assert sys.modules["slowly_made"].LAST + sys.modules["slowly_made.inside"].FIRST == 2
 
 
+@pytest.mark.slow
 def test_an_installed_package_is_waited_for(giving_up: Any, tmp_path: Path) -> None:
     make_package(tmp_path / "site-packages")
     for giving_up.last in range(1, STEPS + 1):

@@ -75,6 +75,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_held_file_must_stay_as_it_is(path: Path) -> None:
     with open(path) as held, open(path, "rb", 0) as raw:
 
@@ -101,6 +102,7 @@ def test_a_held_file_must_stay_as_it_is(path: Path) -> None:
             lt.mechanism(rewound).law(np.array([1]))
 
 
+@pytest.mark.slow
 def test_held_memory_of_a_file_must_stay_as_it_is(path: Path) -> None:
     mapped = np.memmap(path, dtype=np.uint8, mode="r")
     for array in (mapped, mapped[:1], np.asarray(mapped)[:1], mapped.view(np.int8)):

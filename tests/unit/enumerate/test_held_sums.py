@@ -367,6 +367,7 @@ def held(scale: float) -> Any:
     return release
 
 
+@pytest.mark.slow
 def test_the_noise_must_fit_the_largest_move() -> None:
     domain = lt.RecordGrid([6] * 100)
     right = lt.check_privacy(held(5.0), domain, epsilon=1.0, method="alignment")

@@ -221,6 +221,7 @@ def test_normal_numbers_of_two_scales_against_a_grid(
         assert high - low < 1e-9
 
 
+@pytest.mark.slow
 def test_a_scale_of_the_data_is_refuted_at_a_delta() -> None:
     def program(data: Any, rng: Any) -> Any:
         return rng.normal(scale=5 * (1 + 20 * float(np.max(data) - np.min(data))))
@@ -316,12 +317,14 @@ def test_noise_too_far_out_for_any_number_ends_with_an_error() -> None:
         lt.exact_epsilon(mechanism, lt.Hypercube(1))
 
 
+@pytest.mark.slow
 def test_a_tail_is_shown_without_an_end() -> None:
     verdict = lt.check_privacy(LAPLACE, LAW, epsilon=0.999999, delta=1e-12, method="exhaustive")
     assert verdict.witness is not None
     assert repr(verdict.witness.output).startswith("below 4.99")
 
 
+@pytest.mark.slow
 def test_the_event_is_shown() -> None:
     told = str(lt.check_privacy(GAUSS, LAW, epsilon=0.5, delta=0.05, method="exhaustive", seed=1))
     assert "output below -1.5" in told
@@ -349,6 +352,7 @@ def test_numbers_that_do_not_depend_on_the_data_cancel() -> None:
     assert low - 1e-14 <= -math.expm1(-0.25) <= high + 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["densities", "whole numbers"])
 def test_laws_of_a_pair_are_enumerated_once_for_all_epsilon(
     view: str, monkeypatch: pytest.MonkeyPatch

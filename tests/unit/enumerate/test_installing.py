@@ -168,6 +168,7 @@ def test_a_rare_draw_is_followed_wherever_its_generator_is_hidden() -> None:
             law(draw)
 
 
+@pytest.mark.slow
 def test_generators_among_very_many_objects_must_stand_still(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

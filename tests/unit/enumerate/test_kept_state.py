@@ -232,6 +232,7 @@ class OfRecords:
         return [self.one(value, rng) for value in data]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "records"),
     [
@@ -524,6 +525,7 @@ def test_laws_that_are_looked_at_grow_rare(monkeypatch: pytest.MonkeyPatch) -> N
     assert lt.mechanism(of_a_list).law(np.array([1, 0]))[1] == 0.75
 
 
+@pytest.mark.slow
 def test_a_module_that_is_imported_meanwhile_keeps_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

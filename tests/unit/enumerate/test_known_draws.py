@@ -54,6 +54,7 @@ def many_and_their_statistics(data: Any, rng: Any) -> Any:
     return np.bincount(rows, minlength=3), rows.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [
@@ -90,6 +91,7 @@ def used_again_on_data(data: Any, rng: Any) -> Any:
     return int(place), (data == place).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [half_the_noise, shares_of_data, told_where_the_choice_fails, used_again_on_data],
@@ -108,6 +110,7 @@ def test_several_texts_are_refused_with_what_to_write() -> None:
     assert "choose whole numbers" in verdict.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [records, counts, one_place])
 def test_another_draw_than_numpys_is_noticed(program: Any) -> None:
     def other(method: str, first: Any, size: Any, weights: Any, seed: int) -> Any:
@@ -121,6 +124,7 @@ def test_another_draw_than_numpys_is_noticed(program: Any) -> None:
     assert "on plain data" in verdict.reason
 
 
+@pytest.mark.slow
 def test_a_refusal_of_numpy_is_an_output() -> None:
     def of_noise(data: Any, rng: Any) -> Any:
         return rng.choice(3, p=noisy(data, rng))  # these do not add up to 1
@@ -140,6 +144,7 @@ def an_exception_after_them(data: Any, rng: Any) -> Any:
     raise ValueError(records(data, rng))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [no_number, too_few_shares, an_exception_after_them])
 def test_code_that_never_answers_is_not_called_private(program: Any) -> None:
     verdict = lt.check_privacy(program, PEOPLE, epsilon=1)
@@ -147,6 +152,7 @@ def test_code_that_never_answers_is_not_called_private(program: Any) -> None:
     assert "runs on drawn data it raised an exception (ValueError)" in verdict.reason
 
 
+@pytest.mark.slow
 def test_an_exception_that_is_next_to_never_raised_is_not_compared() -> None:
     def program(data: Any, rng: Any) -> Any:
         if data.sum() + rng.laplace(0, 4) > 10**9 + rng.laplace(0, 4):

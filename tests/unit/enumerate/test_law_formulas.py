@@ -43,6 +43,7 @@ def value_of(lines: tuple[str, ...], n: int) -> float:
     return 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [two_sided, without_negatives, summed])
 def test_a_formula_is_the_law_that_is_listed(program: Program) -> None:
     law = lt.output_law(lt.mechanism(program), DATA)

@@ -69,6 +69,7 @@ def _law(made: Any, value: int, count: int = COUNT) -> dict[Any, Fraction]:
     return {int(one): mass for one, mass in zip(law.outputs, law.fractions, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", AGAIN)
 @pytest.mark.parametrize(("kinds", "kept"), [(3, "0.5"), (4, "0.25"), (7, "0.625")])
 def test_the_law_is_that_of_randomised_response(spelling: str, kinds: int, kept: str) -> None:
@@ -82,6 +83,7 @@ def test_the_law_is_that_of_randomised_response(spelling: str, kinds: int, kept:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", AGAIN)
 def test_the_claim_holds_exactly_for_any_number_of_records(spelling: str) -> None:
     made = program(AGAIN[spelling].format(k=4, p="0.5"))

@@ -88,6 +88,7 @@ return told"""
 
 
 class TestRunsThatDoNotMeet:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "end",
         [
@@ -182,6 +183,7 @@ class TestRandomPrograms:
         assert met
 
 
+@pytest.mark.slow
 def test_a_pass_costs_the_same_after_many(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     possible = Pasts._possible_name

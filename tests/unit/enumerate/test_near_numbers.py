@@ -91,6 +91,7 @@ def mass(at: int) -> float:
     return math.tanh(0.5) * math.exp(-abs(at))
 
 
+@pytest.mark.slow
 def test_the_loss_and_both_probabilities_are_enclosed() -> None:
     seen = near(histogram)
     left, right = ends()
@@ -103,6 +104,7 @@ def test_the_loss_and_both_probabilities_are_enclosed() -> None:
     assert float(seen.pair_loss(left, right).mid()) == pytest.approx(2.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [2.0, 2.0 + 1e-12])
 def test_what_is_tight_is_never_refuted(epsilon: float) -> None:
     answer = certified_comparison(near(histogram), *ends(), Claim(epsilon, 0.0, 0.0)).answer
@@ -114,6 +116,7 @@ def test_less_is_refuted() -> None:
     assert answer is Answer.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_delta_is_compared_up_to_the_distance_of_both_laws() -> None:
     seen, pair = near(twice), ends()
     exact = mass(0) / (1 - math.exp(-1)) * (1 - math.exp(0.5 - 1))  # of all numbers from c on
@@ -121,6 +124,7 @@ def test_a_delta_is_compared_up_to_the_distance_of_both_laws() -> None:
         assert certified_comparison(seen, *pair, Claim(0.5, delta, 0.0)).answer is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [leaning_histogram, until_small, plain_count])
 def test_other_samplers_loops_around_them_and_single_numbers_are_not_seen_so(
     mechanism: Any,
@@ -133,6 +137,7 @@ def test_no_likelihoods_are_known() -> None:
         near(histogram).pair_cells(*ends())
 
 
+@pytest.mark.slow
 def test_a_count_with_the_sampler_as_it_is_printed_is_proved() -> None:
     verdict = lt.check_privacy(
         plain_count, lt.Hypercube(5000), epsilon=1.0, delta=1e-12, seed=1, floats="ideal"

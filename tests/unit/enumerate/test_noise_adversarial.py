@@ -26,6 +26,7 @@ def counts_beside(data: Any, rng: Any) -> Any:
     return rng.geometric(0.5), data.sum() + rng.laplace(0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "options"),
     [
@@ -124,6 +125,7 @@ def test_a_tail_too_light_for_a_number_is_left_out_alone() -> None:
         assert found[k] == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [

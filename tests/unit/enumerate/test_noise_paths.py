@@ -198,6 +198,7 @@ def test_state_between_runs_is_noticed() -> None:
         law(lambda data, rng: rng.laplace() > next(limits))
 
 
+@pytest.mark.slow
 def test_datasets_on_which_the_same_is_read_share_a_law() -> None:
     runs: list[int] = []
 
@@ -225,6 +226,7 @@ def test_a_budget_leaves_the_rest_unexplored() -> None:
     assert math.fsum(found.values()) + float(found.unexplored) == pytest.approx(1.0, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_traces_lead_to_outputs_and_back() -> None:
     @lt.mechanism
     def program(data: Any, rng: Any) -> Any:

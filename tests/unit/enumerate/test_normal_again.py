@@ -57,6 +57,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "low", "high", "size"), CASES)
 def test_just_above_and_just_below_the_true_delta(
     program: Any, low: float, high: float, size: int
@@ -114,6 +115,7 @@ def density(program: Any, count: int) -> Any:
     return made / made.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PIECES)
 def test_pieces_that_differ_are_compared_as_on_a_grid(program: Any) -> None:
     pair = density(program, 0), density(program, 1)
@@ -137,12 +139,14 @@ def drawn_once_more(data: Any, rng: Any) -> float:
     return int(data.sum()) + z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [folded, drawn_once_more])
 def test_pieces_that_overlap_are_refused(program: Any) -> None:
     with pytest.raises(UnsupportedForm, match="normal noise"):
         lt.check_privacy(lt.mechanism(program), lt.Hypercube(1), epsilon=1.0, delta=0.5, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [within, above])
 def test_at_delta_0_there_is_a_witness(program: Any) -> None:
     options: dict[str, Any] = {"seed": 1, "floats": "ideal", "epsilon": 1.0}

@@ -90,6 +90,7 @@ def permute_and_flip(gaps: list[float]) -> dict[int, float]:
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("coin", [bernoulli_exp, with_other_source])
 def test_a_generator_that_is_handed_on_is_followed(own: bool, coin: Any) -> None:
@@ -105,6 +106,7 @@ def test_a_generator_that_is_handed_on_is_followed(own: bool, coin: Any) -> None
         assert law[place] == pytest.approx(mass, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_samplers_that_call_themselves_are_enumerated_once() -> None:
     def noisy(data: Any, rng: np.random.Generator) -> int:
         return sum(bernoulli_exp(g + data[0], rng) for g in (0.5, 1.5, 3.0))
@@ -115,6 +117,7 @@ def test_samplers_that_call_themselves_are_enumerated_once() -> None:
     assert law[0] == pytest.approx(math.prod(1 - hit for hit in hits), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_what_keeps_something_is_run_each_time() -> None:
     def noisy(data: Any, rng: np.random.Generator) -> int:
         return with_notes(0.5, rng) + with_notes(0.25, rng)

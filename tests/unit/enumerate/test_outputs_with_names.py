@@ -59,6 +59,7 @@ def test_what_stands_beside_them_counts() -> None:
     assert verdict.decision == "NO"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [named, reported, nested])
 def test_exact_epsilon_of_a_few_records(program: Any) -> None:
     found = lt.exact_epsilon(lt.mechanism(program), lt.Hypercube(2))

@@ -59,6 +59,7 @@ def test_a_delta_above_what_is_open_is_decided(method):
         assert check(geometric, method, epsilon=0.5, delta=delta).decision == decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_violation_for_every_completion_is_a_no(method):
     verdict = check(leaky, method, epsilon=20)
@@ -95,6 +96,7 @@ def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
         lt.check_privacy(mechanism, law, epsilon=1, method="exhaustive")
 
 
+@pytest.mark.slow
 def test_a_partial_law_is_never_drawn_from():
     mechanism = lt.mechanism(max_choices=40)(geometric)
     gate = lt.PrivacyGate(mechanism, UNIFORM, epsilon=0.5, delta=0.67)
@@ -113,6 +115,7 @@ def two_loops(data, rng):
     return noisy
 
 
+@pytest.mark.slow
 def test_several_loops_without_an_end_cost_their_likely_paths_only():
     law = lt.output_law(lt.mechanism(two_loops), np.array([1, 0, 1]))
     # Runs below 2**-64 are left out; there are 65 lengths of the first loop above that.

@@ -149,6 +149,7 @@ ALIKE = [of_items, counter_in_one_line, counter_by_keys, counted_by_hand, pairs_
 SLOW = [pytest.param(one, marks=pytest.mark.slow) for one in ALIKE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [as_list, normal, counter_in_two_lines, *SLOW])
 def test_spellings_are_proved_at_any_size(function: Any) -> None:
     domain = lt.RecordGrid([10] * 5_000)
@@ -156,6 +157,7 @@ def test_spellings_are_proved_at_any_size(function: Any) -> None:
     assert verdict.decision == "YES"
 
 
+@pytest.mark.slow
 def test_no_other_notion_is_proved_of_them() -> None:
     domain = lt.RecordGrid([10] * 5_000)
     for claim in ({"rho": 2.0}, {"mu": 5.0}):

@@ -95,6 +95,7 @@ class WithoutHash(type):
         return cls is other
 
 
+@pytest.mark.slow
 def test_what_other_modules_hold_is_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code that asks for modules may reach what they hold, whatever its class is."""
     module = ModuleType("holds_such_a_class")

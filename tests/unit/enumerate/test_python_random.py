@@ -111,6 +111,7 @@ def test_binomialvariate_is_cpythons_algorithm() -> None:
     assert {k: float(p) for k, p in found.items()} == pytest.approx(ideal, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_needs_no_redraws() -> None:
     # CPython draws again what was drawn before: a tree without an end, but for that.
     found = lt.output_law(
@@ -175,6 +176,7 @@ def test_a_state_that_is_put_back_is_followed() -> None:
     assert law(function) == {(random.Random(5).random(), True): 1}
 
 
+@pytest.mark.slow
 def test_too_many_bits_as_a_number_are_over_budget() -> None:
     with pytest.raises(BudgetError, match=r"outcomes|values"):
         law(lambda: [0][random.getrandbits(64)])

@@ -45,6 +45,7 @@ def thrice_the_odds(data: Any, rng: Any) -> float:
 LOGISTIC = [ratio, turned_ratio, odds, two_logs, thrice_the_odds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", LOGISTIC)
 def test_logarithms_of_odds_are_logistic_noise(program: Any) -> None:
     found = lt.exact_epsilon(lt.mechanism(program), ONE)
@@ -85,11 +86,13 @@ def normal_delta(epsilon: float, scale: float) -> float:
     return cdf(half - shift) - math.exp(epsilon) * cdf(-half - shift)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [normal, located_normal])
 def test_the_inverse_cdf_of_statistics_is_normal_noise(program: Any) -> None:
     assert has_delta(program, 0.5, normal_delta(0.5, 2))
 
 
+@pytest.mark.slow
 def test_a_logarithm_of_a_logarithm_is_gumbel_noise() -> None:
     witness = lt.check_privacy(lt.mechanism(gumbel), ONE, epsilon=1.0, floats="ideal").witness
     assert str(witness.output) == "below 0"
@@ -97,6 +100,7 @@ def test_a_logarithm_of_a_logarithm_is_gumbel_noise() -> None:
     assert witness.neighbour_probability == pytest.approx(math.exp(-math.e), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_inverse_of_a_uniform_number_has_an_exponential_logarithm() -> None:
     assert has_delta(logarithm_of_inverse, 1.0, 1 - math.exp(-1))
 

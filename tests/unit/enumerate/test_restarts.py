@@ -117,6 +117,7 @@ def view(program: Any) -> WholeFunction:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", OVER)
 def test_the_law_is_whole_and_that_of_the_loop_as_it_is_written(program: Any) -> None:
     seen = view(program)
@@ -271,6 +272,7 @@ def test_noise_of_before_is_not_normalised_with_a_pass() -> None:
     assert looks_back.over_all_numbers(LOW) is None
 
 
+@pytest.mark.slow
 def test_loops_of_coins_are_geometric_numbers() -> None:
     def loops(x: Any, rng: Any) -> Any:
         k = int(x.sum())
@@ -412,6 +414,7 @@ def _given_not_minus_zero(size: Any) -> dict[int, float]:
     return {k: weight / whole for k, weight in weights.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "size"),
     [

@@ -47,6 +47,7 @@ def counted_by_a_loop(data: Any, rng: Any) -> float:
             return total + z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [counted_by_numpy, counted_by_a_function, counted_by_a_loop])
 def test_what_a_loop_returns_may_walk_over_records(program: Any) -> None:
     options: dict[str, Any] = {"seed": 1, "floats": "ideal", "method": "alignment"}

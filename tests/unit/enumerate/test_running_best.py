@@ -149,6 +149,7 @@ def empty_keeps_what_it_began_with(scores: Scores) -> Any:
     return best, place
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 6), max_size=4))
 def test_what_it_begins_with_may_stay(scores: list[int]) -> None:
     rewritten = fold_loops(empty_keeps_what_it_began_with, Folds(lambda _: None))

@@ -72,6 +72,7 @@ def verdict(program: Any, delta: float, epsilon: float = 1.0, domain: Any = N) -
     return lt.check_privacy(mechanism, domain, epsilon=epsilon, delta=delta, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program", [laplace, laplace_above, pytest.param(geometric, marks=pytest.mark.slow)]
 )
@@ -93,6 +94,7 @@ def test_the_true_delta_is_proved_and_less_is_refuted(program: Any) -> None:
     assert f"at least {delta:.6g}, claim" in str(refuted)
 
 
+@pytest.mark.slow
 def test_the_law_is_that_of_the_truncated_noise() -> None:
     law = lt.output_law(lt.mechanism(geometric), [1, 1, 0])
     total = geometric_mass(-5, 5)
@@ -136,6 +138,7 @@ def twice(data: Any, rng: Any) -> tuple[float, float]:
     return int(data.sum()) + y, int(data.sum()) + z
 
 
+@pytest.mark.slow
 def test_how_often_a_pass_leaves_may_depend_on_the_data() -> None:
     # At 0 and 1 records: the density at 0 is 1 and exp(-1) / (2 - exp(-1)).
     exact = lt.exact_epsilon(lt.mechanism(until_positive), lt.Hypercube(2))
@@ -150,6 +153,7 @@ def until_positive(data: Any, rng: Any) -> float:
             return z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 5000])
 def test_too_little_noise_in_such_a_loop_is_refuted(size: int) -> None:
     options: dict[str, Any] = {"seed": 1, "floats": "ideal", "epsilon": 1.0}
@@ -160,6 +164,7 @@ def test_too_little_noise_in_such_a_loop_is_refuted(size: int) -> None:
     assert found.witness.loss <= math.log(2 * math.e - 1) + 1e-9
 
 
+@pytest.mark.slow
 def test_two_loops_one_after_another() -> None:
     one = laplace_mass(-5, -4) / (1 - math.exp(-5) / 2)
     law = lt.mechanism(twice).densities()
@@ -172,6 +177,7 @@ def test_two_loops_one_after_another() -> None:
     assert found.witness.probability <= one
 
 
+@pytest.mark.slow
 def test_a_coin_in_the_loop() -> None:
     delta = laplace_mass(-5, -4) / laplace_mass(-5, math.inf)
     for factor, decision in ((1.0001, "YES"), (0.9999, "NO")):
@@ -262,6 +268,7 @@ def law_of(mechanism: Any) -> Any:
     return mechanism.densities().inner.law(np.array([1, 0]))
 
 
+@pytest.mark.slow
 def test_a_few_passes_as_they_are_written_fit_below_the_law() -> None:
     part = law_of(lt.mechanism(within).as_written(64, 8))
     assert 0 < part.unexplored < 0.05

@@ -69,6 +69,7 @@ def test_the_last_place_is_that_of_the_last_record() -> None:
 FOLLOWED = (updated, asked_whether_they_are_there, by_default, walked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FOLLOWED)
 @given(records=st.lists(st.sampled_from(VALUES), max_size=12))
 @settings(max_examples=10)

@@ -295,6 +295,7 @@ def test_large_tables_of_users(released: Any, decision: str) -> None:
     assert found.decision == decision, str(found)
 
 
+@pytest.mark.slow
 def test_the_annotation_of_a_connection_is_no_code_of_the_program() -> None:
     duckdb = pytest.importorskip("duckdb")
 

@@ -86,6 +86,7 @@ def with_wide_gaussian(data: Any) -> int:
     return int(data.sum()) + discrete_gaussian(F(100), rng=RNG)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "weight", "epsilon", "enough"),
     [
@@ -272,6 +273,7 @@ def takes_no_arguments(k: int) -> int:
     return k + discrete_laplace(F(2), RNG)
 
 
+@pytest.mark.slow
 def test_a_declared_sampler_is_one_draw_and_verdicts_say_so() -> None:
     def program(data: Any, rng: Any) -> int:
         k = 0
@@ -300,6 +302,7 @@ def test_declared_noise_is_proved_from_what_was_enumerated() -> None:
     assert "right_noise (test_sub_samplers.py:" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "words"),
     [

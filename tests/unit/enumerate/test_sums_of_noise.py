@@ -68,6 +68,7 @@ def integral(values: Callable[[Floats], Floats]) -> float:
     return float((values(points) * weights / 4).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [two, two_apart])
 def test_two_laplace_draws_by_quadrature(draw: Any) -> None:
     total = integral(lambda t: np.abs(of_two(t) - of_two(t - 1))) / 2
@@ -93,6 +94,7 @@ def test_rho_and_mu_of_two_laplace_draws_by_quadrature() -> None:
     assert mu.value == pytest.approx(2 * NormalDist().inv_cdf(share), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_three_uniform_draws_moved() -> None:
     def draw(data: Any, rng: Any) -> Any:
         return data.sum() + rng.random() + rng.random() + rng.random()

@@ -309,6 +309,7 @@ def test_texts_of_numbers_tell_no_address() -> None:
     assert law(lambda data: repr([1, 2.5]).startswith("[")) == {True: 1.0}
 
 
+@pytest.mark.slow
 def test_code_that_is_made_anew_in_each_call_is_looked_at() -> None:
     def made_anew(data: Any, rng: Any) -> Any:
         answer = 0

@@ -88,6 +88,7 @@ def price(query: str, table: Any) -> float:
     return found.epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "name"), fast(list(product(RELATIONS, EXACT)), 8))
 def test_the_price_is_the_largest_change(name: str, relation: str) -> None:
     proved = price(EXACT[name], table_of(relation))
@@ -229,6 +230,7 @@ def test_what_is_told_is_refused(program: Callable[..., Any]) -> None:
     assert align(made(program).on_domain(table), table).price is None, program.__name__
 
 
+@pytest.mark.slow
 def test_groups_that_are_left_out_by_their_counts_are_shown_by_two_tables() -> None:
     table = table_of(rows=5_000)
     verdict = lt.check_privacy(made(_few_are_left_out), table, epsilon=1, floats="ideal")
@@ -318,6 +320,7 @@ SAME_SUMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), [*combinations_with_replacement(SAME_SUMS, 2)])
 def test_sums_of_two_queries_do_not_cancel(one: str, other: str) -> None:
     """In which order an engine adds up real numbers is not known, and their last digits differ."""

@@ -279,6 +279,7 @@ def test_what_is_no_monotone_function_aborts(program: Function) -> None:
         law_of(lambda rng: str(program(rng)))
 
 
+@pytest.mark.slow
 def test_too_many_values_are_over_budget() -> None:
     with pytest.raises(BudgetError, match="too many values to be enumerated"):
         law_of(lambda rng: int(rng.random() * 2**40))

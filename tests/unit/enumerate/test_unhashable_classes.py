@@ -96,6 +96,7 @@ print(lt.check_privacy(lt.mechanism(raises), law, epsilon=1.0, method="exhaustiv
 """
 
 
+@pytest.mark.slow
 def test_an_exception_of_such_a_class_is_an_output(tmp_path: Path) -> None:
     script = tmp_path / "raises.py"
     script.write_text(RAISES)

@@ -349,6 +349,7 @@ def test_a_count_in_a_module_of_others_is_refused(function: Any) -> None:
         vars(np.linalg.norm).pop("counted", None)
 
 
+@pytest.mark.slow
 def test_a_generator_behind_many_objects_that_are_frozen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_number_used_as_such_is_over_budget() -> None:
             law(function)
 
 
+@pytest.mark.slow
 def test_what_is_not_monotone_is_over_budget_or_aborts() -> None:
     for function in (
         lambda: random.getrandbits(64).bit_count(),

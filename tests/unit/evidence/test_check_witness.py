@@ -38,6 +38,7 @@ def ball(value):
     return arb(value.numerator) / value.denominator
 
 
+@pytest.mark.slow
 @given(EXPONENTS, st.sampled_from([32, 200]))
 def test_e_to_the_x_lies_between_its_bounds(exponent, bits):
     low, high = exp_bounds(exponent, bits)
@@ -252,6 +253,7 @@ def run(*files, folder):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_file_runs_alone(tmp_path):
     (tmp_path / "check_witness.py").write_bytes(FILE.read_bytes())
     no, yes = tmp_path / "no.json", tmp_path / "yes.json"

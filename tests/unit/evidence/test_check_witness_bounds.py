@@ -90,6 +90,7 @@ def test_exponentials_are_enclosed(exponent: Fraction, bits: int) -> None:
     assert high - low <= Fraction(2) ** -bits * max(1, high)
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1), 10**6, max_denominator=10**4).filter(lambda value: value > 1),
     st.sampled_from([16, 64, 128, 300]),

@@ -133,6 +133,7 @@ def test_sums_of_unlike_fractions_are_enclosed():
     assert check_witness._sum_bounds(few) == (sum(few), sum(few))
 
 
+@pytest.mark.slow
 def test_sums_of_tiny_fractions_are_enclosed():
     values = [Fraction(1, 10**20000 + k) for k in range(1, 9)] + [Fraction(1, 3**30000)]
     low, high = check_witness._sum_bounds(values)

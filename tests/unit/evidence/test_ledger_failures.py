@@ -98,6 +98,7 @@ def dies_at(name, monkeypatch):
 
 
 class TestKilled:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("point", "left"),
         [

@@ -75,6 +75,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_receipt_made_on_another_machine_verifies(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +135,7 @@ def refused(text: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_any_other_byte_is_refused(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(RECEIPT) - 1))
@@ -260,6 +262,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sign", "a.json", "--key", "private.pem", "--output", "receipt.json"]) == 0
     assert (folder / "receipt.json").read_text() == RECEIPT

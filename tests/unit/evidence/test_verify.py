@@ -283,6 +283,7 @@ def test_noise_of_a_proof_is_seen_without_its_distribution():
     assert any("the code has noise" in told for told in problems(silent, mechanism))
 
 
+@pytest.mark.slow
 def test_noise_that_no_draw_met_is_only_told():
     mechanism = lt.mechanism(
         lambda data, rng: bool(data[0] + rng.laplace(0, 9) > 0.5) if data.all() else 0

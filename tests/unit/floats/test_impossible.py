@@ -35,6 +35,7 @@ def laplace(scale: float = 1.0, loc: float = 0.0, origin: str = GENERATOR) -> Dr
     return Draw(origin, "laplace", (loc, scale))
 
 
+@pytest.mark.slow
 def test_three_of_four_draws_of_laplace_give_the_dataset_away() -> None:
     """At least 300 of 400; each is replayed by an unmodified generator of NumPy."""
     one, other, drawn = plus(0.0, laplace()), plus(1.0, laplace()), random.Random(5)

@@ -96,6 +96,7 @@ EQUAL: dict[str, Callable[[Any], Any]] = {
 
 
 class TestOutputsThatCompareEqual:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", EQUAL)
     def test_code_that_returns_them(self, name: str) -> None:
         @lt.mechanism

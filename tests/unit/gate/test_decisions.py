@@ -109,6 +109,7 @@ class TestGate:
         drawn = {sealed.draw(PRIVATE, below) for _ in range(20)}
         assert drawn <= {"2", "3", "4"}
 
+    @pytest.mark.slow
     def test_a_domain_alone_is_enough_for_a_proof(self):
         told = lt.PrivacyGate(lt.mechanism(clipped), PEOPLE.domain, epsilon=0.7)
         assert told.certificate.verdict.guarantee.kind == "proof"

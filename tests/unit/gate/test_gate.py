@@ -215,6 +215,7 @@ class TestPrivateDataStayPrivate:
         assert kind.__name__ not in text
         assert capfd.readouterr() == ("", "")
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("nothing_can_be_sealed")
     def test_what_it_prints_warns_and_logs_is_suppressed(self, capsys, caplog, recwarn):
         def loud(datasets):

@@ -223,6 +223,7 @@ def test_bad_query_and_distribution(route: Callable[..., Gate]) -> None:
         kind(count, CUBE, epsilon=1.0, sensitivity=1.0)
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_certificate_verifies_and_knows_its_query(route: Callable[..., Gate]) -> None:
     gate = route()

@@ -71,6 +71,7 @@ class TestGate:
         true = np.bincount(PEOPLE // 10, minlength=13)
         assert np.abs(np.array(output) - true).max() < 80
 
+    @pytest.mark.slow
     def test_what_is_calculated_from_sums_is_told_as_the_sums(self):
         output = gate(rounded, grid_step=1).release(PEOPLE).output
         assert abs(output - (PEOPLE > 64).sum()) < 40
@@ -140,6 +141,7 @@ class TestWholeSums:
         assert np.abs(np.array(output) - [9, 8]).max() < 80
         assert gate(whole_low, epsilon=1.1, grid_step=None).certificate.decision == "NO"
 
+    @pytest.mark.slow
     def test_a_method_by_laws_is_used_before_they_are_sealed(self):
         one = lt.ProductDistribution.uniform(lt.Hypercube(3))
         program = lt.mechanism(

@@ -189,6 +189,7 @@ rows = st.tuples(numbers, incomes, st.sampled_from(["north", "south", "east"]), 
 
 
 class TestTotals:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 3))
     @given(listed=st.lists(rows, min_size=6, max_size=6))
     def test_they_are_those_of_pandas(self, name, relation, listed):
@@ -225,6 +226,7 @@ def of_users(relation="replace", rows=12, real=True, at_most=3):
 
 
 class TestUsers:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "relation"), in_turns(USER_SUMS, RELATIONS, 3))
     @given(
         listed=st.lists(
@@ -339,6 +341,7 @@ class TestPrices:
 
 
 class TestLaws:
+    @pytest.mark.slow
     def test_draws_follow_the_law_of_the_code(self):
         """A noisy count of rows by a real column, against real runs of the code."""
         domain = table(rows=20)
@@ -468,6 +471,7 @@ class TestCommand:
         assert release("members", "--private-column", "age") == 2
         assert "leave it out" in capsys.readouterr().err
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("text", ["secret", "7_7"])
     def test_what_cannot_be_read_is_not_quoted(self, release, capsys, text):
         frame().assign(age=text).to_csv("texts.csv", index=False)
@@ -500,6 +504,7 @@ class TestCommand:
         assert "checked in another process" in said
         assert "REFUSED - the private table was not read" in said
 
+    @pytest.mark.slow
     def test_a_parquet_file_is_read(self, release, capsys):
         frame().to_parquet("people.parquet")
         assert release("members", private="people.parquet") == 0

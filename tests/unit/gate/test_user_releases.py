@@ -109,6 +109,7 @@ people_rows = st.lists(
 
 
 class TestTotals:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 9))
     @settings(max_examples=40)
     @given(rows=people_rows)
@@ -168,6 +169,7 @@ class TestTotals:
 
 
 class TestPrices:
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 9))
     def test_the_price_is_that_of_the_code(self, name, relation):
         """Up to the rounding of float sums, which the sealed ones do not have."""
@@ -241,6 +243,7 @@ any_spends = st.one_of(spends, st.sampled_from([-0.0, 5e-324, 0.1, 0.3, 1e-300])
 
 
 class TestHostileRecipes:
+    @pytest.mark.slow
     @pytest.mark.parametrize("is_whole", [False, True])
     @pytest.mark.parametrize("name", mostly_slow(HOSTILE, 3))
     @given(

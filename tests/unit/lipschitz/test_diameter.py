@@ -103,6 +103,7 @@ def test_constant_coordinates_do_not_count():
     assert DJT12().largest_diameter(more) == 2
 
 
+@pytest.mark.slow
 @given(
     st.fractions(-5, 5, max_denominator=10**6),
     st.fractions(-1, 1, max_denominator=10**6),

@@ -83,6 +83,7 @@ def test_always_lipschitz_and_as_defined(domain: Domain) -> None:
         assert made.queries == domain.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [Hypercube(2), Hypergrid([4]), RecordGrid([4])], ids=repr)
 def test_every_small_function(domain: Domain) -> None:
     law = random_law(domain, np.random.default_rng(6))

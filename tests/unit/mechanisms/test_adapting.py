@@ -48,12 +48,14 @@ COUNTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
 def test_what_can_be_called_is_checked_as_it_is(count: Any) -> None:
     assert str(lt.check_privacy(count, PEOPLE, epsilon=1).decision) == "YES"
     assert str(lt.check_privacy(count, PEOPLE, epsilon=0.99).decision) == "NO"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
 def test_every_question_takes_it(count: Any) -> None:
     assert lt.exact_epsilon(count, PEOPLE).value == pytest.approx(1.0)

@@ -80,6 +80,7 @@ def test_a_listed_law_is_a_law(sizes: tuple[int, ...]) -> None:
     assert len(law) <= 1 << 19
 
 
+@pytest.mark.slow
 def test_many_numbers_are_tested_and_drawn() -> None:
     domain = lt.Hypergrid([4] * 50)
     mechanism = noisy(LAPLACE, *domain.sizes)

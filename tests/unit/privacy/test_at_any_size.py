@@ -95,6 +95,7 @@ def test_answers_of_any_size_are_proved() -> None:
     assert check(above, lt.Answers(30, sensitivity=2), 1.9).decision == "NO"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "domain", "words"),
     [
@@ -141,6 +142,7 @@ def domain_law(given: Any) -> Any:
     return distribution_or_domain(given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["all", "one"])
 def test_certificates_of_real_answers(relation: str) -> None:
     domain = lt.Answers(12, 0.5, relation)
@@ -237,6 +239,7 @@ def test_code_that_raises_sometimes_is_not_broken() -> None:
     assert check(picky, PEOPLE).decision == "YES"
 
 
+@pytest.mark.slow
 def test_time_ends_a_check_with_what_is_known() -> None:
     @lt.mechanism
     def endless(data: Any, rng: Any) -> int:
@@ -259,6 +262,7 @@ def interrupt(done: Any, planned: Any) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_no_work_starts_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     @lt.mechanism
     def endless(data: Any, rng: Any) -> int:
@@ -451,6 +455,7 @@ BOUNDARIES: list[tuple[Any, Any, tuple[int, int]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "domain", "ends"), BOUNDARIES)
 def test_a_comparison_without_noise_is_refuted_where_it_changes(
     function: Any, domain: Any, ends: tuple[int, int]
@@ -504,6 +509,7 @@ def test_a_search_that_grows_too_dear_is_given_up_and_says_so(
         assert verdict.cost.pairs <= 3
 
 
+@pytest.mark.slow
 def test_code_of_which_one_law_takes_too_long_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     dear = refutation.Refutation(pairs=2, refusals=["a law", "another"], is_too_dear=True)
     early = at_any_size.Early(None, Alignment(None, reason="not followed"), dear)

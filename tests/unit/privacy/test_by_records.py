@@ -103,6 +103,7 @@ def test_certificates_hold(function: Any) -> None:
         assert any("does not break" in line for line in other.problems)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [noisy, noisy_loop])
 def test_noisy_answers(function: Any) -> None:
     assert check(function, BITS, epsilon=1.0).decision == "YES"
@@ -113,6 +114,7 @@ def test_noisy_answers(function: Any) -> None:
     assert "taken as ideal" in str(verdict)
 
 
+@pytest.mark.slow
 def test_delta() -> None:
     claims = {"YES": 0.01, "NO": 1e-4}
     for decision, delta in claims.items():
@@ -240,6 +242,7 @@ class TestDeclared:
         law = lt.output_law(in_words, [0, 3])
         assert float(law["low", "high"]) == pytest.approx(0.75**2)
 
+    @pytest.mark.slow
     def test_it_travels(self) -> None:
         assert pickle.loads(pickle.dumps(in_words)) is in_words
         assert certify(
@@ -282,6 +285,7 @@ class TestLaterCode:
         with pytest.raises(lt.errors.InputError, match="per-record"):
             check(function, FORTY, epsilon=50.0, method="per-record")
 
+    @pytest.mark.slow
     def test_a_certificate_holds(self) -> None:
         mechanism = lt.mechanism(LATER[0])
         verdict = lt.check_privacy(mechanism, FORTY, epsilon=5.0, method="per-record", seed=1)

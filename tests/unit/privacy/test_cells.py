@@ -142,6 +142,7 @@ def test_geometric_noise_over_all_whole_numbers():
     assert lt.check_privacy(geometric, CUBE, rho=rho.lower * (1 - 1e-6)).decision == "NO"
 
 
+@pytest.mark.slow
 def test_noise_on_one_side_has_no_rho_and_no_mu():
     for measure in (lt.exact_rho, lt.exact_mu):
         assert measure(lt.mechanism(one_sided), CUBE).value == math.inf
@@ -268,6 +269,7 @@ def test_a_ratio_without_bound_is_refused():
         bracket_of_cells(cells)
 
 
+@pytest.mark.slow
 def test_one_sided_noise_composes_to_no_epsilon():
     found = lt.compose([lt.mechanism(one_sided)], releases=3, domain=CUBE)
     assert found.epsilon_at(1e-6).upper == math.inf

@@ -127,6 +127,7 @@ def test_a_pair_that_is_farther_apart_than_told_is_not_bisected() -> None:
     assert judge._narrowed(*ends, 2) == (*ends, 2)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 40),
     st.sampled_from([0.05, 0.3, 0.5, 0.9]),

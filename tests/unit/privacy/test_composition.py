@@ -341,6 +341,7 @@ def test_releases_of_real_numbers_are_composed():
     assert found.epsilon_at(1e-9).upper <= 2.001
 
 
+@pytest.mark.slow
 def test_many_different_pairs_have_a_lower_bound(monkeypatch):
     """That of the dearest pair: sums of 2 and 3, whose squares are 5 apart."""
     monkeypatch.setattr(composition, "_FEW_PAIRS", 2)

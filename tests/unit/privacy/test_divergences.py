@@ -75,6 +75,7 @@ def test_one_order_is_the_sum(pair: tuple[list[Fraction], list[Fraction]], order
             assert high - low < 1e-9
 
 
+@pytest.mark.slow
 @given(laws(0))
 def test_rho_against_many_orders(pair: tuple[list[Fraction], list[Fraction]]) -> None:
     p, q = pair
@@ -92,6 +93,7 @@ def test_rho_against_many_orders(pair: tuple[list[Fraction], list[Fraction]]) ->
     assert divergence(p, q, float(found.order)) / float(found.order) >= low * (1 - 1e-7) - 1e-9
 
 
+@pytest.mark.slow
 @given(laws(1), st.sampled_from([1 - 1e-6, 1 + 1e-6, 0.5, 2.0]))
 def test_rho_is_decided_on_either_side(
     pair: tuple[list[Fraction], list[Fraction]], factor: float

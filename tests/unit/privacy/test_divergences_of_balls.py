@@ -304,6 +304,7 @@ def test_mu_of_wide_balls_is_enclosed(pair: tuple[Law, Law], radius: float) -> N
     assert float(found.lower) - 1e-9 <= corners(*pair) <= float(found.upper) + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(laws(1), laws(1), st.integers(1, 40), st.sampled_from([1e-30, 1e-3]))
 def test_mu_of_laws_known_in_part_is_a_lower_bound(

@@ -112,6 +112,7 @@ def test_a_first_sentence_ends_where_it_does():
     )
 
 
+@pytest.mark.slow
 def test_an_open_case_is_no_answer():
     verdict = lt.check_privacy(
         lt.mechanism(whole), BITS, epsilon=1.0, method="search", seed=1, budget=50

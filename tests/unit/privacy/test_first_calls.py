@@ -241,6 +241,7 @@ BOUND: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", mostly_slow(BOUND.values(), 3), ids=BOUND)
 def test_a_partial_is_tested_with_what_is_bound(function: Any) -> None:
     large = lt.Hypercube(10_000)

@@ -118,6 +118,7 @@ def test_an_unmodified_default_rng_replays_the_witness(mechanism: Any) -> None:
         assert other != float.fromhex(witness.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [of_the_process, exponential_of_the_process])
 def test_a_random_state_replays_the_witness(mechanism: Any) -> None:
     if mechanism is of_the_process:
@@ -172,6 +173,7 @@ def test_an_unknown_word_is_refused() -> None:
         checked(textbook, floats="real")
 
 
+@pytest.mark.slow
 def test_a_witness_among_several_numbers() -> None:
     witness = witness_of(lt.check_privacy(two_numbers, FIVE, epsilon=3, seed=1))
     output = two_numbers(np.array(witness.dataset), witness.generator_there())
@@ -215,6 +217,7 @@ def test_several_draws_are_not_analysed() -> None:
     assert str(found).startswith("As implemented: not analysed: ")
 
 
+@pytest.mark.slow
 def test_verify_replays_the_witness_from_the_certificate() -> None:
     verdict = checked(textbook, floats="implemented")
     uniform = lt.ProductDistribution.uniform(FIVE)
@@ -288,6 +291,7 @@ def no_neighbours(witness: dict[str, Any]) -> None:
     witness["neighbour"] = [1, 1, 1, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [possible_output, other_call, no_neighbours])
 def test_a_witness_that_was_changed_is_noticed(change: Any) -> None:
     assert any(line.startswith("implemented: ") for line in tampered(change))

@@ -170,6 +170,7 @@ def test_the_log_of_a_mass_that_may_be_zero_is_no_number() -> None:
         assert float(_log_ratio(maybe, sure)[1]) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_law_known_in_part_has_a_value_that_is_certain() -> None:
     def leaves(data: Any, rng: Any) -> int:
         return sum(2**i for i in range(5) if rng.random() < 0.4 + 0.2 * int(data[0]))
@@ -342,6 +343,7 @@ def test_the_claim_of_the_worst_pair_is_just_below_its_loss() -> None:
     assert found.witness.claim.epsilon < found.lower
 
 
+@pytest.mark.slow
 def test_a_search_that_finds_nothing_draws_nothing() -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))
     mechanism = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4))
@@ -354,6 +356,7 @@ def test_a_search_that_finds_nothing_draws_nothing() -> None:
     assert verdict.reason.startswith(told)
 
 
+@pytest.mark.slow
 def test_a_search_asks_for_two_laws_of_each_plain_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(3))
     mechanism = lt.mechanism(lambda data, rng: int(data[0]) ^ int(rng.random() < 0.4))

@@ -94,6 +94,7 @@ def test_100_discrete_gaussians():
         check_within(found.delta_at(epsilon), exact)
 
 
+@pytest.mark.slow
 def test_a_mixed_sequence_on_one_lattice_and_on_two():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     losses, law = gaussian_sum(10.0, 20)

@@ -48,6 +48,7 @@ def loss_of_two_scales() -> float:
     return float(np.abs(log_density(x) - log_density(x - 1)).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "epsilon"),
     [
@@ -68,6 +69,7 @@ def test_the_true_epsilon_is_proved_and_less_is_refuted(program: Any, epsilon: f
     assert 0.9 * epsilon < refuted.witness.loss <= epsilon + 1e-9
 
 
+@pytest.mark.slow
 def test_a_delta_is_that_of_laplace_noise() -> None:
     """For a shift by t scales, and epsilon below t: 1 - exp((epsilon - t) / 2)."""
     delta = 1 - math.exp((0.4 - 0.5) / 2)

@@ -140,6 +140,7 @@ def test_an_output_on_one_side_only_breaks_every_notion(laws):
     assert (lt.exact_mu(table_mechanism(laws), CUBE).value == math.inf) == infinite
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(tables(), st.integers(0, 3))
 def test_screening_is_never_too_low(laws, seed):
@@ -201,6 +202,7 @@ def test_discrete_gaussians_of_many_scales_exactly_at_their_rho(scales):
         assert RhoClaim(rho * (1 - 1e-6), 0.0).decide(orders).answer is Answer.VIOLATED
 
 
+@pytest.mark.slow
 def test_discrete_gaussian_noise_is_worse_than_normal_noise():
     # On whole numbers s / sigma is not a mu.
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(3))

@@ -114,6 +114,7 @@ def test_where_large_orders_are_not_known_nothing_is_proved(largest: str) -> Non
     assert refute_rho(Divergences("0.125", "0.125"), Fraction(1))[0] is False
 
 
+@pytest.mark.slow
 def test_a_line_below_some_quotient_is_never_proved() -> None:
     with precision(192):
         for line, is_proved in (("0.12", False), ("0.13", True)):

@@ -114,6 +114,7 @@ def test_a_claim_without_room_for_the_modulus_is_not_decided() -> None:
     assert "more than 2,000" in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_small_interval_is_not_seen_and_the_verdict_says_what_it_takes_for_granted() -> None:
     verdict = lt.check_privacy(leaks_in_a_small_interval, drawn({"x": 1}), epsilon=1, **SETTINGS)
     assert verdict.decision == "YES"

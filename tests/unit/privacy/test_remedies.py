@@ -151,6 +151,7 @@ def _count_of_heads(data, rng):
     return k
 
 
+@pytest.mark.slow
 def test_some_laws_with_a_tail_beside_whole_ones_have_a_remedy():
     mechanism = lt.mechanism(max_choices=60)(_count_of_heads)
     verdict = lt.check_privacy(mechanism, PAIRS, epsilon=2.0)
@@ -170,6 +171,7 @@ def test_noise_with_formulas_has_a_remedy():
         assert lt.check_privacy(mechanism, law, epsilon=0.5, **claim).decision == expected
 
 
+@pytest.mark.slow
 def test_a_claim_with_delta_on_real_outputs_has_no_largest_loss():
     mechanism = lt.mechanism(lambda data, rng: float(data[0]) + rng.normal(0, 1))
     for delta in (0.01, 0.2):
@@ -178,6 +180,7 @@ def test_a_claim_with_delta_on_real_outputs_has_no_largest_loss():
         assert "Largest loss" not in text
 
 
+@pytest.mark.slow
 def test_the_largest_loss_of_laws_with_a_tail_is_what_is_certain():
     mechanism = lt.mechanism(max_choices=60)(_count_of_heads)
     for method in ("exhaustive", "neighbourhoods"):

@@ -107,6 +107,7 @@ def mu_of(p: list[float], q: list[float]) -> float:
 PROGRAMS = [laplace, floor_of_half, logistic, at_least_0, two_scales]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_rho_and_mu_of_rounded_noise_are_those_of_sums(function: Any) -> None:
     mechanism = lt.mechanism(function)

@@ -199,6 +199,7 @@ def test_delta_steers_by_divergence():
     assert search(leak, law, delta=0.2, budget=3000).decision is Decision.INCONCLUSIVE
 
 
+@pytest.mark.slow
 def test_a_yes_that_survives_a_search_promises_no_more():
     with_search, without = (
         lt.check_privacy(HIDDEN, CUBE, epsilon=1.0, seed=1, method="neighbourhoods", search_laws=n)
@@ -234,6 +235,7 @@ def test_a_search_turns_a_yes_into_a_certain_no(method):
     assert lt.PrivacyVerdict.from_json(after.to_json()) == after
 
 
+@pytest.mark.slow
 def test_the_default_share_is_a_tenth_of_the_plan():
     verdict = lt.check_privacy(
         HIDDEN, CUBE, epsilon=1.0, seed=1, method="neighbourhoods", search_laws=None

@@ -141,6 +141,7 @@ def threshold(data: Any, rng: Any) -> Any:
 BOTH_RHO = 0.5 + 0.5 + math.exp(-0.5) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "domain", "claim"),
     [
@@ -171,6 +172,7 @@ def test_claims_are_proved_at_any_size_and_a_little_less_is_not(
         assert "more than was claimed" in found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "domain", "claim"),
     [

@@ -101,6 +101,7 @@ def test_the_search_of_a_worker_is_that_of_one_process() -> None:
     assert shared.cost.search_datasets == alone.cost.search_datasets
 
 
+@pytest.mark.slow
 def test_an_interrupted_search_of_a_worker_leaves_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

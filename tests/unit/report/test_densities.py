@@ -30,6 +30,7 @@ def page_of(function: Any) -> str:
     return str(report_html(verdict, mechanism))
 
 
+@pytest.mark.slow
 def test_the_page_of_a_real_answer_has_both_densities() -> None:
     page = page_of(noisy)
     for kind in ("first-line", "second-line", "first-event", "second-event"):

@@ -150,6 +150,7 @@ def test_long_outputs_are_shortened_and_say_so() -> None:
     assert re.search(r"… \([\d,]+ characters\)", text)
 
 
+@pytest.mark.slow
 def test_the_witness_is_shown_with_its_numbers() -> None:
     text = page([NO])
     assert "1/2" in Page(text).text

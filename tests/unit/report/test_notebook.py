@@ -39,6 +39,7 @@ def parsed(text: str) -> ElementTree.Element:
     return ElementTree.fromstring(f"<div>{whole}</div>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VERDICTS)
 def test_words_and_pictures(name: str) -> None:
     verdict = VERDICTS[name]()
@@ -72,6 +73,7 @@ def test_a_verdict_that_was_read_looks_the_same() -> None:
     assert again._repr_html_() == verdict._repr_html_()
 
 
+@pytest.mark.slow
 def test_real_answers_have_both_densities_with_the_event_shaded() -> None:
     verdict = VERDICTS["real NO"]()
     page = parsed(verdict._repr_html_())
@@ -86,6 +88,7 @@ def test_real_answers_have_both_densities_with_the_event_shaded() -> None:
     assert "0.164596" in again
 
 
+@pytest.mark.slow
 def test_a_mechanism_is_kept_as_long_as_its_verdict() -> None:
     verdict = VERDICTS["real NO"]()
     kept = weakref.ref(kept_mechanism(verdict))

@@ -40,6 +40,7 @@ def words(law: Any) -> list[str]:
     return [str(verdict), "\n".join(finding_lines(verdict)), page]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "noun"), [(ANSWERS, "answer"), (ONE, "answer"), (COUNTS, "count"), (RECORDS, "record")]
 )
@@ -67,6 +68,7 @@ def test_a_plot_names_it_too() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["answer 0", "answer 1"]
 
 
+@pytest.mark.slow
 def test_real_outputs_are_drawn_as_those_that_decide_and_the_others() -> None:
     mechanism = lt.mechanism(noisy)
     law = lt.ProductDistribution.uniform(lt.Hypercube(2))
@@ -92,6 +94,7 @@ def two_sided(data: Any, rng: Any) -> int:
     return int(data.sum()) + sign * size
 
 
+@pytest.mark.slow
 def test_both_tails_have_a_row_each_and_the_remedy_is_told() -> None:
     mechanism = lt.mechanism(two_sided)
     verdict = lt.check_privacy(mechanism, lt.Hypercube(4), epsilon=0.5, seed=1)

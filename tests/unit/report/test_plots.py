@@ -16,6 +16,7 @@ def widths(figure):
     return [bar.get_width() for bar in figure.axes[0].patches]
 
 
+@pytest.mark.slow
 def test_the_profile_is_a_curve_with_a_mark():
     profile = lt.privacy_profile(NO.mechanism, LAW, epsilons=[0.5, 1.0])
     lines = profile_figure(profile, claimed=1.0).axes[0].lines
@@ -25,6 +26,7 @@ def test_the_profile_is_a_curve_with_a_mark():
         profile_figure(lt.privacy_profile(NO.mechanism, LAW, epsilons=[1.0]).__class__((), 0.0))
 
 
+@pytest.mark.slow
 def test_bars_of_losses():
     figure = exposure_figure(NO.mechanism, LAW, claimed=1.0)
     assert [width > 0 for width in widths(figure)] == [False, False, True, False]

@@ -112,6 +112,7 @@ def test_the_expressions_give_the_probabilities_of_the_witness():
     assert max(map(len, lines)) <= 92
 
 
+@pytest.mark.slow
 def test_the_loss_of_what_is_printed_is_told_where_it_is_not_the_largest() -> None:
     @lt.mechanism
     def twice(data, rng):

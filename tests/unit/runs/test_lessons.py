@@ -122,6 +122,7 @@ def test_a_result_that_ends_the_run_is_the_last(executor: Executor) -> None:
     assert [answer for _, answer in found] == answers[: wanted + 1]
 
 
+@pytest.mark.slow
 @given(st.integers(1, 30_000))
 def test_repetition_is_foretold(different: int) -> None:
     """By birthdays: 6,000 draws of so many numbers, of which 4,100 are looked at."""

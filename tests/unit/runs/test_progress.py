@@ -63,6 +63,7 @@ def flip(data, rng):
     return int(data[0]) ^ int(rng.random() < 0.25)
 
 
+@pytest.mark.slow
 def test_every_check_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
     task = {"proximity": 0.1, "failure_probability": 0.01, "progress": True}
     assert lt.check_lipschitz(lambda x: 0.0 * x[:, 0], LAW, **task).decision == "ACCEPT"

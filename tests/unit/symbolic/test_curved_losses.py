@@ -149,6 +149,7 @@ def test_probabilities_that_come_near_to_0_are_not_finite_and_never_a_bound() ->
     assert float(found.most) == pytest.approx(math.log(26), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_probability_that_vanishes_has_no_bound() -> None:
     bound = made("truediv", S, number(20))
     condition = CurvedCondition(made("mul", number(-1), bound), ((0, ONE),), True)

@@ -117,6 +117,7 @@ def forget_answers(path: AlignedPath) -> AlignedPath:
     return replace(path, places=tuple(Form(0, some) for some in terms))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", [drop_a_condition, drop_a_place, turn_the_answers, forget_answers]
 )
@@ -157,6 +158,7 @@ def test_wrong_costs_are_found_out(
     assert any(price_of(program) < loss - NEAR for program, loss in few)
 
 
+@pytest.mark.slow
 def test_a_solver_that_errs_is_not_believed(
     few: list[Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:

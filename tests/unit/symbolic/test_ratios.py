@@ -87,6 +87,7 @@ def test_a_sum_of_joint_densities_is_the_density_of_the_maximum(
         assert value_at(maximum(counts), t) == pytest.approx(plain_maximum(counts, t), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     COUNTS.flatmap(lambda one: st.tuples(st.just(one), st.tuples(*[st.integers(0, 3)] * len(one))))

@@ -18,6 +18,7 @@ TOLERANCES = st.sampled_from([0.0, 1e-9, 1e-5, 0.1, 1 / 3, 0.5])
 WIDTHS = st.sampled_from([0.0, 1e-8, 0.1, 1.0, 7.5])
 
 
+@pytest.mark.slow
 @given(SIZES, SIZES, TOLERANCES, WIDTHS, st.integers(-70, 70))
 @example(10.0, 0.0, 0.5, 0.0, 1)
 @example(-0.0, 1.0, 0.1, 0.0, 0)
@@ -128,6 +129,7 @@ def test_at_any_size_it_costs_what_the_noise_costs(function: Any) -> None:
     assert verdict.decision == "YES"
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_refuted_at_any_size() -> None:
     verdict = lt.check_privacy(too_little, lt.Hypercube(5000), epsilon=1.0)
     assert verdict.decision == "NO"

@@ -120,6 +120,7 @@ def test_what_tells_which_values_there_are_is_refused(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_counts_with_their_values_are_refuted_at_any_size() -> None:
     def release(data: Any, rng: Any) -> Any:
         values, counts = np.unique(data, return_counts=True)

@@ -242,6 +242,7 @@ def test_what_numpy_raises_on_plain_numbers_is_an_output(program: Any) -> None:
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_parts_as_many_as_noise_says_are_followed() -> None:
     def program(data: Any, rng: Any) -> int:
         parts = int(data[0]) + rng.geometric(0.5) - rng.geometric(0.5)

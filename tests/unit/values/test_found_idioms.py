@@ -59,6 +59,7 @@ def a_list_by_its_norm(data: Any, rng: Any) -> int:
     return int(rng.choice(3, p=shares))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [by_norm, a_list_by_its_norm])
 def test_weights_over_their_norm_are_shares(program: Any) -> None:
     mechanism = lt.mechanism(program)
@@ -98,6 +99,7 @@ def weight_against_uniform(data: Any, rng: Any) -> int:
     return int(np.argmax(shares.cumsum() >= rng.uniform()))
 
 
+@pytest.mark.slow
 def test_a_release_does_not_make_weights_known() -> None:
     verdict = lt.check_privacy(
         lt.mechanism(weight_against_uniform), GROUPS, epsilon=1.0, delta=1e-9
@@ -112,6 +114,7 @@ def count_below(data: Any, rng: Any) -> float:
     return float(np.sum(ordered <= 1.5) + rng.laplace(0, 1.0))
 
 
+@pytest.mark.slow
 def test_records_in_their_order_are_not_compared_without_an_end() -> None:
     verdict = lt.check_privacy(lt.mechanism(count_below), GROUPS, epsilon=1.0, floats="ideal")
     assert "RecursionError" not in verdict.reason

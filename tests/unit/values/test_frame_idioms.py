@@ -491,6 +491,7 @@ def real_apply(frame: Any) -> Any:
     return frame["income"].apply(lambda x: min(max(x, 0.0), 50.0)).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", [real_rows, real_apply])
 def test_rows_with_real_numbers(expression: Callable[[Any], Any]) -> None:
     assert math.isclose(price_of(expression, REAL), 50, rel_tol=1e-6)

@@ -112,6 +112,7 @@ MEANS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 7))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     check_price(EXPRESSIONS[name], TABLES[relation])

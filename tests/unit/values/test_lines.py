@@ -33,6 +33,7 @@ def mean(values, epsilon, rng):
 """
 
 
+@pytest.mark.slow
 def test_of_an_installed_package_the_line_that_calls_it_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -226,6 +226,7 @@ def released(expression: Callable[[Any], Any]) -> Any:
     return lt.mechanism(release)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 41))
 def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     expression, table = EXPRESSIONS[name], TABLES[relation]

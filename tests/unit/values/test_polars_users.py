@@ -125,6 +125,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation", "rows"), CASES)
 def test_the_price_is_what_a_user_changes(name: str, relation: str, rows: int) -> None:
     found = aligned(EXPRESSIONS[name], table_of(relation, rows=rows), "polars")
@@ -252,6 +253,7 @@ def test_rows_of_any_sign_have_no_sum_that_rounding_leaves() -> None:
     assert "clip the rows, too" in found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("low", [0, -5])
 def test_the_rounding_of_each_sum_is_part_of_the_price(low: int) -> None:
     """Against a bound in fractions: of sums of one sign that of their clips, of others of rows."""
@@ -325,6 +327,7 @@ def in_any_order(frame: pl.DataFrame, rng: Any) -> Any:
     return sums.select(pl.sum("spend")).item() + int(rng.integers(0, 3))
 
 
+@pytest.mark.slow
 def test_an_order_on_which_no_sum_depends_is_not_asked_for() -> None:
     """Sums of whole numbers: the laws are those of the program that keeps the order."""
     table = table_of("replace", at_most=2)
@@ -336,6 +339,7 @@ def test_an_order_on_which_no_sum_depends_is_not_asked_for() -> None:
     assert len(set(map(str, laws[0]))) > 1
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_refuted_in_any_order() -> None:
     table = table_of("replace", at_most=2, rows=50_000)
     found = lt.check_privacy(lt.mechanism(clipped), table, epsilon=0.5)

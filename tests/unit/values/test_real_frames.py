@@ -174,6 +174,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation"), CASES)
 def test_the_price_is_no_less_than_the_largest_change(name: str, relation: str) -> None:
     proved, true = price_of(EXPRESSIONS[name], table_of(relation)), largest_change(name, relation)
@@ -367,6 +368,7 @@ def test_comparisons_without_noise_are_shown_at_their_boundary(
 # ---- the domain, and cells
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3),
     st.sampled_from([np.add, np.subtract, np.multiply, np.maximum, np.floor, np.absolute]),

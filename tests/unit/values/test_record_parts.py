@@ -206,6 +206,7 @@ def noise_for_halves(data: Any, rng: Any) -> Any:
     return data[:5000].sum() + rng.laplace(0, 1.0), data[5000:].sum() + rng.laplace(0, 1.0)
 
 
+@pytest.mark.slow
 def test_overlapping_parts_are_refuted_where_they_overlap() -> None:
     people = lt.Hypercube(10_000)
     verdict = lt.check_privacy(noise_for_one_half, people, epsilon=1)

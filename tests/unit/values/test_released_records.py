@@ -178,17 +178,20 @@ LOSSES: dict[Callable[[Any, Any], Any], float] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", LOSSES, ids=lambda function: function.__name__)
 def test_what_programs_lose(function: Any) -> None:
     verdict = proved(function)
     assert math.isclose(verdict.largest_loss, LOSSES[function], rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_million_records_cost_no_more() -> None:
     verdict = proved(many_clipped_sums, lt.RecordGrid([VALUES] * 1_000_000))
     assert math.isclose(verdict.largest_loss, 1, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_one_record_that_comes_or_goes_moves_less() -> None:
     def descend(frame: Any, rng: Any) -> Any:
         theta = 1.0
@@ -214,6 +217,7 @@ def descend_with(steps: int, noise: Callable[[Any], Any]) -> Any:
     return descend
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [3, 12])
 def test_normal_steps_compose_as_the_root_of_their_squares(steps: int) -> None:
     descend = descend_with(steps, lambda rng: rng.normal(scale=16))
@@ -249,6 +253,7 @@ def test_half_of_the_noise_is_refuted_on_a_few_records() -> None:
     assert enough.decision == "YES"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [2, 3])
 def test_a_price_is_at_least_the_exact_loss(bits: int) -> None:
     exact = lt.exact_epsilon(two_counts(1), lt.Hypercube(bits)).value
@@ -315,6 +320,7 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
     assert "test_released_records.py" in reason
 
 
+@pytest.mark.slow
 def test_sums_of_many_real_numbers_are_each_at_their_own_worst() -> None:
     def descend(frame: Any, rng: Any) -> Any:
         x, theta = frame["x"].to_numpy(), 3.5

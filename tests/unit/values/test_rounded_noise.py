@@ -256,6 +256,7 @@ def test_what_a_number_raises_is_an_output(answer: Callable[[int], Any]) -> None
     assert all(math.isclose(law[one], expected[one], rel_tol=1e-9) for one in law)
 
 
+@pytest.mark.slow
 def test_whole_numbers_of_numpy_wrap() -> None:
     """k * 2**62 is above 0 where k is 1 more than a multiple of 4, and not for all k > 0."""
 

@@ -20,6 +20,7 @@ def name(value):
     return f"{type(value).__name__} {value}"
 
 
+@pytest.mark.slow
 @given(st.fractions(), st.fractions(min_value=0, max_value=10**6), st.floats(-2, 2))
 def test_steps_have_the_size_of_the_parts(value, size, steps):
     step = max(size, ONE) / 10**9

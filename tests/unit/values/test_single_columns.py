@@ -18,6 +18,7 @@ import pytest
 
 import liptest as lt
 from liptest.values.rounded_sums import single_rounding
+from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, refusal_of
 
 SINGLE = np.float32
@@ -71,7 +72,7 @@ def worst_tables(rows: int, seed: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
-@pytest.mark.parametrize("name", FOLLOWED)
+@pytest.mark.parametrize("name", mostly_slow(FOLLOWED, 4))
 def test_no_price_is_below_what_a_row_changes(name: str, relation: str) -> None:
     expression, exact = FOLLOWED[name]
     if relation == "add_remove" and name == "cumsum":
@@ -141,6 +142,7 @@ def test_running_sums_are_doubled_at_each_power_of_2_and_the_bound_knows() -> No
         assert high - low <= 1 + rounding.between
 
 
+@pytest.mark.slow
 def test_the_rounding_is_printed_and_refused_where_a_claim_has_no_room() -> None:
     table = lt.Table({"x": lt.Real(0, 1)}, rows=100_000)
     exact = lt.check_privacy(narrow, table, epsilon=1, method="alignment", floats="ideal")

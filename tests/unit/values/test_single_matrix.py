@@ -85,6 +85,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_sums_of_numbers_that_lie_otherwise_in_memory_are_not_the_same(name: str) -> None:
     assert aligned(LAYOUTS[name], TABLE).epsilon > 0.1

@@ -145,6 +145,7 @@ def _shares(mean: Any) -> list[Any]:
     return [0.5, 0.5 - small / 2, small / 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", mostly_slow(BROKEN, 5))
 def test_what_breaks_a_condition_has_no_proof(condition: str) -> None:
     program, table, epsilon = BROKEN[condition]
@@ -162,6 +163,7 @@ REFUTED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", mostly_slow(REFUTED, 11))
 def test_two_tables_show_it(condition: str) -> None:
     program, table, epsilon = BROKEN[condition]
@@ -201,6 +203,7 @@ COMPARED: dict[str, tuple[Callable[[Any, Any], Any], int, float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", mostly_slow(COMPARED, 4))
 def test_the_largest_loss_of_a_compared_sum_is_found_to_nine_digits(family: str) -> None:
     program, rows, loss = COMPARED[family]
@@ -288,6 +291,7 @@ def test_sums_in_two_orders_do_not_cancel(one: str, other: str) -> None:
     assert found.price is None or found.epsilon > 100
 
 
+@pytest.mark.slow
 def test_two_sums_of_polars_do_not_cancel() -> None:
     table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)
 
@@ -301,6 +305,7 @@ def test_two_sums_of_polars_do_not_cancel() -> None:
     assert found.epsilon > 100
 
 
+@pytest.mark.slow
 def test_sums_over_users_in_two_orders_do_not_cancel() -> None:
     columns = {"x": lt.Real(0, 1), "who": lt.Key()}
     table: Any = lt.Table(columns, rows=1_000, unit="who", at_most=3)

@@ -139,6 +139,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation", "at_most"), CASES)
 def test_the_price_is_what_a_user_changes(name: str, relation: str, at_most: int | None) -> None:
     proved = price_of(EXPRESSIONS[name], table_of(relation, at_most))
@@ -264,6 +265,7 @@ def test_a_user_with_many_rows_refutes(relation: str) -> None:
         assert table.distance(left, right).tolist() == [1]
 
 
+@pytest.mark.slow
 def test_where_nothing_bounds_a_user_the_reason_says_what_to_write() -> None:
     table = table_of("replace", None)
     verdict = lt.check_privacy(lt.mechanism(counted), table, epsilon=1, method="alignment")

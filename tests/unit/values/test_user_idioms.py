@@ -183,6 +183,7 @@ def table_of(relation: str) -> Any:
     return lt.Table(COLUMNS, rows=ROWS, unit="user", relation=relation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation"), in_turns(EXPRESSIONS, RELATIONS, 15))
 def test_the_price_is_what_a_user_changes(name: str, relation: str) -> None:
     found = aligned(EXPRESSIONS[name], table_of(relation))

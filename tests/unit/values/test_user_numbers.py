@@ -22,6 +22,7 @@ def same(left: float, right: float, within: float = 0.0) -> bool:
     return left == right or abs(left - right) <= within or (math.isnan(left) and math.isnan(right))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 def test_numbers_are_those_of_pandas(kind, data):

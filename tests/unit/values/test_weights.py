@@ -330,6 +330,7 @@ def median_of(count: int) -> Any:
     return median
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [5, 12, pytest.param(64, marks=pytest.mark.slow)])
 def test_scores_that_are_divided_without_their_largest_stay_scores(count: int) -> None:
     domain = lt.RecordGrid([count] * 5000)

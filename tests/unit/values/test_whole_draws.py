@@ -63,6 +63,7 @@ def check_all(program: Callable[[int, int], Any], kinds: int, size: int) -> None
         assert law[value] == pytest.approx(count / (kinds * size), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_law_is_that_of_all_values() -> None:
     rng = random.Random(1)
     chains = [some_chain(rng) for _ in range(CHAINS)]
@@ -189,6 +190,7 @@ def test_what_does_not_depend_on_the_data_is_proved() -> None:
     assert verdict.guarantee.kind == "proof"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "decision"), [(1, "YES"), (0.5, "NO")])
 def test_what_moves_by_one_costs_one_number(share: float, decision: str) -> None:
     delta = share * 2.0**-64 * (1 + 1e-9)

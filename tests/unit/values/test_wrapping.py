@@ -69,6 +69,7 @@ def test_what_some_count_makes_too_large_is_not_proved(name: str) -> None:
     assert verdict_of(statistic, 2.0, 1.001).decision == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_what_fits_for_every_count_is_proved(name: str) -> None:
     statistic = FITS[name]
