@@ -110,8 +110,16 @@ def _exp_below(epsilon: Fraction) -> Fraction:
         return as_fraction(exact_ball(epsilon).exp().lower())
 
 
+class _WrittenTree(ChoiceTree):
+    """Walks a program as it is written, on the grid of its floats."""
+
+    inverts = False
+
+
 class _WeightTree(RestartingTree):
     """Walks a program whose choices all have weights."""
+
+    inverts = False
 
     def choose(self, branches: Any) -> int:
         if isinstance(branches, UnweightedBranches):
@@ -254,7 +262,7 @@ def _checked(
     for _ in range(_DATASETS):
         dataset = data.plain(rng)
         leaves = max(_FEWEST, _ENTRIES // len(dataset))
-        tree = ChoiceTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
+        tree = _WrittenTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
         program.session.follow(tree)
         run = Run(
             called,

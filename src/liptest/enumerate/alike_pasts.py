@@ -281,7 +281,7 @@ def _other_knowledge(run: AlignedRun) -> Any:
     """What a run knows beside the ends of sums that it compared."""
     sizes = run.more, run.contests, run.released, run.missing, run.orders, run.coins, run.nonzero
     counts = [len(known) for known in sizes]
-    return (*counts, len(run.made_by_hand), run.known_ways, run.rounding)
+    return (*counts, run.known_ways, run.rounding)
 
 
 def _asked_in(run: AlignedRun) -> list[Terms]:

@@ -49,8 +49,15 @@ def _of_data(session: Session, *arguments: Any, **options: Any) -> Any:
 
 
 def _of_whole(session: Session, *arguments: Any, **options: Any) -> Any:
-    value = arguments[0] if len(arguments) == 1 and not options else None
-    return value.typed(int) if isinstance(value, AnyNoise) else None
+    if len(arguments) != 1 or options:
+        return None
+    value = current(arguments[0])
+    is_noise = isinstance(value, AnyNoise) or _becomes_noise(value)
+    return value.typed(int) if is_noise else None
+
+
+def _becomes_noise(value: Any) -> bool:
+    return issubclass(type(value), UniformValue) and bool(value.stays_symbolic)
 
 
 def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:

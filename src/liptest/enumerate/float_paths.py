@@ -8,7 +8,7 @@ there is a reason instead: nothing is said then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from liptest.enumerate.running import Run
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain
 from liptest.floats.counts import Condition
+from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.values.noise_run import NoiseRun, NoisyValue
@@ -57,6 +58,8 @@ class FloatPaths:
     reason: str = ""
     #: Shape and numbers of one real run with a Generator, where the code is handed one.
     run: RealRun | None = None
+    #: The code with laws of the grid, where all its random numbers are on it.
+    on_grid: Mechanism | None = field(default=None, compare=False)
 
 
 class _FloatTree(ChoiceTree):

@@ -264,8 +264,7 @@ def _is_told(value: Any) -> bool:
     """Whether it is constant, or made of numbers with noise of their own and constants."""
     kind = type(value)
     if kind is AlignedValue:
-        run, form = value.run, value.form
-        return bool(run.has_noise(form)) and not run.is_made_by_hand(form.terms)
+        return bool(value.run.has_noise(value.form))
     if kind is ReleasedValue:
         return True
     if kind is SymbolicArray:

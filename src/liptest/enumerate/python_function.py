@@ -32,6 +32,7 @@ from liptest.enumerate.databases import condition_of, find_handing, import_neede
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
 from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
+from liptest.enumerate.grid_laws import MOST_RUNS, GridTree
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.loops_of_paths import PathSamplers
@@ -145,7 +146,7 @@ class PythonFunction(Mechanism):
     _orders: RowOrders = field(default_factory=RowOrders, init=False, repr=False, compare=False)
     _known: KnownLaws = field(init=False, repr=False, compare=False)
     _plain: PythonFunction | None = field(default=None, init=False, repr=False, compare=False)
-    _keeps_whole: bool = field(default=False, init=False, repr=False, compare=False)
+    _tree: Any = field(default=ChoiceTree, init=False, repr=False, compare=False)
     _table: Table | None = field(default=None, init=False, repr=False, compare=False)
     _rewrite: Any = field(default=None, init=False, repr=False, compare=False)
     _draws_noise: bool = field(default=False, init=False, repr=False, compare=False)
@@ -191,8 +192,7 @@ class PythonFunction(Mechanism):
         named = None if travels_by_value() else found_by_name(*where)
         if named is self:
             return imported_by_name, where
-        options: Any = (self.typed_outputs, self.max_leaves, self.max_choices, self.max_seconds)
-        options = (*options, self.deterministic, self.frame)
+        options = (self.typed_outputs, *self._budgets.values(), self.deterministic, self.frame)
         parameters = (self.outputs, self.statistic, self.name, *options)
         if isinstance(named, PythonFunction) and named.function is self.function:
             return _rebuilt, (*where, parameters)
@@ -368,7 +368,7 @@ class PythonFunction(Mechanism):
 
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
-        changes: dict[str, Any] = {"outputs": None, "_keeps_whole": True, "_rewrite": rewrite}
+        changes: dict[str, Any] = {"outputs": None, "_tree": WholeTree, "_rewrite": rewrite}
         return copied(self.afresh(), max_leaves=min(runs, self.max_leaves), **changes)
 
     def aligned_paths(
@@ -422,10 +422,11 @@ class PythonFunction(Mechanism):
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
         try:
             with self._followed() as session:
-                argument, takes = self._argument(dataset), self._takes_generator
-                return follow_floats(self.name, self._called, argument, session, runs=takes)
+                own = self.name, self._called, self._argument(dataset), session
+                paths = follow_floats(*own, runs=self._takes_generator)
         except LiptestError as error:
-            return FloatPaths(reason=str(error))
+            paths = FloatPaths(reason=str(error))
+        return replace(paths, on_grid=copied(self.within(MOST_RUNS), _tree=GridTree))
 
     def _programs(
         self, program: Program, way: str, max_paths: int
@@ -514,7 +515,7 @@ class PythonFunction(Mechanism):
 
     @contextmanager
     def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
-        own: Any = {"symbolic_data": symbolic_data, "keeps_whole": self._keeps_whole}
+        own: Any = {"symbolic_data": symbolic_data, "keeps_whole": self._tree.keeps_whole}
         own["trusted"] = frozenset(self.deterministic)
         with intercepted_randomness(self.name, self.function, **own) as session:
             if self._table is not None and self.frame == "polars":
@@ -546,8 +547,7 @@ class PythonFunction(Mechanism):
 
     @property
     def _enumeration(self) -> Enumeration:
-        kind = WholeTree if self._keeps_whole else ChoiceTree
-        new_tree, again = partial(kind, self.name, **self._budgets), self._known.repetition
+        new_tree, again = partial(self._tree, self.name, **self._budgets), self._known.repetition
         return Enumeration(self.name, self._called, self._outputs, new_tree, again)
 
     def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:

@@ -101,7 +101,7 @@ def enumerate_with_loops(
 
     if function._rewrite is not None:
         return enumerated(replace(as_written, function=function._rewrite(session)))
-    if function._keeps_whole or function.max_seconds is not None:
+    if function._tree.keeps_whole or function.max_seconds is not None:
         return enumerated(as_written)
     summed = _known_of(function, session)
     outcome = summed.law(as_written, session, enumerated)
@@ -111,7 +111,11 @@ def enumerate_with_loops(
 
 def of_first_passes(function: Any, as_written: Enumeration, session: Session) -> Enumeration:
     """An enumeration with loops that start over left at once, whose runs lead to all outputs."""
-    if function._rewrite is not None or function._keeps_whole or function.max_seconds is not None:
+    if (
+        function._rewrite is not None
+        or function._tree.keeps_whole
+        or function.max_seconds is not None
+    ):
         return as_written
     summed = _known_of(function, session)
     single = None if summed.second_passes_differ else summed.passes.of_session(session)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from liptest.data.answers import Answers
 from liptest.data.domains import Domain
+from liptest.errors import LiptestError
 from liptest.floats.counts import (
     CountedLaw,
     NotCounted,
@@ -108,8 +109,21 @@ class _Laws:
 
     def _counted(self, dataset: Dataset) -> CountedLaw:
         followed = self._mechanism.float_paths(dataset)
-        if followed is None or not followed.paths:
-            raise NotCounted("the code is not followed" if followed is None else followed.reason)
+        if followed is None:
+            raise NotCounted("the code is not followed")
+        try:
+            return self._by_paths(followed)
+        except NotCounted as error:
+            why = error
+        # Not while that is handled: it is not what an exception of the program comes from.
+        law = _law_on_grid(followed.on_grid, dataset)
+        if law is None:
+            raise why
+        return law
+
+    def _by_paths(self, followed: Any) -> CountedLaw:
+        if not followed.paths:
+            raise NotCounted(followed.reason)
         pieces = _pieces(followed.paths)
         key = tuple(pieces)
         if key not in self._known:
@@ -123,6 +137,22 @@ def _pieces(paths: Sequence[Any]) -> list[OutputPiece]:
     if len(shapes) != 1 or not all(path.is_followed and len(path.entries) == 1 for path in paths):
         raise NotCounted("its outputs are not one number that follows from one draw")
     return [OutputPiece(path.entries[0], path.conditions) for path in paths]
+
+
+def _law_on_grid(on_grid: Mechanism | None, dataset: Dataset) -> CountedLaw | None:
+    """The law of code whose random numbers are floats of the grid, all followed (I7)."""
+    if on_grid is None:
+        return None
+    try:
+        law = on_grid.law(dataset)
+    except LiptestError:
+        return None
+    if law.fractions is None or law.unexplored:
+        return None
+    total = math.lcm(*(part.denominator for part in law.fractions))
+    parts = zip(law.outputs, law.fractions, strict=True)
+    counts: dict[Any, int] = {output: int(part * total) for output, part in parts}
+    return CountedLaw(counts, total)
 
 
 def _check_runs(pieces: list[OutputPiece], run: Any) -> None:

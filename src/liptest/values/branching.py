@@ -65,6 +65,8 @@ class Branching(Protocol):
     max_choices: int
     #: Whether whole numbers with noise are answered as they are, not value by value.
     keeps_whole: bool
+    #: Whether uniform numbers become the noise of which they are made the inverse cdf.
+    inverts: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool
     #: Draws of this run, and how many are allowed.

@@ -332,7 +332,6 @@ class CurvedValue(NoisyData):
                 return self.refuse("a comparison, without noise in it,")
             run.depends_on_size = True
             return bool(comparison(sign, 0))
-        run.check_only_answered(gap.noise)
         if any(run.noises[variable].is_discrete for variable, _ in gap.noise):
             return self.refuse("a comparison with whole noise")
         if comparison in (operator.eq, operator.ne):

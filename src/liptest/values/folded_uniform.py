@@ -136,14 +136,19 @@ class FoldedUniform(DerivedUniform):
         return _stepped(self.resolved(), step)
 
     def compare(self, comparison: Operation, other: Any) -> Any:
-        return comparison(self.resolved(), other)
+        noise = self.as_own_noise()
+        return comparison(self.resolved() if noise is None else noise, other)
 
     def typed(self, kind: Any) -> Any:
         if kind is self.kind or kind in (float, np.float64):
             return super().typed(kind)
-        return _typed(self.resolved(), kind)
+        noise = self.as_own_noise()
+        return _typed(self.resolved(), kind) if noise is None else noise.typed(kind)
 
     def rounded(self, how: str, kind: Any) -> Any:
+        noise = self.as_own_noise()
+        if noise is not None:
+            return noise.rounded(how, kind)
         number = self.resolved()
         if not _is_uniform(number):
             return _rounded(number, how, kind)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.errors import SymbolicError
 from liptest.symbolic.noise import Noise
 from liptest.values.grid import GRID
 from liptest.values.images import Image, Quantiles, Step
@@ -25,6 +26,11 @@ from liptest.values.transforms import MATH, UNARY
 
 EXPONENTIAL = "exponential"
 ABSOLUTES = ("abs", "absolute", "fabs")
+# Steps that add nothing.
+_MULTIPLES = frozenset(
+    {"mul", "multiply", "truediv", "divide", "negation", "negative", "+", "positive"}
+    | {"float", "numpy.float64"}
+)
 Line = tuple[Fraction, Fraction]
 # Kept: while a program is analysed the names stand for something else. What is added before the
 # logarithm is taken.
@@ -32,6 +38,8 @@ _LOGS: dict[Step, int] = {
     **{UNARY[np.log]: 0, MATH[math.log]: 0, UNARY[np.log1p]: 1, MATH[math.log1p]: 1}
 }
 _ONE, _ZERO = Fraction(1), Fraction(0)
+# Up to noise so rare, neighbouring grid points differ by 2**-33 scales at most.
+_COARSE = 2.0**-20
 _EXP, _EXPM1, _ERFC = math.exp, math.expm1, math.erfc
 
 
@@ -79,6 +87,10 @@ def _after(step: Line, inner: Line) -> Line:
     return inner[0] * step[0], inner[1] * step[0] + step[1]
 
 
+class TooCoarse(SymbolicError):
+    """Noise is so rare that floats of the grid are not near enough to it."""
+
+
 @dataclass(frozen=True)
 class Inverted:
     """How a grid point follows from noise: t is ``start`` + ``width`` * tau, in parts of the grid.
@@ -96,12 +108,16 @@ class Inverted:
     family: str = EXPONENTIAL
 
     def point(self, noise: float) -> int:
-        """The grid point of a value of the noise."""
+        """The grid point of a value of the noise; TooCoarse where it is too far out."""
         if self.family == EXPONENTIAL:
-            tau = _EXP(-abs(noise)) if self.rising else -_EXPM1(-abs(noise))
+            left = _EXP(-abs(noise))
+            tau = left if self.rising else -_EXPM1(-abs(noise))
         else:
             tau = _CDFS[self.family](noise)
+            left = min(tau, 1 - tau)
             tau = tau if self.rising else 1 - tau
+        if left < _COARSE:
+            raise TooCoarse("noise where the grid of floats is too coarse to repeat it")
         side = math.copysign(1.0, noise) if self.folded else 1.0
         point = math.floor((self.start + self.width * Fraction(side * tau)) * GRID)
         return min(max(point, 0), GRID - 1)
@@ -312,6 +328,13 @@ def log_of_steps(steps: Iterable[Step], size: Fraction) -> Quantile | None:
 def is_logarithm(step: Step) -> bool:
     """Whether it is the logarithm to the base e."""
     return step in _LOGS
+
+
+def is_bare_logarithm(line: Any) -> bool:
+    """Whether it is a multiple of a logarithm, nothing added: compared, it is a coin."""
+    while isinstance(line, Image) and line.step.linear is not None and line.step.name in _MULTIPLES:
+        line = line.inner
+    return isinstance(line, Image) and is_logarithm(line.step)
 
 
 def half_width(line: Any, low: int, high: int) -> Fraction | None:

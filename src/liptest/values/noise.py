@@ -282,7 +282,6 @@ class RoundedValue(AnyNoise):
         shift: Fraction = Fraction(0),
         precise: bool = True,
     ) -> None:
-        run.check_only_answered(form.terms)
         self.run = run
         self.form = form
         self.kind = kind
@@ -472,6 +471,8 @@ class RoundedValue(AnyNoise):
         (variable, factor), *more = form.terms
         noise = self.run.noises[variable]
         if more or factor != 1 or noise.family != "geometric" or self._how != "exact":
+            return None
+        if Fraction(float(noise.parameter)) != noise.parameter:
             return None
         if any(
             variable == other

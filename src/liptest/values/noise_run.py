@@ -12,7 +12,7 @@ import math
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -83,7 +83,7 @@ class NoiseRun:
     """All noise of one run. ``NoiseRun.of(tree)`` is that of the run that is under way."""
 
     __slots__ = (
-        *("_asked", "_place", "_point", "constraints", "fixed", "known", "made_by_hand"),
+        *("_asked", "_place", "_point", "constraints", "fixed", "known"),
         *("noises", "rounding", "symbolic"),
         "tree",
     )
@@ -105,8 +105,6 @@ class NoiseRun:
         self.symbolic = False
         #: How far, in total variation, what was drawn may be from what the code draws.
         self.rounding = _ZERO
-        #: Variables that are noise only as the real numbers that their uniforms stand for.
-        self.made_by_hand: set[int] = set()
         self._asked = 0
         #: File and line of the last question.
         self._place = ("", 0)
@@ -124,22 +122,6 @@ class NoiseRun:
         """A new variable."""
         self.noises.append(noise)
         return Form.variable(len(self.noises) - 1)
-
-    def is_made_by_hand(self, terms: Iterable[tuple[int, Any]]) -> bool:
-        """Whether noise of an inverse cdf is in a sum of these terms."""
-        return bool(self.made_by_hand) and any(
-            variable in self.made_by_hand for variable, _ in terms
-        )
-
-    def check_only_answered(self, terms: Iterable[tuple[int, Any]]) -> None:
-        """Abort where noise of an inverse cdf is looked at: of the code's own grid that tells more
-        than of the real numbers in its place."""
-        if self.is_made_by_hand(terms):
-            self.tree.unsupported(
-                "noise that is made of rng.random() by a logarithm, then added to data or other "
-                "noise, and then rounded or compared",
-                "round it before it is added, or draw it with rng.laplace or rng.exponential",
-            )
 
     def own_value(self, form: Form, kind: Any) -> Any:
         """What stands for a sum in a run of another sort; None: what stands for noise."""
@@ -231,7 +213,6 @@ class NoiseRun:
     def holds(self, comparison: Callable[[Any, Any], Any], form: Form) -> bool:
         """Whether a sum compares so with 0: known, or chosen."""
         form = self.current(form)
-        self.check_only_answered(form.terms)
         if not form.terms:
             return bool(comparison(form.constant, 0))
         if comparison in (operator.eq, operator.ne):

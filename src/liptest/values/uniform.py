@@ -33,6 +33,7 @@ from liptest.values.inverse_cdf import (
     Inverted,
     Quantile,
     half_width,
+    is_bare_logarithm,
     joined_lines,
     linear_in_base,
     quantile_in_base,
@@ -44,6 +45,7 @@ from liptest.values.promotion import as_noise, promote
 from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
 from liptest.values.protocol import compare as compare_any
 from liptest.values.quantile_steps import of_ufunc
+from liptest.values.steps_of_noise import cut_to_steps
 from liptest.values.transforms import (
     ABSOLUTE,
     AS_ENTRY,
@@ -68,6 +70,11 @@ _NOTHING: tuple[Any, int] = (None, 0)
 # Kept: while a program is analysed the names stand for something else.
 _COPYSIGN, _LOG, _POW = math.copysign, math.log, math.pow
 _JOINING = frozenset({"add", "sub", "truediv"})
+# Functions of NumPy that look at a number with noise.
+_ASKING = frozenset(
+    {np.maximum, np.minimum, np.fmax, np.fmin, np.sign, np.absolute, np.fabs, np.floor_divide}
+)
+_ROUNDING = frozenset({np.floor, np.ceil, np.rint, np.trunc})
 _OPERATIONS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "pow", "rshift"})
 _TO_WHOLE: dict[str, Callable[[Any], int]] = {
     "floor": math.floor,
@@ -195,6 +202,9 @@ class UniformValue(SymbolicValue):
                 bound = int(bound) if isinstance(bound, int) else float(bound)
         if bound != bound:
             return comparison is _NE
+        noise = None if is_bare_logarithm(self.line) else self.as_own_noise()
+        if noise is not None:
+            return bool(noise.compare(comparison, bound))
         line = self.line
         if comparison is _LT:
             return self._below(line.at_least(bound))
@@ -257,6 +267,9 @@ class UniformValue(SymbolicValue):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         name = operation.__name__
+        noise = self.as_own_noise() if name == "floordiv" and not swapped else None
+        if noise is not None:
+            return noise.binary(operation, other, swapped=False)
         step = binary(operation, other, swapped=swapped) if name in _OPERATIONS else None
         if step is not None:
             return self.after(step)
@@ -279,6 +292,11 @@ class UniformValue(SymbolicValue):
         """Refuse a use of what is known through another number by now."""
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc in _ROUNDING and self.own_quantile() is not None:
+            return self.rounded(ufunc.__name__, np.float64)
+        noise = self.as_own_noise() if ufunc in _ASKING else None
+        if noise is not None:
+            return ufunc(*(noise if part is self else part for part in inputs))
         if len(inputs) == 1:
             step = UNARY.get(ufunc) or of_ufunc(ufunc)
             if step is not None:
@@ -297,7 +315,9 @@ class UniformValue(SymbolicValue):
         return self if self.base.noise is not None else self.after(POSITIVE)
 
     def __abs__(self) -> Any:
-        return super().__abs__() if self.base.noise is not None else self.after(ABSOLUTE)
+        if self.base.noise is not None or self.as_own_noise() is not None:
+            return super().__abs__()
+        return self.after(ABSOLUTE)
 
     # ---- rounding, types and plain numbers
 
@@ -313,11 +333,20 @@ class UniformValue(SymbolicValue):
         return kind(self.concretise(f"{kind.__name__}()"))
 
     def rounded(self, how: str, kind: Any) -> Any:
+        geometric = self._as_geometric(how, kind)
+        if geometric is not None:
+            return geometric
+        noise = self.as_own_noise()
+        if noise is not None:
+            return noise.rounded(how, kind)
         if issubclass(kind, float):
             return self.after(UNARY[getattr(np, how)])
         return kind(self.concretise(f"{how}()", _TO_WHOLE[how]))
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        noise = self.as_own_noise()
+        if noise is not None:
+            return noise.rounded_to(decimals, kind, own)
         return self.after(rounded(own, decimals))
 
     def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
@@ -327,7 +356,7 @@ class UniformValue(SymbolicValue):
         if base.noise is not None:
             return self._as_noise().concretise(use)
         if settle is None and not line.discrete:
-            noise = promote(self) if use == "the output" and self._quantile() else None
+            noise = self.as_own_noise() if use == "the output" else None
             if noise is None:
                 self.refuse(use)
             return noise.concretise(use)
@@ -360,6 +389,27 @@ class UniformValue(SymbolicValue):
         )
 
     # ---- promotion
+
+    def as_own_noise(self) -> Any:
+        """As noise, from then on, where it is the inverse cdf of that; None for others."""
+        return None if self.own_quantile() is None else promote(self)
+
+    def own_quantile(self) -> Quantile | None:
+        """What it is as an inverse cdf, where it may still become noise."""
+        is_open = self.base.noise is None and self.branching.inverts
+        return self._quantile() if is_open else None
+
+    def _as_geometric(self, how: str, kind: Any) -> Any:
+        """Rounded, as geometric noise, which its base is from then on; None for others."""
+        quantile, inverted = self.own_quantile(), self.inversion()
+        steps = quantile and inverted and cut_to_steps(quantile, inverted, how, kind)
+        if not steps:
+            return None
+        run, base = NoiseRun.of(self.branching), self.base
+        form = run.new(steps.noise)
+        base.inverted, base.noise = steps.inverted, value_of(run, form, int)
+        base.low = base.high = -1
+        return value_of(run, form * steps.times + steps.constant, kind)
 
     def _as_noise(self) -> Any:
         """As noise, once the base is that."""
@@ -487,7 +537,6 @@ def _invert(value: UniformValue) -> bool:
     run = NoiseRun.of(base.branching)
     noise = Noise("laplace" if inverted.folded else inverted.family, Fraction(1))
     form = run.new(noise)
-    run.made_by_hand |= {variable for variable, _ in form.terms}
     base.inverted, base.noise = inverted, value_of(run, form, float)
     base.low = base.high = -1
     return True

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import liptest as lt
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.values.protocol import concretise_all
@@ -42,6 +43,13 @@ def _untempered(word: int) -> int:
     for _ in range(3):
         known = word ^ known >> 11
     return known
+
+
+def on_grid(function: Callable[[Any], Any]) -> dict[Any, Fraction]:
+    """Exact law of ``function(data)`` where no number stands for noise."""
+    dataset = np.array([0])
+    law = lt.mechanism(function).float_paths(dataset).on_grid.law(dataset)
+    return dict(zip(law.outputs, law.fractions, strict=True))
 
 
 def law_of(program: Callable[[Any], Any], **budgets: int) -> dict[Any, Fraction]:
