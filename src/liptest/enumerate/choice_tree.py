@@ -172,6 +172,7 @@ class ChoiceTree:
     #: Seconds without the end of a run, where a kind of tree allows fewer than MAX_SECONDS_A_RUN.
     SECONDS_A_RUN = math.inf
     keeps_whole = False
+    keeps_parts = False
     #: Whether data are symbolic, or were so in the run that this one repeats.
     follows_data = False
     #: Whether nothing that was concluded depends on an order of rows that polars may choose.

@@ -65,6 +65,8 @@ class Branching(Protocol):
     max_choices: int
     #: Whether whole numbers with noise are answered as they are, not value by value.
     keeps_whole: bool
+    #: Whether parts of an output that nobody has looked at are not chosen.
+    keeps_parts: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool
     #: Draws of this run, and how many are allowed.
