@@ -85,7 +85,7 @@ class RowFunction(HoldsFunction):
             if source is not None and source.is_part and not holds_nothing_else(output):
                 rows.refuse("a view, or objects for each record")
             place = place_in(output, rows)
-            return _as_numbers(place) if self.is_of_numbers else place
+            return as_numbers(place) if self.is_of_numbers else place
 
     def bound(self, rows: RowRun) -> Callable[..., Any]:
         """The function for one run."""
@@ -158,10 +158,10 @@ def _is_plain(entry: Any) -> bool:
     return kind in kinds or issubclass(kind, np.generic) or is_symbolic(entry)
 
 
-def _as_numbers(entry: Any) -> Any:
+def as_numbers(entry: Any) -> Any:
     """With whole numbers as Python's, where all types of them calculate alike."""
     if type(entry) in (tuple, list):
-        return type(entry)(map(_as_numbers, entry))
+        return type(entry)(map(as_numbers, entry))
     if is_symbolic(entry) and entry.is_discrete and issubclass(entry.kind, _WHOLE):
         entry = entry.concretise("the output")
     is_whole = isinstance(entry, _WHOLE) and not is_symbolic(entry)

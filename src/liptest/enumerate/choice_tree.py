@@ -173,6 +173,7 @@ class ChoiceTree:
     SECONDS_A_RUN = math.inf
     keeps_whole = False
     inverts = True
+    keeps_parts = False
     #: Whether data are symbolic, or were so in the run that this one repeats.
     follows_data = False
     #: Whether nothing that was concluded depends on an order of rows that polars may choose.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -39,6 +39,7 @@ from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail
+from liptest.enumerate.record_products import ComesApart
 from liptest.enumerate.row_orders import RowOrders
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
@@ -578,7 +579,7 @@ class PythonFunction(Mechanism):
         return found
 
 
-class OneRecord(PythonFunction):
+class OneRecord(ComesApart, PythonFunction):
     """One record of a function that treats its records one by one: datasets of one record.
 
     Its laws are whole and without exceptions: a part that is left open, or an exception, could
@@ -586,11 +587,6 @@ class OneRecord(PythonFunction):
     """
 
     has_trace = False
-
-    @cached_property
-    def examples(self) -> list[IntArray]:
-        """Datasets on which one record by itself has to do what it does among others."""
-        return []
 
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
         function: Any = self.function

@@ -183,6 +183,9 @@ class _Walk:
         #: Names that hold objects made in the same pass, and names that may hold any.
         self.fresh: set[str] = set()
         self.any: set[str] = set()
+        #: Functions that are made in the same pass; names that hold something else.
+        self.made: set[str] = set()
+        self.stored: set[str] = set()
         self.depth = 0
         self.breaks: list[list[_State]] = []
 
@@ -200,10 +203,11 @@ class _Walk:
             elif isinstance(node, ast.For):
                 for name in names_assigned(node.target):
                     values.setdefault(name, []).append(None)
+        self.stored = set(values)
         self.fresh = {
             name
             for name, given in values.items()
-            if name not in self.targets and all(_is_fresh(value) for value in given)
+            if name not in self.targets and all(is_fresh(value) for value in given)
         }
         self.any = {
             name
@@ -246,6 +250,8 @@ class _Walk:
             return _joined([end for end in ends if end is not None])
         if isinstance(node, (ast.For, ast.While)):
             return self.inner_loop(node, state)
+        if isinstance(node, ast.FunctionDef) and self.is_function:
+            return self.inner_function(node, state)
         if isinstance(node, ast.Pass):
             return state
         if isinstance(node, ast.Continue):
@@ -304,6 +310,21 @@ class _Walk:
             return _State(state.assigned, frozenset(count + 1 for count in state.appended))
         self.expression(call, state.assigned)
         return state
+
+    def inner_function(self, node: ast.FunctionDef, state: _State) -> _State:
+        """A function that is made anew for each record; it may use what is the record's own."""
+        is_plain = node.name not in self.stored | self.parameters
+        if not is_plain or node.decorator_list or node.args.defaults or node.args.kw_defaults:
+            refuse(node, f"{node.name}, a function with defaults, decorators or another meaning")
+        parameters = set(parameters_of(node.args))
+        own = parameters | names_assigned(*node.body)
+        walk = _Walk(self.code, local=self.local | own, targets=set(), parameters=parameters)
+        walk.note_fresh(node.body)
+        walk.any |= self.any
+        walk.made = self.made - own
+        walk.statements(node.body, _State(frozenset(walk.local)))
+        self.made.add(node.name)
+        return _State(state.assigned | {node.name}, state.appended)
 
     def inner_loop(self, node: ast.For | ast.While, state: _State) -> _State | None:
         if node.orelse:
@@ -389,6 +410,8 @@ class _Walk:
         spread = any(isinstance(argument, ast.Starred) for argument in node.args)
         count = 99 if spread else len(node.args)
         if isinstance(node.func, ast.Name):
+            if node.func.id in self.made:
+                return
             if node.func.id in self.local:
                 refuse(node, f"a call of {node.func.id}, which the pass itself assigns")
             if is_length and isinstance(node.args[0], ast.Name):
@@ -418,7 +441,8 @@ class _Walk:
             refuse(node, f"the method .{node.attr}")
 
 
-def _is_fresh(value: ast.expr | None) -> bool:
+def is_fresh(value: ast.expr | None) -> bool:
+    """Whether an expression makes a new object."""
     # Of numbers, texts, lists and arrays, and there is nothing else, an operation makes new ones.
     if isinstance(value, ast.BinOp):
         return True

@@ -59,6 +59,8 @@ _FEW_CHOICES = (8, _SOME_CHOICES)
 class ChanceTree(ChoiceTree):
     """Some runs in which each branch is taken with its own chance; each is counted once."""
 
+    #: How many.
+    RUNS = _RUNS_BY_CHANCE
     __slots__ = ("_rng",)
 
     def __init__(self, name: str, **budgets: Any) -> None:
@@ -76,7 +78,7 @@ class ChanceTree(ChoiceTree):
 
     def _walk(self, run: Callable[[], Output]) -> LiptestError | None:
         met = set()
-        for _ in range(_RUNS_BY_CHANCE):
+        for _ in range(self.RUNS):
             self.path, self._weights = [], [(1, 1)]
             output = self._run(run)
             way = tuple(taken for _, taken in self.path)
@@ -86,7 +88,7 @@ class ChanceTree(ChoiceTree):
             self.leaves += 1
             self.sum.add_leaf(self.noise, self._leaf_of(output), *self._leaf_weight())
             self.kept.offer(self.leaves, self.path, output)
-        return too_many_leaves(self.name, _RUNS_BY_CHANCE)
+        return too_many_leaves(self.name, self.RUNS)
 
 
 def enumerate_with_loops(

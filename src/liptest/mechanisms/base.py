@@ -230,6 +230,13 @@ class Mechanism(ABC):
         """
         return iter(())
 
+    def product_law(self, value: int) -> Any:
+        """Of one record of this value, where the parts of its output are independent.
+
+        A ``product_laws.ProductLaw``. Raises UnsupportedForm where that is not known.
+        """
+        raise UnsupportedForm(f"{self.name}: the parts of its output are not told apart")
+
     def densities(self) -> Mechanism | None:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,8 +21,10 @@ from liptest.data.product import ProductDistribution
 from liptest.errors import InputError, LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.laws import AtPlace
+from liptest.mechanisms.product_laws import comparable
 from liptest.privacy.claims import AnyClaim
 from liptest.privacy.judge import witness_of
+from liptest.privacy.product_records import check_products
 from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import Task, promise, refuted
 from liptest.privacy.verdicts import (
@@ -104,14 +107,21 @@ def _check_one_record(task: Task, one: Mechanism, values: int) -> PrivacyVerdict
         settings=settings,
     )
     try:
-        verdict = through_densities(
-            one, lambda seen: run_exhaustive(replace(alone, mechanism=seen))
-        )
+        verdict = check_products(one, values, partial(_check_pair, alone))
+        if verdict is None:
+            verdict = through_densities(
+                one, lambda seen: run_exhaustive(replace(alone, mechanism=seen))
+            )
     except LiptestError as error:
         return str(error)
     if verdict.decision is Decision.INCONCLUSIVE:
         return verdict.reason or "the law of one record leaves the claim open"
     return verdict
+
+
+def _check_pair(alone: Task, one: Mechanism) -> PrivacyVerdict:
+    uniform = ProductDistribution.uniform(Hypercube(1))
+    return run_exhaustive(replace(alone, mechanism=one, distribution=uniform))
 
 
 def _of_all_records(
@@ -173,6 +183,7 @@ def witness_at_place(
     if of_record is None or len(changed) != 1:
         raise InputError(f"mechanism={mechanism.name}: no law of the one record that is changed")
     left, right = dataset[changed], neighbour[changed]
+    of_record = comparable(of_record, int(left[0]), int(right[0]))
     witness = through_densities(of_record, lambda seen: witness_of(seen, left, right, claim))
     ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
     if witness.dataset != tuple(left.tolist()):

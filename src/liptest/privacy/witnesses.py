@@ -25,6 +25,7 @@ from liptest.mechanisms.base import (
     to_refute,
 )
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
+from liptest.mechanisms.product_laws import comparable
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, ball_of, certified_comparison
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim, StatedClaim
@@ -237,8 +238,9 @@ class PrivacyWitness(Record):
             of_record = checked.of_one_record(left)
             if of_record is None or len(self.changed) != 1:
                 return False
-            checked, place = of_record, list(self.changed)
+            place = list(self.changed)
             left, right = left[place], right[place]
+            checked = comparable(of_record, int(left[0]), int(right[0]))
         comparison = to_refute(
             checked,
             left,

@@ -464,7 +464,7 @@ class SymbolicArray(AnyArray):
         own = self.storage.as_list()
         if own is not NotImplemented:
             return own
-        if self.storage.is_discrete:
+        if self.storage.is_discrete and not self.branching.keeps_parts:
             return self.concretise("tolist()").tolist()
         entries = np.frompyfunc(lambda cell: cell.item(), 1, 1)(self.cells)
         return entries.tolist() if isinstance(entries, np.ndarray) else entries

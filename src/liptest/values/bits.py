@@ -159,7 +159,13 @@ class BernoulliValue(SymbolicValue):
         return _answer(self.variables, function, arguments, options)
 
     def typed(self, kind: Any) -> Any:
-        return self if kind is self.kind else kind(self.concretise(""))
+        if kind is self.kind:
+            return self
+        return (
+            self.after(AppliedFunction(kind))
+            if self.branching.keeps_parts
+            else kind(self.concretise(""))
+        )
 
     def __bool__(self) -> bool:
         truth = self.after(AppliedFunction(operator.truth))

@@ -67,6 +67,8 @@ class Branching(Protocol):
     keeps_whole: bool
     #: Whether uniform numbers become the noise of which they are made the inverse cdf.
     inverts: bool
+    #: Whether parts of an output that nobody has looked at are not chosen.
+    keeps_parts: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool
     #: Draws of this run, and how many are allowed.

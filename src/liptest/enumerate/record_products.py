@@ -1,0 +1,112 @@
+"""The law of one record as a product, where the parts of its output are independent.
+
+The function is run with its loops over parts taken apart (``factored_passes``), and parts that
+depend on random variables of their own are not chosen (``product_leaves``). A few runs of the
+function as it is written, taken by chance, must fit below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from liptest.data.domains import IntArray
+from liptest.enumerate.by_records import RowFunction
+from liptest.enumerate.factored_passes import Factoring, PartsTree
+from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.product_leaves import parts_in, product_leaf
+from liptest.enumerate.repeated_leaves import Repetition
+from liptest.enumerate.running import Run
+from liptest.enumerate.summed_up import ChanceTree
+from liptest.errors import BudgetError, UnsupportedForm
+from liptest.mechanisms.laws import OutputLaw, Raised
+from liptest.mechanisms.product_laws import ProductLaw, merged
+
+# Runs of one record: more of them say that its parts do not come apart.
+_MOST_RUNS = 64
+
+
+class FewByChance(ChanceTree):
+    """Some runs of a record as it is written."""
+
+    RUNS = 16
+    __slots__ = ()
+
+
+class ComesApart:
+    """A function of one record whose law may be a product; part of ``OneRecord``."""
+
+    @cached_property
+    def examples(self) -> list[IntArray]:
+        """Datasets on which one record has to do by itself what it does among others."""
+        return []
+
+    @cached_property
+    def _products(self) -> dict[int, ProductLaw]:
+        return {}
+
+    def product_law(self, value: int) -> ProductLaw:
+        """Of a record of this value. Raises a LiptestError where it is not a product."""
+        own: Any = self
+        if own.outputs is not None:
+            raise UnsupportedForm(f"{own.name}: outputs that are declared one by one")
+        if value not in self._products:
+            with own._session() as session:
+                record = np.array([value], dtype=np.int64)
+                self._products[value] = _product_law(own, record, session)
+        return self._products[value]
+
+
+def _product_law(function: Any, record: Any, session: Any) -> ProductLaw:
+    law = merged(_leaves(function, record, session))
+    if law is None:
+        raise UnsupportedForm("outputs whose parts depend on each other")
+    # Of some values, as each run costs as much as one of the program.
+    known = len(function._products)
+    if known & (known - 1) == 0:
+        _check(function, law, record, session)
+    return law
+
+
+def _leaves(function: Any, record: Any, session: Any) -> list[tuple[Fraction, ProductLaw]]:
+    own = function.function
+    tree = PartsTree(function.name, max_leaves=_MOST_RUNS, max_choices=function.max_choices)
+    of_numbers = isinstance(own, RowFunction) and own.is_of_numbers
+    if of_numbers:
+        own = replace(own, is_of_numbers=False)
+    own = own.with_rewritten(Factoring(tree).rewritten)
+
+    def canonical(output: Any) -> Any:
+        if tree.noise is not None or tree.pass_walk is not None:
+            tree.unsupported("noise beside parts that are independent", "")
+        named: Any = {"typed": function.typed_outputs, "of_numbers": of_numbers}
+        return product_leaf(output, function.name, **named)
+
+    rng = ChoiceGenerator(tree)
+    session.follow(tree)
+    run = Run(own, lambda: record, rng, function.name, canonical, session)
+    try:
+        law = session.watching(lambda: tree.law(run))
+    finally:
+        tree.close()
+    if law is None:  # the second time all runs are watched
+        return _leaves(function, record, session)
+    if tree.unexplored or any(isinstance(output, Raised) for output in law):
+        raise BudgetError(f"{function.name}: the parts of one record do not come apart")
+    return [(mass, output) for output, mass in law.items()]
+
+
+def _check(function: Any, law: ProductLaw, record: Any, session: Any) -> None:
+    """Raise UnsupportedForm where runs of the function as it is written do not fit below."""
+    tree = partial(FewByChance, function.name, max_choices=function.max_choices)
+    as_written = replace(function._enumeration, new_tree=tree, repetition=Repetition())
+    part: OutputLaw = function._with_probabilities(as_written.plain(record, session).law)
+    for output in part.outputs:
+        mass, found = part.exact(output), parts_in(law.skeleton, output)
+        whole = Fraction(0) if found is None else law.probability(found)
+        if not isinstance(mass, Fraction) or mass > whole:
+            raise UnsupportedForm("outputs whose parts depend on each other")
