@@ -311,7 +311,8 @@ class PartPasses:
         frame = sys._getframe(1)
         place = self._passes[number][1]
         assert place is not None
-        items = self._items(values) if type(array) in (list, np.ndarray) else None
+        is_known = type(array) is list or (type(array) is np.ndarray and place.is_fresh)
+        items = self._items(values) if is_known else None
         own = None if items is None else _own_indices(items, place, array)
         changed = None if own is None else self._changed(number, frame)
         if items is None or own is None or changed is None:
