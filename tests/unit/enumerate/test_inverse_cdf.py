@@ -178,6 +178,30 @@ def test_what_is_rounded_or_compared_has_the_law_of_its_noise(program: Any) -> N
     assert verdict(program, 0.99).decision != "YES"
 
 
+def largest(data: Any, rng: Any) -> int:
+    """Report noisy max by Gumbel noise: two counts, each moved by one."""
+    return int(np.argmax(0.5 * np.bincount(data, minlength=2) - np.log(-np.log(rng.random(2)))))
+
+
+def cells(data: Any, rng: Any) -> Any:
+    u = rng.random(2) - 0.5
+    noise = 2.0 * np.sign(u) * np.log(1 - 2 * np.abs(u))
+    return np.round(np.bincount(data, minlength=2) - noise).astype(int)
+
+
+def first_above(data: Any, rng: Any) -> int:
+    threshold = 5 + laplace(rng, 4.0)
+    for query, weight in enumerate((1, 0, 1)):
+        if weight * int(data.sum()) + laplace(rng, 8.0 / 3) >= threshold:
+            return query
+    return -1
+
+
+@pytest.mark.parametrize("program", [largest, cells, first_above])
+def test_what_asks_for_several_numbers_is_proved(program: Any) -> None:
+    assert verdict(program, 1.0, floats="ideal").decision == "YES"
+
+
 def test_rounded_it_has_the_law_of_the_noise_of_numpy() -> None:
     def drawn(data: Any, rng: Any) -> int:
         return max(0, round(int(data.sum()) + rng.laplace(0, 1.0)))
