@@ -439,11 +439,10 @@ class AlignedValue(NoisyData):
 
     def _answer(self, function: Any, inputs: tuple[Any, ...]) -> Any:
         """A function of answers that is an answer, too; NotImplemented for others."""
-        forms = [
-            part.form if is_symbolic(part) else Form(_exact(part))
-            for part in inputs
-            if is_symbolic(part) or not is_neutral(function, part)
-        ]
+        parts = [part for part in inputs if is_symbolic(part) or not is_neutral(function, part)]
+        if not all(is_symbolic(part) or math.isfinite(part) for part in parts):
+            return NotImplemented
+        forms = [part.form if is_symbolic(part) else Form(_exact(part)) for part in parts]
         form = of_function(self.run, function, forms)
         if form is None:
             return NotImplemented

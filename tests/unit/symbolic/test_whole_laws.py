@@ -112,8 +112,9 @@ def test_random_mixtures_against_windows(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_five_hundred_random_mixtures() -> None:
-    for seed in range(100, 600):
+@pytest.mark.parametrize("first", [0, 1_000])
+def test_two_thousand_random_mixtures(first: int) -> None:
+    for seed in range(10_000 + first, 11_000 + first):
         check_pair(seed)
 
 
