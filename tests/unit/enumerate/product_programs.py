@@ -231,3 +231,11 @@ DEPENDENT = (
     *(shared_coin, carried, looked_back, other_name, in_a_round, sum_beside, drawn_before),
     *(mask_beside, viewed),
 )
+
+
+def asking_types(data: Any) -> Any:
+    def told(value: Any) -> list[int]:
+        wrong = 0 if isinstance(value, int) else 1
+        return [wrong ^ int(random.random() < 0.25) for _ in range(BITS)]
+
+    return [told(v) for v in data]

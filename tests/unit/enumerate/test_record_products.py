@@ -140,3 +140,13 @@ def by_ratio(left: dict[Any, Fraction], right: dict[Any, Fraction]) -> dict[Any,
             ratio = p / q if q else None
             masses[ratio] = masses.get(ratio, Fraction(0)) + p
     return masses
+
+
+def test_what_is_refused_stays_refused() -> None:
+    """A function that looks at types is not replayed: neither its product nor its law is known."""
+    one = one_record(product_programs.asking_types)
+    for _ in range(2):
+        with pytest.raises(LiptestError):
+            one.product_law(0)
+        with pytest.raises(LiptestError):
+            one.law(np.array([0]))
