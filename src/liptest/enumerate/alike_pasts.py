@@ -12,10 +12,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from liptest.enumerate.drawing_helpers import only_draws
 from liptest.enumerate.pure_code import is_plain
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Terms
@@ -256,6 +258,8 @@ def _is_fixed(value: Any) -> bool:
     """Whether a pass cannot change it, nor what is known of it but by comparing sums."""
     if type(value) is AlignedValue or is_plain(value):
         return True
+    if type(value) is FunctionType:
+        return only_draws(value)
     if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
         return all(type(cell) is AlignedValue or is_plain(cell) for cell in value.cells.flat)
     return type(value) in _WALKED and all(type(part) is AlignedValue for part in value)

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from types import FunctionType
 from typing import Any
 
@@ -23,8 +24,10 @@ import numpy as np
 from liptest.enumerate.called_methods import is_own_code, rewritten_object
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.function_source import TREATMENT, names_read
+from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.outside_names import exactly, is_atom
 from liptest.enumerate.own_places import OwnPlace, own_place
+from liptest.enumerate.product_leaves import is_bit, value_given, variables_of
 from liptest.enumerate.record_code import (
     DRAWS,
     READING,
@@ -38,12 +41,16 @@ from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.source import LOOKING, OWN_NAMES, FunctionSource, copy_tree, read_source
 from liptest.enumerate.sums import LawSum
 from liptest.values.array import CellStorage, SymbolicArray, as_cells
+from liptest.values.bits import BernoulliValue
 from liptest.values.factor_values import FactorValue, Variable
-from liptest.values.protocol import concretise_all, symbolic_in
+from liptest.values.protocol import concretise_all, is_symbolic, symbolic_in
+from liptest.values.rows import DrawsRows
+from liptest.values.sum_formulas import Formula
+from liptest.values.truth_tables import TruthTables
 
 _PARTS = f"{OWN_NAMES}parts"
 # Of one pass.
-_MOST_WAYS = 256
+_MOST_WAYS, _MOST_BITS = 256, 2
 _WALKED = (list, tuple, range, zip, enumerate, reversed, np.ndarray, str)
 # Called as they are written.
 _AS_THEY_ARE = DRAWS | READING | {"super", "len", "range", "zip", "enumerate", "append", "int"}
@@ -260,6 +267,8 @@ class PartPasses:
         self._tree = tree
         self._passes = passes
         self._outcome: list[Any] = []
+        #: Of the pass that was walked last: bits that it is given, their variables, and its laws.
+        self._told: tuple[tuple[Any, ...], list[Any], list[Any]] = (), [], []
         self._filled: dict[int, tuple[Any, dict[int, Any]]] = {}
         #: What is called instead of a function.
         self.of = rewritten
@@ -282,9 +291,9 @@ class PartPasses:
         told = []
         known: dict[Any, Any] = {}
         for value in items:
-            for _ in self._ways(value, known):
-                self._note(result(value))
-            told.append(self._entry(value, known))
+            for plain in self._ways(value, known):
+                self._note(result(plain))
+            told.append(self._entry())
         self._require(not changed(), "a change to an object of outside")
         return told
 
@@ -299,11 +308,11 @@ class PartPasses:
         known: dict[Any, Any] = {}
         for value in items:
             before = len(told)
-            for _ in self._ways(value, known):
-                yield value
+            for plain in self._ways(value, known):
+                yield plain
                 self._require(len(told) == before + 1, "a list that is changed elsewhere")
                 self._note(told.pop())
-            told.append(self._entry(value, known))
+            told.append(self._entry())
         self._require(not changed(), "a change to an object of outside")
 
     def places(self, number: int, array: Any, values: Any) -> Iterator[Any]:
@@ -311,8 +320,8 @@ class PartPasses:
         frame = sys._getframe(1)
         place = self._passes[number][1]
         assert place is not None
-        is_known = type(array) is list or (type(array) is np.ndarray and place.is_fresh)
-        items = self._items(values) if is_known else None
+        may_hold = type(array) is list or (type(array) is np.ndarray and place.is_fresh)
+        items = self._items(values) if may_hold else None
         own = None if items is None else _own_indices(items, place, array)
         changed = None if own is None else self._changed(number, frame)
         if items is None or own is None or changed is None:
@@ -322,12 +331,12 @@ class PartPasses:
         entries = {}
         for index, value in zip(own, items, strict=True):
             first = array[index]
-            for _ in self._ways((value, first), known):
-                yield value
+            for plain, _ in self._ways((value, first), known):
+                yield plain
                 self._note(array[index])
                 array[index] = first
-            entries[index] = self._entry((value, first), known)
-            if type(array) is list or type(entries[index]) is not FactorValue:
+            entries[index] = self._entry()
+            if type(array) is list or not is_symbolic(entries[index]):
                 array[index] = entries.pop(index)
         if entries:
             self._filled[id(array)] = array, entries
@@ -355,19 +364,34 @@ class PartPasses:
         local, space = frame.f_locals, frame.f_globals
 
         def look_up(name: str) -> Any:
-            return local[name] if name in local else look_up_name(name, space)
+            value = local[name] if name in local else look_up_name(name, space)
+            # While one record is treated there is no other that a generator could draw for.
+            return DrawsRows() if type(value) is ChoiceGenerator else value
 
         try:
             return changes_seen(list(check_record_code(code, look_up)))
         except NotAlike:
             return None
 
-    def _ways(self, value: Any, known: dict[Any, Any]) -> Iterator[None]:
-        """Once for each way that a pass goes; nothing where its law is known."""
-        key = exactly(value) if is_atom(value) else None
-        if key is not None and key in known:
-            return
-        self._require(not any(symbolic_in([value])), "random numbers that are drawn before a loop")
+    def _ways(self, value: Any, known: dict[Any, Any]) -> Iterator[Any]:
+        """What a pass is given, once for each way that it goes; nothing where its law is known.
+
+        Of bits that were drawn before the loop it is given each value, and may draw no others.
+        """
+        bits = list(symbolic_in([value]))
+        self._require(all(map(is_bit, bits)), "random numbers that are drawn before a loop")
+        variables = list(dict.fromkeys(one for bit in bits for one in variables_of(bit)))
+        self._require(len(variables) <= _MOST_BITS, "a pass that is given many random bits")
+        told = []
+        for chosen in product((0, 1), repeat=len(variables)):
+            plain = _given(value, dict(zip(variables, chosen, strict=True)))
+            key = exactly(plain) if is_atom(plain) else None
+            if key is None or key not in known:
+                yield from self._ways_of(plain, key, known)
+            told.append(known[key])
+        self._told = tuple(bits[:1]), variables, told
+
+    def _ways_of(self, value: Any, key: Any, known: dict[Any, Any]) -> Iterator[Any]:
         tree = self._tree
         walk = ChoiceTree(tree.name, max_leaves=_MOST_WAYS, max_choices=tree.max_choices)
         masses = LawSum()
@@ -375,7 +399,7 @@ class PartPasses:
         while True:
             walk.depth = 0
             tree.pass_walk, self._outcome = walk, []
-            yield
+            yield value
             tree.pass_walk = None
             self._require(walk.depth == len(walk.path), "a pass that draws otherwise when repeated")
             [outcome] = self._outcome
@@ -388,23 +412,38 @@ class PartPasses:
             self._require(walk.leaves < _MOST_WAYS, "a pass with many ways")
         self._require(len(found) == 1 or all(map(is_atom, found.values())), "parts that are lists")
         law, _ = masses.fractions()
-        weights = whole_weights([law[name] for name in found])
-        known[key] = tuple(found.values()), weights
+        known[key] = tuple(found.values()), whole_weights([law[name] for name in found])
 
     def _note(self, outcome: Any) -> None:
         """What a pass came to, while its choices are still those of its walk."""
         self._outcome.append(concretise_all(outcome, "a pass of a loop"))
 
-    def _entry(self, value: Any, known: dict[Any, Any]) -> Any:
-        """A number of the law of a pass."""
-        values, weights = known[exactly(value) if is_atom(value) else None]
-        if len(values) == 1:
-            return values[0]
-        return FactorValue(Variable(self._tree, weights), values)
+    def _entry(self) -> Any:
+        """A number of the law of the pass that was just walked."""
+        bits, variables, told = self._told
+        if not variables:
+            [(values, weights)] = told
+            variable = Variable(self._tree, weights)
+            return values[0] if len(values) == 1 else FactorValue(variable, values)
+        outcomes = [values[0] for values, _ in told]
+        is_plain = len({type(one) for one in outcomes}) == max(len(law[0]) for law in told) == 1
+        table = np.array(outcomes)
+        is_plain = is_plain and table.ndim == 1 and table.dtype.kind in "biuf"
+        self._require(is_plain, "a pass that draws, too")
+        entry = TruthTables(np.array(variables), table)
+        number = BernoulliValue(bits[0].variables, Formula.of_entry(entry))
+        return number if isinstance(outcomes[0], np.generic) else number.item()
 
     def _require(self, fine: bool, what: str) -> None:
         if not fine:
             self._tree.unsupported(f"{what}: parts of a record", "")
+
+
+def _given(value: Any, at: dict[Any, int]) -> Any:
+    """What a pass is given, with bits of these values."""
+    if type(value) is tuple:
+        return tuple(_given(part, at) for part in value)
+    return value_given(value, at) if type(value) is BernoulliValue else value
 
 
 def _own_indices(items: list[Any], place: OwnPlace, array: Any) -> list[int] | None:

@@ -11,16 +11,13 @@ from __future__ import annotations
 import ast
 import builtins
 
+from liptest.enumerate.drawing_helpers import DRAWING, only_draws
 from liptest.enumerate.fold_passes import Rewriting, is_fresh_before
 from liptest.enumerate.pure_code import NotPure, is_builtin
 from liptest.enumerate.source import OWN_NAMES, names_loaded, names_stored
 from liptest.enumerate.start_over import Assigned, Names, OnePass, assigned_either_way
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
 
-_DRAWING = frozenset(
-    {"laplace", "normal", "standard_normal", "gumbel", "logistic", "exponential", "geometric"}
-    | {"standard_exponential", "random", "integers", "uniform"}
-)
 # What never raises, whatever a list holds.
 _TELLING = (builtins.tuple, builtins.list, builtins.len)
 _HIDING = (
@@ -33,19 +30,29 @@ _WALKING = (builtins.enumerate, builtins.zip)
 class _Pass(OnePass):
     """The pass of one loop, which may also fill lists and carry names to the next pass."""
 
-    draws, takes_keywords = _DRAWING, True
+    draws, takes_keywords = DRAWING, True
 
     def __init__(self, folding: Rewriting, node: ast.For | ast.While) -> None:
-        super().__init__(folding.source, node, lambda function: False)
+        super().__init__(folding.source, node, only_draws)
         #: Names that a pass may read as an earlier one has left them.
         self.carried: set[str] = set()
         self.filled = frozenset(_filled(node))
+        stored = names_stored(*folding.source.body)
+        code = folding.source.function.__code__
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self._arguments = frozenset(arguments) - stored
         known = frozenset(names_stored(node.target)) if isinstance(node, ast.For) else Names()
         end = assigned_either_way(self._block(node.body, known), self._continued)
         if end is not None:
             if isinstance(node, ast.While):
                 self._reads(node.test, end)
             self.left = assigned_either_way(self.left, end)
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Also the call of an argument, of which it is looked at run time what it does."""
+        called = node.func if isinstance(node, ast.Call) else None
+        is_argument = isinstance(called, ast.Name) and called.id in self._arguments
+        return is_argument or super()._draws(node)
 
     def carries(self, later: Names) -> Names:
         """Names that are read in a pass, or after the loop, as an earlier pass has left them."""

@@ -124,8 +124,11 @@ def _is_store(node: ast.AST, name: str) -> bool:
 
 
 def _is_made(node: ast.Assign, name: str) -> bool:
-    target = node.targets[0]
-    return len(node.targets) == 1 and _is_store(target, name) and is_fresh(node.value)
+    target, value = node.targets[0], node.value
+    calls = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    is_copy = calls and ast.unparse(value).endswith(".copy()")
+    is_new = is_copy or is_fresh(value)
+    return len(node.targets) == 1 and _is_store(target, name) and is_new
 
 
 def _holds(outer: ast.For | ast.While, loop: ast.For) -> bool:

@@ -7,7 +7,7 @@ of 32 random bits is one run, and not 2**32 (docs/theory/records.md, P5).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.by_records import as_numbers
 from liptest.enumerate.outputs import Typed, canonical_output, is_negative_zero
 from liptest.errors import UnsupportedForm
 from liptest.mechanisms.laws import Output
@@ -34,8 +33,8 @@ class _Parts:
 
     name: str
     typed: bool
-    #: Whether of whole numbers the value alone counts.
-    of_numbers: bool = False
+    #: What is done with each number first.
+    plain: Callable[[Any], Any]
     entries: list[Any] = field(default_factory=list)
     #: Entries of arrays, whose type is told with the array.
     in_arrays: set[int] = field(default_factory=set)
@@ -73,21 +72,21 @@ class _Parts:
         return ListOfParts(words, inner) if self.typed else inner
 
     def outcome(self, value: Any, place: int) -> Output:
-        plain = as_numbers(value) if self.of_numbers else value
+        plain = self.plain(value)
         if isinstance(plain, (float, np.floating)) and is_negative_zero(plain):
             raise UnsupportedForm("parts of an output that may be -0.0")
         typed = self.typed and place not in self.in_arrays
         return canonical_output(plain, self.name, typed=typed)
 
 
-def product_leaf(output: Any, name: str, *, typed: bool, of_numbers: bool) -> ProductLaw:
+def product_leaf(output: Any, name: str, plain: Callable[[Any], Any], *, typed: bool) -> ProductLaw:
     """An output as a product, given what is known in its run."""
-    parts = _Parts(name, typed, of_numbers)
+    parts = _Parts(name, typed, plain)
     skeleton = parts.skeleton(output)
     entries = parts.entries
     # What is chosen may make more known, so that comes first.
-    while any(is_symbolic(entry) and not _is_open(entry) for entry in entries):
-        entries = [entry if _is_open(entry) else _looked_at(entry) for entry in entries]
+    while any(is_symbolic(entry) and not is_open(entry) for entry in entries):
+        entries = [entry if is_open(entry) else _looked_at(entry) for entry in entries]
     factors = [
         PartsLaw.of((place,), {(parts.outcome(entry, place),): Fraction(1)})
         for place, entry in enumerate(entries)
@@ -128,18 +127,23 @@ def _looked_at(entry: Any) -> Any:
     return entry.concretise("the output") if issubclass(type(entry), Symbolic) else entry
 
 
-def _is_open(entry: Any) -> bool:
+def is_open(entry: Any) -> bool:
     """Whether it depends on a few variables of which nothing is known."""
     if type(entry) is FactorValue:
         return entry.variable.taken is None
+    return is_bit(entry)
+
+
+def is_bit(entry: Any) -> bool:
+    """Whether it is a number of a few random bits of which nothing is known."""
     if type(entry) is not BernoulliValue or entry._value is not None:
         return False
-    own = np.array(_variables(entry), dtype=np.int64)
+    own = np.array(variables_of(entry), dtype=np.int64)
     is_alone = entry.formula.is_one_entry and entry.variables.are_ungrouped(own)
     return is_alone and len(own) > 0
 
 
-def _variables(entry: Any) -> list[Any]:
+def variables_of(entry: Any) -> list[Any]:
     """What it depends on, and is not known."""
     if type(entry) is FactorValue:
         return [entry.variable]
@@ -151,16 +155,16 @@ def _dependent(entries: dict[int, Any]) -> Iterator[tuple[int, ...]]:
     """Places whose entries share variables, directly or by others between them."""
     groups: dict[Any, set[int]] = {}
     for place, entry in entries.items():
-        own = _variables(entry)
+        own = variables_of(entry)
         together = {place}.union(*(groups.get(one, set()) for one in own))
         for member in together:
-            groups |= dict.fromkeys(_variables(entries[member]), together)
+            groups |= dict.fromkeys(variables_of(entries[member]), together)
     yield from sorted({tuple(sorted(together)) for together in groups.values()})
 
 
 def _law(entries: list[Any], places: tuple[int, ...], parts: _Parts) -> dict[Outcomes, Fraction]:
     """What entries are together, by all values of their variables."""
-    variables = list(dict.fromkeys(one for entry in entries for one in _variables(entry)))
+    variables = list(dict.fromkeys(one for entry in entries for one in variables_of(entry)))
     if len(variables) > _MOST_SHARED:
         entries[0].refuse("an output with many parts that depend on each other")
     weighed = [_weights(one, entries) for one in variables]
@@ -171,7 +175,7 @@ def _law(entries: list[Any], places: tuple[int, ...], parts: _Parts) -> dict[Out
             mass *= Fraction(weights[taken], sum(weights))
         at = dict(zip(variables, chosen, strict=True))
         key = tuple(
-            parts.outcome(_value(entry, at), place)
+            parts.outcome(value_given(entry, at), place)
             for entry, place in zip(entries, places, strict=True)
         )
         law[key] = law.get(key, Fraction(0)) + mass
@@ -186,7 +190,8 @@ def _weights(variable: Any, entries: list[Any]) -> tuple[int, ...]:
     return int(bits.zeros[variable]), int(bits.ones[variable])
 
 
-def _value(entry: Any, at: dict[Any, int]) -> Any:
+def value_given(entry: Any, at: dict[Any, int]) -> Any:
+    """What an entry is where its variables have these values."""
     if type(entry) is FactorValue:
         return entry.values[at[entry.variable]]
     row, known = 0, entry.variables.known

@@ -592,7 +592,8 @@ class OneRecord(ComesApart, PythonFunction):
         function: Any = self.function
         while self.examples:
             check = check_stateless if isinstance(function, FirstRecord) else check_replayed
-            check(function, self.name, self.examples.pop())
+            check(function, self.name, self.examples[-1])
+            self.examples.pop()  # where it is refused, it is so again
         return super()._with_probabilities(law)
 
     def _checked(self, found: Enumerated) -> Enumerated:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import IntArray
-from liptest.enumerate.by_records import RowFunction
+from liptest.enumerate.by_records import RowFunction, as_numbers
 from liptest.enumerate.factored_passes import Factoring, PartsTree
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.product_leaves import parts_in, product_leaf
@@ -83,8 +83,8 @@ def _leaves(function: Any, record: Any, session: Any) -> list[tuple[Fraction, Pr
     def canonical(output: Any) -> Any:
         if tree.noise is not None or tree.pass_walk is not None:
             tree.unsupported("noise beside parts that are independent", "")
-        named: Any = {"typed": function.typed_outputs, "of_numbers": of_numbers}
-        return product_leaf(output, function.name, **named)
+        plain = as_numbers if of_numbers else _as_it_is
+        return product_leaf(output, function.name, plain, typed=function.typed_outputs)
 
     rng = ChoiceGenerator(tree)
     session.follow(tree)
@@ -98,6 +98,10 @@ def _leaves(function: Any, record: Any, session: Any) -> list[tuple[Fraction, Pr
     if tree.unexplored or any(isinstance(output, Raised) for output in law):
         raise BudgetError(f"{function.name}: the parts of one record do not come apart")
     return [(mass, output) for output, mass in law.items()]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _check(function: Any, law: ProductLaw, record: Any, session: Any) -> None:

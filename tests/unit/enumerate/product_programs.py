@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import liptest as lt
+
 BITS = 5
 ONE_HOT = np.eye(BITS, dtype=int)
 # Of values of three bits: what a filter of five places has.
@@ -91,7 +93,55 @@ def methods(data: Any) -> Any:
     return [client.report(v) for v in data]
 
 
-APART = (whole_matrix, arrays, comprehension, appended, by_place, twice, methods)
+def masked(data: Any, rng: Any) -> Any:
+    told = []
+    for v in data:
+        keep = rng.random(BITS) < 0.75
+        told.append([int(b) if k else 1 - int(b) for b, k in zip(BLOOM[v], keep, strict=True)])
+    return told
+
+
+@lt.mechanism(per_record=True)
+def copied(value: int, rng: Any) -> Any:
+    row = BLOOM[value].copy()
+    for i in range(BITS):
+        if rng.random() < 0.25:
+            row[i] = 1 - row[i]
+    return row
+
+
+@lt.mechanism(per_record=True)
+def lasting(value: int, rng: Any) -> Any:
+    row = []
+    for place in range(BITS):
+        bit = rng.random() < (0.75 if place == value else 0.25)
+        row.append(int(rng.random() < (0.75 if bit else 0.5)))
+    return row
+
+
+APART = (
+    *(whole_matrix, arrays, comprehension, appended, by_place, twice, methods, masked, copied),
+    lasting,
+)
+
+
+def mask_beside(data: Any, rng: Any) -> Any:
+    told = []
+    for v in data:
+        keep = rng.random(BITS) < 0.75
+        row = [int(b) if k else 1 - int(b) for b, k in zip(BLOOM[v], keep, strict=True)]
+        told.append([*row, bool(keep[0]), bool(keep[1])])
+    return told
+
+
+@lt.mechanism(per_record=True)
+def viewed(value: int, rng: Any) -> Any:
+    row = np.zeros(BITS)
+    view = row[:]
+    for i in range(BITS):
+        if rng.random() < 0.25:
+            row[i] = int(i == value)
+    return view
 
 
 def shared_coin(data: Any, rng: Any) -> Any:
@@ -177,4 +227,15 @@ def caught(data: Any, rng: Any) -> Any:
     return told
 
 
-DEPENDENT = (shared_coin, carried, looked_back, other_name, in_a_round, sum_beside, drawn_before)
+DEPENDENT = (
+    *(shared_coin, carried, looked_back, other_name, in_a_round, sum_beside, drawn_before),
+    *(mask_beside, viewed),
+)
+
+
+def asking_types(data: Any) -> Any:
+    def told(value: Any) -> list[int]:
+        wrong = 0 if isinstance(value, int) else 1
+        return [wrong ^ int(random.random() < 0.25) for _ in range(BITS)]
+
+    return [told(v) for v in data]

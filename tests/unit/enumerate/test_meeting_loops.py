@@ -10,6 +10,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate import symbolic_data
 from liptest.enumerate.alike_pasts import Pasts
+from liptest.enumerate.drawing_helpers import only_draws
 from liptest.symbolic.alignment import price_paths
 from tests.unit.enumerate.looped_programs import looped_program
 from tests.unit.written_programs import program
@@ -37,6 +38,68 @@ def _priced(mechanism: Any, answers: int) -> tuple[Fraction | None, int]:
     paths = lt.mechanism(mechanism).aligned_paths(lt.Answers(answers), way="branches")
     assert isinstance(paths, symbolic_data.SymbolicPaths)
     return price_paths(paths.paths, paths.differences).epsilon, len(paths.paths)
+
+
+def lap(rng: Any, scale: float) -> Any:
+    """What many programs call their noise."""
+    return rng.laplace(0, scale)
+
+
+def of_uniform(rng: Any, scale: float) -> Any:
+    half = scale / 2
+    return 2 * rng.laplace(0, half)
+
+
+_SEEN: list[float] = []
+
+
+def keeping(rng: Any, scale: float) -> Any:
+    noise = rng.laplace(0, scale)
+    _SEEN[:] = [scale]
+    return noise
+
+
+def once_in_a_while(rng: Any, scale: float) -> Any:
+    return rng.laplace(0, scale) if scale > 1 else rng.laplace(0, 1)
+
+
+def told_by(noise: Any) -> Any:
+    def tell(data: Any, rng: Any, *, draw: Any = noise) -> Any:
+        t, told = draw(rng, 2.0), []
+        for a in data:
+            if a + draw(rng, 2.0) >= t:
+                told.append(True)
+            else:
+                told.append(False)
+        return tuple(told)
+
+    return tell
+
+
+def told_by_name(data: Any, rng: Any) -> Any:
+    t, told = lap(rng, 2.0), []
+    for a in data:
+        told.append(a + lap(rng, scale=2.0) >= t)  # noqa: PERF401
+    return told
+
+
+class TestNoiseOfAFunction:
+    """``lap(rng, 2.0)``, of the module or given as an argument, draws as the method does."""
+
+    @pytest.mark.parametrize("tell", [told_by(lap), told_by(of_uniform), told_by_name])
+    def test_it_is_followed(self, tell: Any) -> None:
+        price, paths = _priced(tell, 10)
+        assert price == Fraction(11, 2) - Fraction(1, 2)
+        assert paths < 60  # of 1,024
+
+    @pytest.mark.parametrize("noise", [keeping, once_in_a_while])
+    def test_what_does_more_is_not(self, noise: Any) -> None:
+        assert not only_draws(noise)
+        assert only_draws(lap)
+
+    def test_thirty_answers_are_proved(self) -> None:
+        verdict = lt.check_privacy(told_by(lap), lt.Answers(30), epsilon=15)
+        assert verdict.decision == "YES"
 
 
 class TestHitsAtOnce:

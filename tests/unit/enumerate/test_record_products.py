@@ -23,8 +23,13 @@ from tests.unit.enumerate import product_programs
 from tests.unit.enumerate.product_programs import APART, DEPENDENT
 
 
+def _name(function: Any) -> str:
+    return str(getattr(function, "name", None) or function.__name__)
+
+
 def one_record(function: Any) -> OneRecord:
-    found = PythonFunction(function).of_one_record(np.arange(6) % 3)
+    mechanism = function if isinstance(function, PythonFunction) else PythonFunction(function)
+    found = mechanism.of_one_record(np.arange(6) % 3)
     assert isinstance(found, OneRecord)
     return found
 
@@ -48,7 +53,7 @@ def enumerated(one: OneRecord, value: int, skeleton: Any) -> dict[Any, Fraction]
     return {parts_in(skeleton, output): law.exact(output) for output in law.outputs}  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("function", APART, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", APART, ids=_name)
 def test_the_product_is_the_law(function: Any) -> None:
     one = one_record(function)
     for value in range(3):
@@ -57,7 +62,7 @@ def test_the_product_is_the_law(function: Any) -> None:
         assert listed(law) == enumerated(one, value, law.skeleton)
 
 
-@pytest.mark.parametrize("function", DEPENDENT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", DEPENDENT, ids=_name)
 def test_parts_that_depend_on_each_other_are_no_factors(function: Any) -> None:
     """Where they are one factor together, or enumerated, the law is that of the program."""
     one = one_record(function)
@@ -135,3 +140,13 @@ def by_ratio(left: dict[Any, Fraction], right: dict[Any, Fraction]) -> dict[Any,
             ratio = p / q if q else None
             masses[ratio] = masses.get(ratio, Fraction(0)) + p
     return masses
+
+
+def test_what_is_refused_stays_refused() -> None:
+    """A function that looks at types is not replayed: neither its product nor its law is known."""
+    one = one_record(product_programs.asking_types)
+    for _ in range(2):
+        with pytest.raises(LiptestError):
+            one.product_law(0)
+        with pytest.raises(LiptestError):
+            one.law(np.array([0]))
