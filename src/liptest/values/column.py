@@ -146,7 +146,7 @@ class Column(RecordStorage):
             has_parts = self.answers.has_positions and isinstance(moved, np.ndarray)
             if has_parts and is_grid(moved):
                 return Blocks(self, moved)
-        return self.refuse("a use that moves records")
+        return self.move_rows(self, move)
 
     def copied(self, order: Any) -> Any:
         return self.like(self.table.copy()).storage
