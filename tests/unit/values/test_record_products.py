@@ -1,4 +1,4 @@
-"""Sums of products of numbers of each record against NumPy: no price is below the largest change."""
+"""Sums of products of numbers of a record against NumPy: no price is below what one changes."""
 
 from __future__ import annotations
 
