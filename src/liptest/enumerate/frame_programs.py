@@ -82,7 +82,9 @@ class OnFrames:
         self._library = library
 
     def __call__(self, data: Any, rng: Any) -> Any:
-        return self._function(frame_of(self._table, data, self._library), rng)
+        held = [data]
+        del data  # nobody but the program holds it (``post_processing``)
+        return self._function(frame_of(self._table, held.pop(), self._library), rng)
 
 
 def frame_of(table: Table, data: Any, library: str = "pandas") -> Any:

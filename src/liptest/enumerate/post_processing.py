@@ -148,6 +148,12 @@ class Tail:
         return run
 
 
+def called_without_tuple(function: Any) -> Callable[[Any, Any], Any]:
+    """The same; a call of an object would keep its arguments in a tuple until it ends."""
+    method: Callable[[Any, Any], Any] = function.__call__
+    return function if isinstance(function, FunctionType) else method
+
+
 def place_of_cut(output: Any) -> int | None:
     """The place where a run was cut, by its output; None where it was not."""
     is_cut = type(output) is tuple and len(output) >= 2 and output[0] == _MARK

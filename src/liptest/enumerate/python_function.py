@@ -38,7 +38,7 @@ from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
-from liptest.enumerate.post_processing import Tail
+from liptest.enumerate.post_processing import Tail, called_without_tuple
 from liptest.enumerate.record_products import ComesApart
 from liptest.enumerate.row_orders import RowOrders
 from liptest.enumerate.row_replay import check_replayed, check_stateless
@@ -434,15 +434,15 @@ class PythonFunction(Mechanism):
     ) -> Iterator[tuple[Program, int]]:
         """The program as a whole, and cut where the rest is post-processing; with how many paths.
 
-        Where most programs have one path, the whole is first tried with few.
+        The whole is tried with few first; each cut is looked through for what the code keeps.
         """
         yield program, FEW_PATHS if way == "released" else max_paths
         tail = Tail.of(self.function)
         if tail is not None:
             own: dict[str, Any] = {"takes_generator": self._takes_generator}
             run = tail.run(rewritten_for_columns(self.function, tail), **own)
-            cut = replace(program, rewritten=self._on_datasets(run), tail=tail, **own)
-            yield cut, FEW_PATHS  # each is looked through for what the code keeps of its data
+            own |= {"tail": tail, "rewritten": called_without_tuple(self._on_datasets(run))}
+            yield replace(program, **own), FEW_PATHS
         if way == "released":
             yield program, max_paths
 

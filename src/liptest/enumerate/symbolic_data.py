@@ -367,8 +367,9 @@ def _explored(
                     if tree.pasts.is_stale:
                         break
                 choices, noises = tuple(tree.path), tuple(path_run.noises)
-                refused = output == Raised("ValueError") and ends_refused(tree.path)
-                raises = isinstance(output, Raised) and not refused
+                raises = isinstance(output, Raised) and not ends_refused(
+                    tree.path, output.exception
+                )
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
                 moved = moved_by(tree, output)
                 left = () if tree.loops is None else tree.loops.exits_of_run()

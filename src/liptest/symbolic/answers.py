@@ -16,6 +16,7 @@ from typing import Any, Literal
 from liptest.errors import InputError
 from liptest.symbolic.forms import Constraint, Form, Rational, lean
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.second_moments import SecondMoments
 
 #: A difference: (answer, by how much it moves), sorted by answer, without those that stay.
 Move = tuple[tuple[int, Fraction], ...]
@@ -113,6 +114,8 @@ class Differences:
     #: Answers whose joint moves lie in a Euclidean ball, in any one row at a corner outside of it;
     #: by how much it lies outside (docs/theory/tables.md, B7).
     balls: tuple[tuple[frozenset[int], Fraction], ...] = ()
+    #: Sums of products of numbers of a record, of which more is known than rows and box say.
+    moments: tuple[SecondMoments, ...] = ()
 
     @classmethod
     def of_tables(
@@ -168,7 +171,7 @@ class Differences:
         if not any(margins.values()):
             return self
         kept = tuple(sorted((i, bound) for i, bound in box.items() if bound))
-        return replace(self, box=kept, is_whole=False)
+        return replace(self, box=kept, is_whole=False, moments=())
 
     def between(self, reals: Iterable[int]) -> Differences:
         """The same rows as the corners of boxes, all of which are differences, in some answers."""
@@ -178,6 +181,10 @@ class Differences:
     def in_balls(self, balls: Iterable[tuple[frozenset[int], Fraction]]) -> Differences:
         """The same, where the rows of some answers are corners around Euclidean balls."""
         return replace(self, balls=tuple(balls))
+
+    def with_moments(self, moments: Iterable[SecondMoments]) -> Differences:
+        """The same, where also these are known; after all that widens."""
+        return replace(self, moments=tuple(moments))
 
     def on_balls(self, numbers: Iterable[frozenset[int]]) -> Differences:
         """Rows on the balls of these answers: enough for sums of squares of single answers."""

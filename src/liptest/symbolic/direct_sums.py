@@ -85,6 +85,21 @@ class NormalSums:
         }
         return [own for own, _ in balls if shared.isdisjoint(own)]
 
+    def weights_of(self, answers: frozenset[int]) -> dict[int, Fraction] | None:
+        """By answer what its square is multiplied with; None where sums have others beside."""
+        weights: dict[int, Fraction] = {}
+        for normal_sum in self.sums:
+            if not answers.isdisjoint(normal_sum.answers):
+                if len(normal_sum.answers) > 1:
+                    return None
+                [(i, factor)] = normal_sum.answers.items()
+                weights[i] = weights.get(i, _ZERO) + Fraction(factor) ** 2 / normal_sum.variance
+        return weights
+
+    def without(self, answers: frozenset[int]) -> NormalSums:
+        """The sums without any of these."""
+        return NormalSums([one for one in self.sums if answers.isdisjoint(one.answers)])
+
     def are_one_sided(self, rows: Sequence[Move]) -> bool:
         """Whether no sum is above 0 for one row and below 0 for another."""
         signs = {
@@ -277,8 +292,25 @@ def few_moves(found: Sequence[ReleasedSums], differences: Differences) -> list[M
 def largest_normal_shift(normal: NormalSums, differences: Differences) -> tuple[Fraction, Move]:
     """Of all sums together, in standard deviations, at most; and where, for moves without a box.
 
-    Lengths of sums of differences are no larger than sums of lengths.
+    Where products are summed up the least of what is known of them counts.
     """
+    shift, at = _shift_of_moves(normal, differences)
+    square = _ZERO
+    for moments in differences.moments:
+        weights = normal.weights_of(moments.answers)
+        is_replaced = differences.relation != "added"
+        own = None if weights is None else moments.square(weights, is_replaced=is_replaced)
+        if weights and own is not None:
+            square += (_root(own) + _root(moments.square_of_margins(weights))) ** 2
+            normal = normal.without(moments.answers)
+    if square and shift:
+        others, _ = _shift_of_moves(normal, differences)
+        shift = min(shift, _root(others**2 + square))
+    return shift, at
+
+
+def _shift_of_moves(normal: NormalSums, differences: Differences) -> tuple[Fraction, Move]:
+    """By the moves and the box; lengths of sums are no larger than sums of lengths."""
     core, box = differences.without_box(), differences.only_box()
     square, at = largest_square(normal, core)
     towards = {i: factor for normal_sum in normal.sums for i, factor in normal_sum.answers.items()}

@@ -21,6 +21,7 @@ from liptest.symbolic.answers import (
     Move,
     subtract_moves,
 )
+from liptest.symbolic.second_moments import SecondMoments
 from liptest.values.recipes import has_known
 from liptest.values.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
 from liptest.values.rounded_sums import NO_ROUNDING, Rounding
@@ -146,6 +147,7 @@ class AnswerBook:
         #: Which records an answer sums over, by their positions.
         self.parts: list[Part] = []
         self.part: Part = None
+        self._products: dict[Any, SecondMoments] = {}
         self._numbers: dict[Any, int] = {}
         self._answers: list[Answer] = []
         self._bounded: dict[Any, AnswerBook] = {}
@@ -306,6 +308,22 @@ class AnswerBook:
         answers = self.balls.setdefault((key, self.bound), made)
         answers.places.setdefault(ball.place, number)
 
+    def note_moments(self, key: Any, places: dict[tuple[int, int], int], size: Fraction) -> None:
+        """Answers sum up the products of numbers of each record, the squares of which are small."""
+        if self.part is None:
+            self._products[key, self.bound] = SecondMoments(tuple(places.items()), size)
+
+    def _moments(self, bound: RowBound | None) -> list[SecondMoments]:
+        """What is known of sums of products over the rows of a bound."""
+        return [
+            replace(
+                moments,
+                margins=tuple((i, self.margins.get(i, Fraction(0))) for i in moments.answers),
+            )
+            for (_, own), moments in self._products.items()
+            if own == bound
+        ]
+
     def bounded(
         self, kept: Table, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
     ) -> AnswerBook:
@@ -439,7 +457,8 @@ class AnswerBook:
         else:
             moves = Differences.of_tables(rows, size=size)
         moves = moves.between(self.largest).in_balls(self._round_balls())
-        return moves.widened(self.margins).widened(boxed)
+        moves = moves.widened(self.margins).widened(boxed)
+        return moves.with_moments(self._moments(None))
 
     def _boxed(self) -> dict[int, Fraction]:
         """Sums of real numbers that are too many for corners: by how much a record moves each."""
@@ -523,6 +542,7 @@ class AnswerBook:
             kept = rows[1:] if self.comes_and_goes else rows
             part = Differences.of_tables(kept, relation=relation, size=size)
             part = part.between(self.largest).in_balls(self._round_balls()).widened(own)
+            part = part.with_moments(self._moments(bound))
             parts.append((times, part))
         if any(self.margins.values()):
             nothing = Differences.listed([{}], size=size)

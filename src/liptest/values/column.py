@@ -146,7 +146,7 @@ class Column(RecordStorage):
             has_parts = self.answers.has_positions and isinstance(moved, np.ndarray)
             if has_parts and is_grid(moved):
                 return Blocks(self, moved)
-        return self.refuse("a use that moves records")
+        return self.move_rows(self, move)
 
     def copied(self, order: Any) -> Any:
         return self.like(self.table.copy()).storage
@@ -205,6 +205,8 @@ class Column(RecordStorage):
         if any(issubclass(type(place), Symbolic) for place in places):
             return self.refuse("an index")
         first = places[0] if places else Ellipsis
+        if first is None and self.table.ndim == 1 and places[1:] in ((), (slice(None),)):
+            return SymbolicArray(self.other(self.table[:, None])).T
         if isinstance(first, (int, np.integer)) and type(first) is not bool:
             return self._record_at(int(first), places[1:])
         if type(first) is slice and first != slice(None):

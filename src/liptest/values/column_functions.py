@@ -290,6 +290,9 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
     column = column_of(left)
     if out is not None:
         return NotImplemented
+    made = Column.multiply(left, right) if function is np.dot else NotImplemented
+    if made is not NotImplemented:
+        return made
     if column is None:
         column, other = column_of(right), left
         if column is None or column.table.ndim != 1:
@@ -318,6 +321,8 @@ def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
     """A sum over the records, or a product with another column or equal constants."""
     if not isinstance(subscripts, str) or given_options(options):
         return NotImplemented
+    if max(map(np.ndim, arrays), default=0) > 1:
+        return Column.einsum(subscripts, *arrays)
     ways = {1: ("i->",), 2: ("i,i->", "i,i")}.get(len(arrays), ())
     if subscripts.replace(" ", "") not in ways or any(np.ndim(array) != 1 for array in arrays):
         return NotImplemented
@@ -326,6 +331,11 @@ def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
         return NotImplemented
     _require_wide(summands, summands.dtype, "numpy.einsum")
     return summands.sums(None, "numpy.einsum")
+
+
+@_follows(np.transpose)
+def _transpose(array: Any, axes: Any = None) -> Any:
+    return NotImplemented if column_of(array) is None or axes is not None else array.T
 
 
 @_follows(np.linalg.norm)
@@ -432,17 +442,31 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
 
 @_follows(np.column_stack)
 def _column_stack(arrays: Any) -> Any:
-    return _stack(arrays, 1)
+    return _stack(arrays, 1, np.column_stack)
+
+
+@_follows(np.hstack)
+def _hstack(arrays: Any) -> Any:
+    return _stack(arrays, None, np.hstack)
+
+
+@_follows(np.concatenate)
+def _concatenate(arrays: Any, axis: Any = 0) -> Any:
+    return _stack(arrays, axis, np.concatenate)
 
 
 @_follows(np.stack)
-def _stack(arrays: Any, axis: Any = 0, **options: Any) -> Any:
+def _stack(arrays: Any, axis: Any = 0, function: Any = np.stack) -> Any:
     """Rows of what several columns of the same records have for a record."""
-    if not isinstance(arrays, (list, tuple)) or axis not in (1, -1) or options:
+    if not isinstance(arrays, (list, tuple)):
         return NotImplemented
     columns = [column for column in map(column_of, arrays) if column is not None]
+    are_lines = function in (np.stack, np.column_stack) and axis in (1, -1)
     if len(columns) < len(arrays) or any(column.table.ndim != 1 for column in columns):
-        return NotImplemented
+        are_lines = False
+    if not are_lines:
+        axis = None if function is np.column_stack else axis
+        return Column.join(columns[0], arrays, axis, function) if columns else NotImplemented
     first = columns[0]
     tables = [first.table_of(array, "numpy.stack") for array in arrays]
     return first.like(np.stack(tables, axis=1), is_off=any(column.is_off for column in columns))

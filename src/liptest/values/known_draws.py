@@ -23,6 +23,9 @@ from liptest.values.protocol import is_symbolic
 
 _SEEDS = 1 << 62
 _DRAWN = "drawn with known parameters"
+#: That NumPy calculates something of known numbers, which may fail.
+CALCULATED = "calculated from what is known"
+_EXCEPTIONS = {_DRAWN: "ValueError", CALCULATED: "numpy.linalg.LinAlgError"}
 _NUMBERS = (int, float, np.number)
 
 
@@ -141,8 +144,9 @@ def known_weights(tree: Branching, weights: Any) -> tuple[Any, ...] | None:
     return tuple(known)
 
 
-def ends_refused(path: Path) -> bool:
-    """Whether the last that happened on a path is that NumPy refuses probabilities."""
+def ends_refused(path: Path, exception: str) -> bool:
+    """Whether the last that happened is that NumPy refused numbers that are known."""
     branches, taken = path[-1] if path else (None, 0)
     asked = branches.asked if isinstance(branches, Alternative) else None
-    return taken == 1 and type(asked) is tuple and asked[0] == _DRAWN
+    refused = type(asked) is tuple and _EXCEPTIONS.get(asked[0]) == exception
+    return refused and taken == 1

@@ -16,10 +16,11 @@ import numpy as np
 from liptest.symbolic.answer_functions import Ranked
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedValue
-from liptest.values.array import OpaqueArray
+from liptest.values.array import OpaqueArray, SymbolicArray, answered_by, array_of, filled
 from liptest.values.column import FUNCTIONS, Column, column_of
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
+from liptest.values.record_storage import given_options
 
 _NO_VALUE: Any = np._NoValue
 # Values of a record that may be told apart, and whole numbers of which floats interpolate exactly.
@@ -83,6 +84,58 @@ class SortedRecords(OpaqueArray):
         return record_of_rank(
             self.column, records - place if self.descends else place + 1, self.kind
         )
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        others = [part for part in inputs if part is not self]
+        if ufunc not in COMPARISONS or len(others) != 1 or not _is_number(others[0]):
+            return self.refuse(f"numpy.{ufunc.__name__}")
+        column = SymbolicArray(self.column)
+        return SortedTruths(ufunc(*(column if part is self else part for part in inputs)))
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        if function is not np.searchsorted or arguments[0] is not self or self.descends:
+            return NotImplemented
+        return self._places_among(*arguments[1:], **options)
+
+    def _places_among(self, v: Any, side: Any = "left", sorter: Any = None) -> Any:
+        """How many records are below numbers: their places in the order."""
+        is_plain = _is_number(v) or (
+            type(v) is np.ndarray and v.ndim == 1 and v.dtype.kind in "iuf"
+        )
+        if sorter is not None or not is_plain or side not in ("left", "right"):
+            return self.refuse("numpy.searchsorted")
+        column = SymbolicArray(self.column)
+        is_before: Any = np.less if side == "left" else np.less_equal
+        if np.ndim(v) == 0:
+            return np.sum(is_before(column, v))
+        counts = [np.sum(is_before(column, number)) for number in np.asarray(v)]
+        return array_of(self.branching, filled(counts, (len(counts),), object), np.dtype(np.int64))
+
+
+class SortedTruths(OpaqueArray):
+    """Of which sorted records something holds: how many they are does not depend on their order."""
+
+    __slots__ = ("branching", "records")
+
+    described = described_in_arrays = "truths of the records in their order"
+    advice = "count them: (np.sort(data) <= number).sum()"
+
+    def __init__(self, records: Any) -> None:
+        self.branching = records.branching
+        self.records = records
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        is_count = function in (np.sum, np.mean, np.count_nonzero)
+        if not is_count or len(arguments) > 1 or given_options(options):
+            return NotImplemented
+        return function(self.records)
+
+    sum, mean = answered_by("sum"), answered_by("mean")
+
+
+def _is_number(value: Any) -> bool:
+    is_plain = not issubclass(type(value), Symbolic) and np.ndim(value) == 0
+    return is_plain and np.asarray(value).dtype.kind in "iuf"
 
 
 def can_be_ranked(column: Column) -> bool:

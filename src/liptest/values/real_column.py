@@ -37,7 +37,7 @@ from liptest.values.recipes import (
     truth_between,
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
-from liptest.values.record_storage import ADVICE, RecordStorage, given_options
+from liptest.values.record_storage import ADVICE, JOINS, RecordStorage, answer_einsum, given_options
 from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.rounded_sums import column_rounding
 from liptest.values.unfollowed import Unfollowed
@@ -220,6 +220,9 @@ class RealColumn(RecordStorage):
         lows, highs = [part.low for part in parts], [part.high for part in parts]
         if not is_safe(ufunc, lows, highs):
             return self.refuse(f"{use} of numbers that may be infinite")
+        if ufunc is np.multiply and parts[0].recipe == parts[1].recipe:
+            rule, ufunc = ENDS[np.square], np.square
+            parts, lows, highs = parts[:1], lows[:1], highs[:1]
         operands = [part.operand() for part in parts]
         # A constant by a norm is infinite where this is 0, which np.minimum mends.
         rule = falling_quotient if is_above_zero(ufunc, operands) else rule
@@ -327,6 +330,7 @@ class RealColumn(RecordStorage):
         scale: Fraction = Fraction(1),
         kind: Any = np.float64,
         layout: Any = None,
+        is_product: bool = False,
     ) -> Any:
         """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line.
 
@@ -337,7 +341,12 @@ class RealColumn(RecordStorage):
         if groups is not None:
             parts = [
                 self._copy(book, those & kept).sum_up(
-                    use, in_pairs=in_pairs, scale=scale, kind=kind, layout=layout
+                    use,
+                    in_pairs=in_pairs,
+                    scale=scale,
+                    kind=kind,
+                    layout=layout,
+                    is_product=is_product,
                 )
                 for those, book in groups
                 if (those & kept).any()
@@ -356,6 +365,8 @@ class RealColumn(RecordStorage):
         # Of numbers that are not multiples of anything: the entry next to a whole one.
         some = np.nextafter(largest.max() / 3, np.inf)
         sizes = np.array([largest.max(), 1.0 if gives_whole(self.recipe) else some])
+        if is_product:  # of which some may vanish in floats (tables, B19)
+            sizes = np.maximum(sizes * (1 + 2.0**-20), 1e-200)
         in_pairs = in_pairs and not self.is_strided
         rounding = column_rounding(
             sizes,
@@ -565,10 +576,13 @@ def _average(column: RealColumn, array: Any, axis: Any = None, **options: Any) -
 
 def _dot(column: RealColumn, left: Any, right: Any, out: Any = None) -> Any:
     """A product with numbers of the same records, or with equal constants."""
+    made = column.multiply(left, right)
+    if made is not NotImplemented:
+        return NotImplemented if out is not None else made
     pair = [_one_of_equal(column, operand) for operand in (left, right)]
     if out is not None or any(operand is None for operand in pair):
         return NotImplemented
-    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False)
+    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False, is_product=True)
 
 
 def _one_of_equal(column: RealColumn, operand: Any) -> Any:
@@ -668,4 +682,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.around: _round,
     np.size: _same(np.size),
     np.histogram: _histogram,
+    np.einsum: answer_einsum,
+    **JOINS,
 }

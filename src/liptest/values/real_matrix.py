@@ -22,7 +22,7 @@ from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn
 from liptest.values.real_norms import OfNorm, norm_of_rows
 from liptest.values.recipes import Recipe
-from liptest.values.record_storage import RecordStorage
+from liptest.values.record_storage import JOINS, RecordStorage, answer_einsum, transpose
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, np.linalg.norm(rows, axis=1), rows * scale[:, None]), "
@@ -88,7 +88,7 @@ class RealMatrix(RecordStorage):
         return self.refuse("tolist() of rows")
 
     def moved(self, move: Any) -> Any:
-        return self.refuse("a use that moves records")
+        return self.move_rows(self, move)
 
     def copied(self, order: Any) -> Any:
         return RealMatrix(self.columns, self.made_of, ("copied", str(order), self.layout))
@@ -262,6 +262,9 @@ def _sum(
 def _dot(matrix: RealMatrix, array: Any, factors: Any, **options: Any) -> Any:
     """Rows times a vector: a number of each row."""
     is_of_rows = type(array) is SymbolicArray and array.storage is matrix
+    made = matrix.multiply(array, factors)
+    if made is not NotImplemented:
+        return NotImplemented if options else made
     if options or not is_of_rows or np.ndim(factors) != 1:
         return NotImplemented
     if _width(factors) != len(matrix.columns):
@@ -359,6 +362,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.max: _largest,
     np.amax: _largest,
     np.clip: _clip,
+    np.einsum: answer_einsum,
+    np.transpose: transpose,
+    **JOINS,
 }
 
 

@@ -183,14 +183,17 @@ def _divided(entry: Operand, divisor: Operand) -> Ball | None:
 
 
 def _times(ufunc: Any, entry: Operand, factor: Operand) -> Ball | None:
-    """A coordinate times a constant, or by one."""
+    """A coordinate times a constant, or by one, or times what is bounded."""
     ball, constant = entry.ball, factor.constant
+    if constant is None and ufunc is np.multiply and factor.ball is None:
+        constant = max(abs(factor.low), abs(factor.high))
     if ball is None or constant is None or not _LEAST <= abs(constant) <= _MOST:
         return None
     by = abs(Fraction(constant))
     by = by if ufunc is np.multiply else 1 / by
-    radius = ball.radius * by * (1 + SLACK)
-    return replace(ball, key=(ufunc, constant, ball.key), radius=radius)
+    # What vanishes is less than this.
+    radius = ball.radius * by * (1 + SLACK) + _TINY
+    return replace(ball, key=(ufunc, factor.recipe, ball.key), radius=radius)
 
 
 def _cut(ufunc: Any, entry: Operand, bound: Operand) -> Ball | None:

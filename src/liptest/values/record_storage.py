@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,11 @@ class RecordStorage(Storage):
 
     #: What to write instead.
     advice = ADVICE
+    #: Rows of numbers that are moved, products of them, and sums of products (``record_products``).
+    move_rows: ClassVar[Any]
+    multiply: ClassVar[Any]
+    einsum: ClassVar[Any]
+    join: ClassVar[Any]
 
     def refuse(self, use: str, advice: str | None = None) -> Any:
         """End the analysis."""
@@ -87,3 +92,27 @@ class RecordStorage(Storage):
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
         return self.refuse(f"astype({dtype})")
+
+
+def transpose(storage: RecordStorage, array: Any, axes: Any = None) -> Any:
+    """``numpy.transpose`` of such an array."""
+    return array.T if axes is None and array.storage is storage else NotImplemented
+
+
+def _joining(function: Any) -> Callable[..., Any]:
+    def rule(storage: RecordStorage, arrays: Any, axis: Any = None, **options: Any) -> Any:
+        return NotImplemented if options else storage.join(storage, arrays, axis, function)
+
+    return rule
+
+
+#: Functions that put arrays of the same records side by side.
+JOINS = {
+    function: _joining(function)
+    for function in (np.column_stack, np.stack, np.hstack, np.concatenate)
+}
+
+
+def answer_einsum(storage: RecordStorage, *arguments: Any, **options: Any) -> Any:
+    """``numpy.einsum`` with such an array."""
+    return storage.einsum(*arguments, **options)

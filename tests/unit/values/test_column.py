@@ -222,7 +222,7 @@ def test_no_function_is_followed_by_chance() -> None:
     followed = {one.__name__ for one in FUNCTIONS}
     for name in sorted(set(dir(np))):
         function = getattr(np, name)
-        if not hasattr(function, "_implementation") or name in followed:
+        if not hasattr(function, "_implementation") or {name, function.__name__} & followed:
             continue
         _, column = symbolic(AnswerBook(RECORDS, VALUES))
         try:

@@ -114,11 +114,9 @@ def count_below(data: Any, rng: Any) -> float:
     return float(np.sum(ordered <= 1.5) + rng.laplace(0, 1.0))
 
 
-@pytest.mark.slow
-def test_records_in_their_order_are_not_compared_without_an_end() -> None:
+def test_records_in_their_order_are_counted_below_a_number() -> None:
     verdict = lt.check_privacy(lt.mechanism(count_below), GROUPS, epsilon=1.0, floats="ideal")
-    assert "RecursionError" not in verdict.reason
-    assert "the records in their order" in verdict.reason
+    assert verdict.decision == "YES", str(verdict)
 
 
 def largest_three(answers: Any, rng: Any) -> list[int]:

@@ -306,7 +306,7 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "twice": (lambda f: rows_of(f, ["z", "z"]).sum(axis=0)[0], r"names a column twice"),
     "a row": (lambda f: rows_of(f, ["z", "m"])[0, 0], r"single records"),
     "all entries": (lambda f: rows_of(f, ["z", "m"]).sum(), r"numpy\.sum"),
-    "transposed": (lambda f: rows_of(f, ["z", "m"]).T.sum(axis=1)[0], r"moves records"),
+    "transposed": (lambda f: rows_of(f, ["z", "m"]).T[:, 0].sum(), r"an index"),
     "comparison": (lambda f: (rows_of(f, ["z", "m"]) > 0).sum(axis=0)[0], r"greater of rows"),
     "single precision": (lambda f: rows_of(f).astype(np.float32).sum(), r"astype\(float32\)"),
     "infinite": (lambda f: (f["z"].to_numpy() * np.inf).sum(), r"may be infinite"),
