@@ -263,9 +263,10 @@ def move_rows(rows: Any, move: Callable[[Any], Any]) -> Any:
     if not isinstance(moved, np.ndarray) or not np.array_equal(moved, places):
         return rows.refuse("a use that moves records")
     if type(rows) is RealMatrix:
-        return rows.copied("moved")
-    is_view = np.may_share_memory(moved, places)
-    return rows.other(rows.table if is_view else rows.table.copy())
+        return RealMatrix(rows.columns, rows.made_of, rows.layout)
+    made = rows.other(rows.table if np.may_share_memory(moved, places) else rows.table.copy())
+    made.is_strided = rows.is_strided
+    return made
 
 
 def _kept(rows: Any) -> Any:

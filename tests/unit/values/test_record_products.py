@@ -196,6 +196,16 @@ def test_noise_of_one_triangle_is_enough_where_numpy_calculates_one() -> None:
     assert found.epsilon == math.inf
 
 
+def test_rows_of_which_numbers_are_left_out_are_two_memories() -> None:
+    def turned(frame: Any) -> Any:
+        return rows_of(frame, ["x", "m", "z"])[:, ::2].T.T
+
+    def released(frame: Any, rng: Any) -> Any:
+        return mirrored(frame, rng, turned)
+
+    assert align(lt.mechanism(released).on_domain(TABLE), TABLE, delta=1e-5).epsilon == math.inf
+
+
 def test_what_has_no_noise_is_not_proved() -> None:
     def diagonal(frame: Any, rng: Any) -> Any:
         total = matrix(scaled(frame))
