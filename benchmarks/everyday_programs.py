@@ -162,9 +162,9 @@ def discrete_laplace_by_rejection(data: Any, rng: Any) -> int:
             return int(data.sum()) + (size if is_negative == 0 else -size)
 
 
-@everyday(people)
+@everyday(people, expected=NO)
 def inverse_cdf(data: Any, rng: Any) -> int:
-    """Geometric numbers by hand; as implemented they end, and need a delta of 5e-16."""
+    """Geometric numbers from floats, which end: far outputs are possible on one side only."""
     up = math.floor(math.log(1 - rng.random()) / math.log(RATIO))
     down = math.floor(math.log(1 - rng.random()) / math.log(RATIO))
     return int(data.sum()) + up - down

@@ -164,7 +164,7 @@ class AsImplemented(Record):
     claim, INCONCLUSIVE else, with a ``reason``. At least ``share`` of all draws on the first
     dataset of the witness are impossible on the second, but for an event of probability
     ``failure_probability``. Of rounded outputs ``loss`` encloses the largest loss over ``pairs``
-    of datasets, 0 where that is all neighbours; ``delta`` is enough for the claimed epsilon there.
+    of datasets, and ``delta`` is enough for the claimed epsilon on them.
     """
 
     decision: Annotated[Decision, as_one_of(Decision.YES, Decision.NO, Decision.INCONCLUSIVE)]
@@ -198,8 +198,7 @@ class AsImplemented(Record):
         return " ".join([*parts, f"It rests on: {self.rests_on}."])
 
     def _counted_words(self, low: float, high: float) -> list[str]:
-        number = f"{self.pairs:,}" if self.pairs else "all"
-        pairs = f"{number} neighbouring pair{'s' * (self.pairs != 1)}"
+        pairs = f"{self.pairs:,} neighbouring pair{'s' * (self.pairs != 1)}"
         told = [f"Loss {'infinite' if math.isinf(high) else f'{high:.9g}'} over {pairs}."]
         if self.delta and self.decision is not Decision.YES:
             told.append(f"With the claimed epsilon, a delta of {_above(self.delta)} is enough.")

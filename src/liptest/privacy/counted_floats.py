@@ -167,32 +167,6 @@ def _check_runs(pieces: list[OutputPiece], run: Any) -> None:
             raise NotCounted("real runs differ from what was followed")
 
 
-def count_added(mechanism: Mechanism, domain: Domain, claim: StatedClaim) -> AsImplemented | None:
-    """Of whole noise that code makes of floats of the grid and adds to sums of its data (I7).
-
-    For all neighbours at once: their laws are one finite law, moved. None where that is not seen.
-    """
-    law = mechanism.added_law(domain) if isinstance(claim, Claim) else ""
-    if isinstance(law, str) or not isinstance(claim, Claim) or law.unexplored or law.conditions:
-        return None
-    if not any(_are_told_apart(mechanism, pair) for pair in islice(plain_pairs(domain), 2)):
-        return None
-    delta = law.delta_at(Fraction(float(claim.epsilon)))
-    if claim.delta and delta > Fraction(claim.delta):
-        return None
-    # The largest output on one dataset of a pair is beyond all on the other, or the smallest is.
-    return told_of_counts(Counted(arb("inf"), delta, 0, is_all=True), claim)
-
-
-def _are_told_apart(mechanism: Mechanism, pair: Pair) -> bool:
-    """Whether the same random numbers lead to different outputs."""
-    followed = [mechanism.float_paths(end) for end in pair]
-    if any(side is None or side.run is None for side in followed):
-        return False
-    one, other = (side.run(fresh(GENERATOR, 1)) for side in followed)
-    return bool(one != other)
-
-
 def told_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
     """What the counts say of a claim."""
     low, high = float(found.loss.lower()), float(found.loss.upper())

@@ -43,7 +43,7 @@ from liptest.floats.records import (
 )
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.counted_floats import count_added, count_floats, told_of_counts
+from liptest.privacy.counted_floats import count_floats, told_of_counts
 from liptest.privacy.intervals import binomial_lower
 from liptest.privacy.notions import CurveClaim, StatedClaim
 from liptest.privacy.plain_pairs import plain_pairs
@@ -158,10 +158,6 @@ def _examined(
     if counted is not None and not math.isinf((counted.loss or (0.0, 0.0))[1]):
         return counted
     searched = _searched(mechanism, domain, claim, draws)
-    if counted is None and searched.witness is None:
-        added = count_added(mechanism, domain, claim)
-        if added is not None:
-            return added
     if counted is not None:
         # A claim with a delta may hold, whatever single outputs give away.
         return replace(counted, witness=searched.witness if counted.decision == "NO" else None)

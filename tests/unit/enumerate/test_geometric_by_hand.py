@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.claims import Claim
-from liptest.privacy.counted_floats import count_added
-from liptest.privacy.implemented import FEW_DRAWS, examine_floats
 from liptest.values.steps_of_noise import _geometric as geometric_of
 
 N = 30
@@ -69,27 +66,6 @@ def test_less_is_refuted() -> None:
     found = verdict(sign_apart, 0.49)
     assert found.decision == "NO"
     assert found.witness.loss == pytest.approx(0.5, abs=1e-9)
-
-
-def test_as_implemented_the_noise_ends() -> None:
-    def short(data: Any, rng: Any) -> int:
-        up = int(-math.log(1 - rng.random()) / 2.0)
-        return int(data.sum()) + up - int(-math.log1p(-rng.random()) / 2.0)
-
-    mechanism, domain = lt.mechanism(short), lt.Hypercube(N)
-    found = count_added(mechanism, domain, Claim(2.0, 0.0, 1e-9))
-    assert found.decision == "NO"
-    assert math.isinf(found.loss[1])
-    # Beyond the end of the grid lies less than 2**-48.
-    assert 2.0**-60 < found.delta < 2.0**-48
-    assert "over all neighbouring pairs" in str(found)
-    mended = Claim(2.0, found.delta, 1e-9)
-    assert count_added(mechanism, domain, mended).decision == "YES"
-    assert count_added(mechanism, domain, Claim(2.0, found.delta / 2, 1e-9)) is None
-    # The same delta as by the laws of each dataset.
-    by_pairs = examine_floats(mechanism, domain, Claim(2.0, 0.0, 1e-9), draws=FEW_DRAWS)
-    assert by_pairs.decision == "NO"
-    assert by_pairs.delta == found.delta
 
 
 ROUNDINGS = {
