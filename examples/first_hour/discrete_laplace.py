@@ -1,13 +1,13 @@
 """Two-sided geometric noise in three ways, each on 5,000 records for epsilon = 1.
 
-The inverse distribution function is proved as ideal noise. As implemented it needs a delta: NumPy's
-uniforms lie on a grid of 2^53 points, so the noise ends, and some outputs occur on one dataset
-only. The rejection sampler needs one for the tail that is not followed.
+The inverse distribution function needs a delta: NumPy's uniforms lie on a grid of 2^53 points,
+so the noise ends, and some outputs occur on one dataset only. The rejection sampler needs one for
+the tail that is not followed.
 
 It prints:
 
 two geometrics: YES, proved
-inverse distribution function: YES, proved
+inverse distribution function: NO, refuted
 inverse distribution function, delta 1e-12: YES, proved
 rejection, delta 1e-12: YES, proved
 half the noise: NO, refuted

@@ -30,6 +30,7 @@ from liptest.values.grid import COARSE, GRID, UNIT, Line, split_weights
 from liptest.values.images import UNCERTAIN, Image, Step, one_sided, pieces, regions
 from liptest.values.inverse_cdf import (
     ABSOLUTES,
+    EXPONENTIAL,
     Inverted,
     Quantile,
     half_width,
@@ -45,7 +46,6 @@ from liptest.values.promotion import as_noise, promote
 from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
 from liptest.values.protocol import compare as compare_any
 from liptest.values.quantile_steps import of_ufunc
-from liptest.values.steps_of_noise import cut_to_steps
 from liptest.values.transforms import (
     ABSOLUTE,
     AS_ENTRY,
@@ -267,7 +267,7 @@ class UniformValue(SymbolicValue):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         name = operation.__name__
-        noise = self.as_own_noise() if name == "floordiv" and not swapped else None
+        noise = self._noise_to_round() if name == "floordiv" and not swapped else None
         if noise is not None:
             return noise.binary(operation, other, swapped=False)
         step = binary(operation, other, swapped=swapped) if name in _OPERATIONS else None
@@ -333,10 +333,7 @@ class UniformValue(SymbolicValue):
         return kind(self.concretise(f"{kind.__name__}()"))
 
     def rounded(self, how: str, kind: Any) -> Any:
-        geometric = self._as_geometric(how, kind)
-        if geometric is not None:
-            return geometric
-        noise = self.as_own_noise()
+        noise = self._noise_to_round()
         if noise is not None:
             return noise.rounded(how, kind)
         if issubclass(kind, float):
@@ -344,7 +341,7 @@ class UniformValue(SymbolicValue):
         return kind(self.concretise(f"{how}()", _TO_WHOLE[how]))
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
-        noise = self.as_own_noise()
+        noise = self._noise_to_round()
         if noise is not None:
             return noise.rounded_to(decimals, kind, own)
         return self.after(rounded(own, decimals))
@@ -399,17 +396,10 @@ class UniformValue(SymbolicValue):
         is_open = self.base.noise is None and self.branching.inverts
         return self._quantile() if is_open else None
 
-    def _as_geometric(self, how: str, kind: Any) -> Any:
-        """Rounded, as geometric noise, which its base is from then on; None for others."""
-        quantile, inverted = self.own_quantile(), self.inversion()
-        steps = quantile and inverted and cut_to_steps(quantile, inverted, how, kind)
-        if not steps:
-            return None
-        run, base = NoiseRun.of(self.branching), self.base
-        form = run.new(steps.noise)
-        base.inverted, base.noise = steps.inverted, value_of(run, form, int)
-        base.low = base.high = -1
-        return value_of(run, form * steps.times + steps.constant, kind)
+    def _noise_to_round(self) -> Any:
+        """As noise, where that may be rounded: exponential noise alone is cut off on the grid."""
+        quantile = self.own_quantile()
+        return None if quantile is None or quantile.family == EXPONENTIAL else promote(self)
 
     def _as_noise(self) -> Any:
         """As noise, once the base is that."""
