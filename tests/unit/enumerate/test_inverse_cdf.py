@@ -247,6 +247,7 @@ def compared_as_it_is(data: Any, rng: Any) -> Any:
     return [number, u < 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [told_again, one_way_and_the_other, compared_as_it_is])
 def test_a_number_used_twice_is_one_number(program: Any) -> None:
     """Never YES: one number of rng.random() is not two noises."""

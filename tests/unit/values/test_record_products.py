@@ -149,6 +149,7 @@ LENGTHS: dict[str, tuple[Callable[[Any], Any], float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(LENGTHS, 3))
 def test_normal_noise_pays_for_the_norm_of_the_row(name: str) -> None:
     expression, length = LENGTHS[name]
@@ -187,6 +188,7 @@ def of_sum_of_both(frame: Any, rng: Any) -> Any:
     return matrix(scaled(frame)) + (noise + noise.T) / ROOT  # of variance 2 and 1
 
 
+@pytest.mark.slow
 def test_noise_of_one_triangle_is_enough_where_numpy_calculates_one() -> None:
     for function, length in ((mirrored, 4 * ROOT), (of_sum_of_both, 4.0)):
         found = align(lt.mechanism(function).on_domain(TABLE), TABLE, delta=1e-5)
@@ -206,6 +208,7 @@ def test_rows_of_which_numbers_are_left_out_are_two_memories() -> None:
     assert align(lt.mechanism(released).on_domain(TABLE), TABLE, delta=1e-5).epsilon == math.inf
 
 
+@pytest.mark.slow
 def test_what_has_no_noise_is_not_proved() -> None:
     def diagonal(frame: Any, rng: Any) -> Any:
         total = matrix(scaled(frame))
@@ -263,6 +266,7 @@ def caught(frame: Any, rng: Any) -> Any:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 5_000])
 def test_what_is_calculated_of_noisy_matrices_costs_nothing(rows: int) -> None:
     table = lt.Table(COLUMNS, rows=rows)
