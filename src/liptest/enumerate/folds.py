@@ -53,7 +53,7 @@ from liptest.values.real_column import RealEntry
 from liptest.values.spread_of_records import spread
 from liptest.values.whole_draws import whole_numbers_compared
 
-_EXACT = (int, float, bool, Fraction)
+_EXACT = (int, float, bool, Fraction, np.int64, np.float64)
 COMPARISONS = {
     type(one).__name__: function
     for one, function in (

@@ -8,6 +8,7 @@ import secrets
 from fractions import Fraction as F
 from typing import Any
 
+import numpy as np
 import pytest
 
 import liptest as lt
@@ -135,6 +136,20 @@ def comparisons(rng: Any) -> int:
     return found
 
 
+def of_drawn_bounds(rng: Any) -> int:
+    """Bounds of NumPy's types, as numbers that are drawn or calculated have them."""
+    found = 0
+    if rng.integers(3, 10) <= np.int64(5):
+        found += 1
+    if np.float64(4.5) > rng.integers(8):
+        found += 2
+    if rng.integers(0, 3) == rng.integers(1, 2):
+        found += 4
+    if rng.integers(5) != np.int64(2):
+        found += 8
+    return found
+
+
 def of_python(n: int) -> int:
     found = 0
     if random.randrange(3, 10) <= n:
@@ -148,10 +163,12 @@ def of_python(n: int) -> int:
     return found
 
 
-@pytest.mark.parametrize("of", ["NumPy", "Python"])
+@pytest.mark.parametrize("of", ["NumPy", "bounds of NumPy", "Python"])
 def test_a_draw_that_is_compared_only_has_two_ways(of: str) -> None:
     def program(data: Any, rng: Any) -> int:
-        return int(data.sum()) + (comparisons(rng) if of == "NumPy" else of_python(5))
+        if of == "Python":
+            return int(data.sum()) + of_python(5)
+        return int(data.sum()) + (comparisons(rng) if of == "NumPy" else of_drawn_bounds(rng))
 
     law = added(program)
     assert isinstance(law, AddedLaw)
@@ -331,3 +348,32 @@ def test_a_law_is_noise_a_mapping_or_a_function(law: Any) -> None:
 def test_a_sampler_is_a_plain_function() -> None:
     with pytest.raises(lt.errors.InputError, match="decorate a plain function"):
         lt.sampler({0: 1.0})(RNG.random)
+
+
+def coin_below(rng: Any, top: Any, bottom: Any) -> bool:
+    """True with probability exp(-top / bottom)."""
+    k = 1
+    while rng.integers(0, bottom * k) < top:
+        k += 1
+    return k % 2 == 1
+
+
+def of_a_drawn_number(rng: Any) -> int:
+    while True:
+        number = rng.integers(0, 3)
+        if coin_below(rng, number, 3):
+            return int(number)
+
+
+def test_a_sampler_of_a_drawn_number_is_summed_up() -> None:
+    """NumPy's whole numbers are bounds like Python's: two ways a pass, not one a value."""
+
+    def program(data: Any, rng: Any) -> int:
+        return int(data.sum()) + of_a_drawn_number(rng)
+
+    law = added(program)
+    assert isinstance(law, AddedLaw)
+    assert law.unexplored < 1e-18
+    weights = [math.exp(-k / 3) for k in range(3)]
+    for (k,), mass in law.masses.items():
+        assert float(mass) == pytest.approx(weights[int(k)] / sum(weights), rel=1e-12)
