@@ -55,21 +55,20 @@ class ComesApart:
         if own.outputs is not None:
             raise UnsupportedForm(f"{own.name}: outputs that are declared one by one")
         if value not in self._products:
+            record, written = np.array([value], dtype=np.int64), None
             with own._session() as session:
-                record = np.array([value], dtype=np.int64)
-                self._products[value] = _product_law(own, record, session)
+                law = merged(_leaves(own, record, session))
+                if law is None:
+                    raise UnsupportedForm("outputs whose parts depend on each other")
+                # Of some values, as each run costs as much as one of the program.
+                known = len(self._products)
+                if known & (known - 1) == 0:
+                    written = _law_as_written(own, record, session)
+            if written is not None:
+                # The function is run as it is there, so nothing may stand for what it draws from.
+                _check_fits(own._with_probabilities(written), law)
+            self._products[value] = law
         return self._products[value]
-
-
-def _product_law(function: Any, record: Any, session: Any) -> ProductLaw:
-    law = merged(_leaves(function, record, session))
-    if law is None:
-        raise UnsupportedForm("outputs whose parts depend on each other")
-    # Of some values, as each run costs as much as one of the program.
-    known = len(function._products)
-    if known & (known - 1) == 0:
-        _check(function, law, record, session)
-    return law
 
 
 def _leaves(function: Any, record: Any, session: Any) -> list[tuple[Fraction, ProductLaw]]:
@@ -104,11 +103,16 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _check(function: Any, law: ProductLaw, record: Any, session: Any) -> None:
-    """Raise UnsupportedForm where runs of the function as it is written do not fit below."""
+def _law_as_written(function: Any, record: Any, session: Any) -> OutputLaw:
+    """A part of the law of the function as it is written, of runs that are taken by chance."""
     tree = partial(FewByChance, function.name, max_choices=function.max_choices)
     as_written = replace(function._enumeration, new_tree=tree, repetition=Repetition())
-    part: OutputLaw = function._with_probabilities(as_written.plain(record, session).law)
+    law: OutputLaw = as_written.plain(record, session).law
+    return law
+
+
+def _check_fits(part: OutputLaw, law: ProductLaw) -> None:
+    """Raise UnsupportedForm where a part of a law does not fit below the product."""
     for output in part.outputs:
         mass, found = part.exact(output), parts_in(law.skeleton, output)
         whole = Fraction(0) if found is None else law.probability(found)

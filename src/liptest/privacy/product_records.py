@@ -16,7 +16,7 @@ import numpy as np
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.product_laws import FEW, ProductLaw, differences, pair_of
-from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.verdicts import PrivacyVerdict, Remedy
 from liptest.verdicts import Decision
 
 #: Kinds of pairs of values that are compared.
@@ -39,17 +39,32 @@ def check_products(
         return None
     if len(pairs) > MOST_KINDS:
         return None
-    found: PrivacyVerdict | None = None
+    found: list[PrivacyVerdict] = []
     for pair in pairs:
         try:
-            judged = check(pair_of(mechanism, pair, (0, 1)))
+            found.append(_of_values(check(pair_of(mechanism, pair, (0, 1))), pair))
         except LiptestError:
             return None
-        found = _worse(found, _of_values(judged, pair))
-    if found is None:
+    if not found:
         return None
-    cost = replace(found.cost, laws=values, pairs=values * (values - 1) // 2)
-    return replace(found, cost=cost)
+    worst = max(found, key=lambda verdict: (_ORDER[verdict.decision], verdict.largest_loss))
+    cost = replace(worst.cost, laws=values, pairs=values * (values - 1) // 2)
+    largest = max(verdict.largest_loss for verdict in found)
+    return replace(worst, cost=cost, largest_loss=largest, remedy=_remedy_of_all(found))
+
+
+def _remedy_of_all(found: list[PrivacyVerdict]) -> Remedy | None:
+    """What is enough for all kinds; where the claim holds, more than it does so, too."""
+    if len(found) == 1:
+        return found[0].remedy
+    remedies = [verdict.remedy or Remedy() for verdict in found if verdict.decision is not Decision.YES]
+    epsilons = [remedy.epsilon for remedy in remedies if remedy.epsilon is not None]
+    deltas = [remedy.delta for remedy in remedies if remedy.delta is not None]
+    enough = Remedy(
+        max(epsilons) if remedies and len(epsilons) == len(remedies) else None,
+        max(deltas) if remedies and len(deltas) == len(remedies) else None,
+    )
+    return None if enough == Remedy() else enough
 
 
 def _pairs_of_kinds(laws: list[ProductLaw]) -> Iterator[tuple[int, int]]:
@@ -91,14 +106,6 @@ def _in_any_order(parts: list[Any]) -> Hashable:
 
 
 _ORDER = {Decision.YES: 0, Decision.INCONCLUSIVE: 1, Decision.NO: 2}
-
-
-def _worse(one: PrivacyVerdict | None, other: PrivacyVerdict) -> PrivacyVerdict:
-    """Of two kinds the one that decides, of which the first is kept where both do."""
-    if one is None:
-        return other
-    ranks = [(_ORDER[verdict.decision], verdict.largest_loss) for verdict in (one, other)]
-    return other if ranks[1] > ranks[0] else one
 
 
 def _of_values(found: PrivacyVerdict, pair: tuple[int, int]) -> PrivacyVerdict:

@@ -104,3 +104,43 @@ def test_deltas_of_many_bits_are_those_of_the_binomial_law(epsilon: float) -> No
     assert (above.decision, below.decision) == ("YES", "NO")
     assert below.witness is not None
     assert below.witness.verify(lt.mechanism(filtered))
+
+
+def of_two_kinds(data: Any, rng: Any) -> Any:
+    """Between values 0 and 2 a rare sign of infinite loss, between 0 and 1 much that is finite."""
+    told = []
+    for v in data:
+        bits = [int(rng.random() < (0.75 if v == 1 else 0.5)) for _ in range(8)]
+        told.append([*bits, int(rng.random() < (2.0**-30 if v == 2 else 0.0))])
+    return told
+
+
+def test_what_is_enough_is_so_for_every_kind_of_pair() -> None:
+    """The pair with the largest loss is not the one that asks for the largest delta."""
+    verdict = lt.check_privacy(of_two_kinds, lt.RecordGrid([3] * 100), epsilon=1)
+    listed = lt.check_privacy(of_two_kinds, lt.RecordGrid([3]), epsilon=1, method="exhaustive")
+    assert (verdict.decision, listed.decision) == ("NO", "NO")
+    assert verdict.largest_loss == listed.largest_loss == math.inf
+    assert verdict.sufficient_delta == pytest.approx(listed.sufficient_delta, rel=1e-5)
+    enough = verdict.sufficient_delta
+    assert enough is not None
+    again = lt.check_privacy(of_two_kinds, lt.RecordGrid([3] * 100), epsilon=1, delta=enough)
+    assert again.decision == "YES"
+    # Of some kinds the claim holds, with a larger loss than where it does not.
+    below = lt.check_privacy(of_two_kinds, lt.RecordGrid([3] * 100), epsilon=1, delta=0.3)
+    assert (below.decision, below.largest_loss) == ("NO", math.inf)
+    assert below.sufficient_delta == pytest.approx(enough, rel=1e-5)
+
+
+GENERATOR = np.random.default_rng()
+
+
+def made_elsewhere(data: Any) -> Any:
+    return [[int(GENERATOR.random() < (0.6 if v == i else 0.5)) for i in range(8)] for v in data]
+
+
+def test_a_generator_that_is_made_elsewhere_is_told() -> None:
+    verdict = lt.check_privacy(made_elsewhere, lt.RecordGrid([3] * 100), epsilon=1)
+    assert (verdict.decision, verdict.method) == ("YES", "per-record")
+    assert verdict.largest_loss == pytest.approx(math.log(0.6 / 0.4))
+    assert "GENERATOR" in verdict.law_source
