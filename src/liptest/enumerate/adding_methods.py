@@ -17,8 +17,8 @@ from liptest.enumerate.pure_code import (
     NotPure,
     check_in_loop,
     is_builtin,
-    is_docstring,
     is_plain,
+    without_docstring,
 )
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.source import LOOKING, OWN_NAMES, FunctionSource, read_source
@@ -57,7 +57,7 @@ class AddingMethod:
             raise _refused(owner, name)
         try:
             one_pass = _PassOfMethod(source)
-            body = one_pass.rewritten(_without_docstring(source.body))
+            body = one_pass.rewritten(without_docstring(source.body))
         except (NotPure, NotFolded):
             raise _refused(owner, name) from None
         #: What it adds to: names as "self.total", by how they are added up after the loop.
@@ -210,10 +210,6 @@ def _source_of(function: FunctionType) -> FunctionSource | None:
     others = arguments.vararg, arguments.kwarg, *arguments.kwonlyargs, *arguments.posonlyargs
     is_def = isinstance(source.node, ast.FunctionDef)
     return source if is_def and arguments.args and not any(others) else None
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    return body[1:] if is_docstring(body[0]) else body
 
 
 def _refused(owner: Any, name: str) -> TypeError:

@@ -11,7 +11,7 @@ import ast
 from functools import lru_cache
 from types import FunctionType
 
-from liptest.enumerate.pure_code import NotPure, check_expression
+from liptest.enumerate.pure_code import NotPure, check_expression, without_docstring
 from liptest.enumerate.source import FunctionSource, read_source
 
 #: Methods of generators that give noise, or numbers that noise is made of.
@@ -27,24 +27,18 @@ def only_draws(function: FunctionType) -> bool:
     source = read_source(function)
     if source is None or function.__closure__:
         return False
-    *before, last = _without_text(source.body)
-    if not isinstance(last, ast.Return) or last.value is None:
+    body = without_docstring(source.body)
+    if not body or not isinstance(body[-1], ast.Return) or body[-1].value is None:
         return False
     try:
-        for statement in before:
+        for statement in body[:-1]:
             if not isinstance(statement, ast.Assign) or not _names_only(statement.targets):
                 return False
             _check(source, statement.value)
-        _check(source, last.value)
+        _check(source, body[-1].value)
     except NotPure:
         return False
     return True
-
-
-def _without_text(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return body[1:] if is_text and len(body) > 1 else body
 
 
 def _names_only(targets: list[ast.expr]) -> bool:

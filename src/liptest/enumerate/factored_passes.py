@@ -10,10 +10,8 @@ ways each are 64 short walks, and not 2**32 runs (docs/theory/records.md, P5).
 from __future__ import annotations
 
 import ast
-import math
 import sys
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from functools import partial
 from itertools import product
 from types import FunctionType
@@ -38,8 +36,17 @@ from liptest.enumerate.record_code import (
 )
 from liptest.enumerate.record_values import changes_seen, check_record_code, look_up_name
 from liptest.enumerate.replaceable_names import is_foreign, names_in
-from liptest.enumerate.source import LOOKING, OWN_NAMES, FunctionSource, copy_tree, read_source
+from liptest.enumerate.source import (
+    LOOKING,
+    OWN_NAMES,
+    FunctionSource,
+    copy_tree,
+    names_stored,
+    read_source,
+)
 from liptest.enumerate.sums import LawSum
+from liptest.enumerate.tree_pieces import flat_statements, place_in_file
+from liptest.mechanisms.laws import integer_weights
 from liptest.values.array import CellStorage, SymbolicArray, as_cells
 from liptest.values.bits import BernoulliValue
 from liptest.values.factor_values import FactorValue, Variable
@@ -101,8 +108,7 @@ class Factoring:
         if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
             return None
         marks = _Marks(source)
-        body = [marks.visit(copy_tree(statement)) for statement in source.body]
-        flat = [part for made in body for part in (made if isinstance(made, list) else [made])]
+        flat = flat_statements(marks.visit(copy_tree(statement)) for statement in source.body)
         runtime = PartPasses(self._tree, tuple(marks.passes), self.rewritten)
         return source.compiled(source.with_body(flat), {_PARTS: runtime})
 
@@ -175,7 +181,7 @@ class _Marks(ast.NodeTransformer):
             code = analyse_loop(written if place is None else place.loop)
         except NotAlike:
             return None
-        own = _assigned_in(node) - {code.told}
+        own = names_stored(node) - {code.told}
         return None if own & _read_beside(self.source.body, node) else (code, place)
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -228,17 +234,9 @@ def _as_written(node: Any) -> Any:
     return _AsWritten().visit(copy_tree(node))
 
 
-def _assigned_in(loop: ast.For) -> set[str]:
-    return {
-        part.id
-        for part in ast.walk(loop)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    }
-
-
 def _read_beside(body: list[ast.stmt], loop: ast.For) -> set[str]:
     """Names that are read in a function outside of a loop of it."""
-    place = loop.lineno, loop.col_offset
+    place = place_in_file(loop)
     without = [_Without(place).visit(copy_tree(statement)) for statement in body]
     return names_read(*without)
 
@@ -250,7 +248,7 @@ class _Without(ast.NodeTransformer):
         self.place = place
 
     def visit_For(self, node: ast.For) -> Any:
-        if (node.lineno, node.col_offset) == self.place:
+        if place_in_file(node) == self.place:
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
@@ -412,7 +410,7 @@ class PartPasses:
             self._require(walk.leaves < _MOST_WAYS, "a pass with many ways")
         self._require(len(found) == 1 or all(map(is_atom, found.values())), "parts that are lists")
         law, _ = masses.fractions()
-        known[key] = tuple(found.values()), whole_weights([law[name] for name in found])
+        known[key] = tuple(found.values()), tuple(integer_weights([law[name] for name in found]))
 
     def _note(self, outcome: Any) -> None:
         """What a pass came to, while its choices are still those of its walk."""
@@ -452,9 +450,3 @@ def _own_indices(items: list[Any], place: OwnPlace, array: Any) -> list[int] | N
     fine = all(type(index) is int and 0 <= index < len(array) for index in own)
     plain = type(array) is list or (array.ndim == 1 and array.dtype.kind in "biuf")
     return own if fine and plain and len(set(own)) == len(own) else None
-
-
-def whole_weights(masses: list[Fraction]) -> tuple[int, ...]:
-    """Masses as whole numbers."""
-    common = math.lcm(*(mass.denominator for mass in masses))
-    return tuple(int(mass * common) for mass in masses)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from liptest.enumerate.record_code import is_fresh
-from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree
+from liptest.enumerate.source import OWN_NAMES, FunctionSource, copy_tree, names_stored
+from liptest.enumerate.tree_pieces import nodes_in, place_in_file
 
 _ENTRY, _TOLD = f"{OWN_NAMES}entry", f"{OWN_NAMES}told"
 
@@ -46,7 +47,7 @@ def own_place(loop: ast.For, source: FunctionSource) -> OwnPlace | None:
     [array] = written
     entries = _Entries(array, first.id)
     body = [entries.visit(copy_tree(statement)) for statement in loop.body]
-    if entries.is_left or _names(first.id, loop.body, ast.Store):
+    if entries.is_left or first.id in names_stored(*loop.body):
         return None
     names = target.elts if isinstance(target, ast.Tuple) else [target]
     told = ast.Attribute(ast.Name(_TOLD, ast.Load()), "append", ast.Load())
@@ -76,15 +77,6 @@ class _Entries(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         self.is_left = self.is_left or node.id == self.array
         return node
-
-
-def _names(name: str, body: list[ast.stmt], kind: Any) -> bool:
-    """Whether a name is stored or loaded in statements."""
-    return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, kind)
-        for statement in body
-        for part in ast.walk(statement)
-    )
 
 
 def _is_alone(array: str, source: FunctionSource, loop: ast.For) -> bool:
@@ -133,9 +125,8 @@ def _is_made(node: ast.Assign, name: str) -> bool:
 
 def _holds(outer: ast.For | ast.While, loop: ast.For) -> bool:
     """Whether a loop is within another one."""
-    place = loop.lineno, loop.col_offset
-    inner = (part for statement in outer.body for part in ast.walk(statement))
-    return any(isinstance(p, ast.For) and (p.lineno, p.col_offset) == place for p in inner)
+    place = place_in_file(loop)
+    return any(place_in_file(inner) == place for inner in nodes_in(outer.body, ast.For))
 
 
 def _comes(node: ast.Name, loop: ast.For) -> bool:

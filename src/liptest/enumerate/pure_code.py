@@ -411,3 +411,8 @@ def _check_statement(
 def is_docstring(node: ast.stmt) -> bool:
     """Whether a statement is a constant alone."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a function that do something."""
+    return body[1:] if is_docstring(body[0]) else body

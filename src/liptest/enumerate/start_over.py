@@ -18,7 +18,13 @@ import numpy as np
 from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.liveness import assigned_names, free_names
 from liptest.enumerate.outside_names import OutsideNames
-from liptest.enumerate.pure_code import NotPure, check_expression, constant_of, original_of
+from liptest.enumerate.pure_code import (
+    NotPure,
+    check_expression,
+    constant_of,
+    is_docstring,
+    original_of,
+)
 from liptest.enumerate.source import (
     OWN_NAMES,
     FunctionSource,
@@ -75,7 +81,7 @@ class OnePass:
         return known
 
     def _statement(self, node: ast.stmt, known: Names) -> Assigned:
-        if isinstance(node, ast.Pass) or _is_text(node):
+        if isinstance(node, ast.Pass) or is_docstring(node):
             return known
         if isinstance(node, ast.Break):
             self.left = assigned_either_way(self.left, known)
@@ -327,7 +333,3 @@ def assigned_either_way(one: Assigned, other: Assigned) -> Assigned:
     if one is None or other is None:
         return other if one is None else one
     return one & other
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

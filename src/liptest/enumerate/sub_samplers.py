@@ -25,7 +25,7 @@ from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loop_passes import Passes, PlainPasses, passes_of
 from liptest.enumerate.opening_statements import may_hand_on, only_hands_on
 from liptest.enumerate.outside_names import OutsideNames, exactly, is_atom
-from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, original_of
+from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, is_docstring, original_of
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.signatures import bound_in_order
@@ -268,8 +268,8 @@ class SamplerLaws:
         return sampler if sampler.draws or not sampler.opening else None
 
     def _check_statement(self, source: FunctionSource, node: ast.stmt) -> None:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return  # a docstring
+        if is_docstring(node):
+            return
         if not isinstance(node, _STATEMENTS):
             raise NotPure(type(node).__name__)
         for name, part in ast.iter_fields(node):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-import math
 import os
 import secrets
 import threading
@@ -50,7 +49,7 @@ from liptest.gate.sealing import (
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, exact_positive
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
-from liptest.mechanisms.laws import Output, OutputLaw, released_weights
+from liptest.mechanisms.laws import Output, OutputLaw, integer_weights, released_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import ExactLog
@@ -548,9 +547,3 @@ def draw_output(law: OutputLaw, below: RandomBelow = secrets.randbelow) -> Outpu
         if ticket < 0:
             return output
     raise AssertionError("weights do not add up")
-
-
-def integer_weights(probabilities: list[Fraction]) -> list[int]:
-    """Whole numbers in exactly the given proportions."""
-    common = math.lcm(*(p.denominator for p in probabilities))
-    return [p.numerator * (common // p.denominator) for p in probabilities]

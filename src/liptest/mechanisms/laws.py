@@ -59,6 +59,12 @@ class AtPlace:
         return f"{self.output!r} at place {self.place}"
 
 
+def integer_weights(probabilities: Sequence[Fraction]) -> list[int]:
+    """Whole numbers in exactly the given proportions."""
+    common = math.lcm(*(p.denominator for p in probabilities))
+    return [p.numerator * (common // p.denominator) for p in probabilities]
+
+
 def log_fraction(value: Fraction) -> float:
     """Natural log of a positive rational to 4 ulp, also where it underflows as a float."""
     shift = value.numerator.bit_length() - value.denominator.bit_length()

@@ -30,6 +30,7 @@ from liptest.floats.grid import GENERATOR, GRID, fresh, generator_in, words_at
 from liptest.floats.impossible import INVERSION
 from liptest.floats.records import AsImplemented, conditions
 from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import integer_weights
 from liptest.privacy.claims import Claim
 from liptest.privacy.notions import StatedClaim
 from liptest.privacy.plain_pairs import plain_pairs
@@ -149,10 +150,9 @@ def _law_on_grid(on_grid: Mechanism | None, dataset: Dataset) -> CountedLaw | No
         return None
     if law.fractions is None or law.unexplored:
         return None
-    total = math.lcm(*(part.denominator for part in law.fractions))
-    parts = zip(law.outputs, law.fractions, strict=True)
-    counts: dict[Any, int] = {output: int(part * total) for output, part in parts}
-    return CountedLaw(counts, total)
+    weights = integer_weights(law.fractions)
+    counts: dict[Any, int] = dict(zip(law.outputs, weights, strict=True))
+    return CountedLaw(counts, sum(weights))
 
 
 def _check_runs(pieces: list[OutputPiece], run: Any) -> None:

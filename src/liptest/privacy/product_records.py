@@ -57,7 +57,9 @@ def _remedy_of_all(found: list[PrivacyVerdict]) -> Remedy | None:
     """What is enough for all kinds; where the claim holds, more than it does so, too."""
     if len(found) == 1:
         return found[0].remedy
-    remedies = [verdict.remedy or Remedy() for verdict in found if verdict.decision is not Decision.YES]
+    remedies = [
+        verdict.remedy or Remedy() for verdict in found if verdict.decision is not Decision.YES
+    ]
     epsilons = [remedy.epsilon for remedy in remedies if remedy.epsilon is not None]
     deltas = [remedy.delta for remedy in remedies if remedy.delta is not None]
     enough = Remedy(

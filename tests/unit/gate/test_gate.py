@@ -19,8 +19,8 @@ import pytest
 import liptest as lt
 from liptest.errors import CodeChangedError, DatasetError, GateError, InputError, MechanismError
 from liptest.gate import gate as gate_module
-from liptest.gate.gate import Refused, Released, draw_output, integer_weights
-from liptest.mechanisms.laws import OutputLaw, Raised, released_weights
+from liptest.gate.gate import Refused, Released, draw_output
+from liptest.mechanisms.laws import OutputLaw, Raised, integer_weights, released_weights
 from tests.statistical.binomial import fits
 from tests.unit.privacy.cases import closed, exact
 
