@@ -442,7 +442,7 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
 
 @_follows(np.column_stack)
 def _column_stack(arrays: Any) -> Any:
-    return _stack(arrays, 1, np.column_stack)
+    return _stack(arrays, None, np.column_stack)
 
 
 @_follows(np.hstack)
@@ -461,13 +461,13 @@ def _stack(arrays: Any, axis: Any = 0, function: Any = np.stack) -> Any:
     if not isinstance(arrays, (list, tuple)):
         return NotImplemented
     columns = [column for column in map(column_of, arrays) if column is not None]
-    are_lines = function in (np.stack, np.column_stack) and axis in (1, -1)
-    if len(columns) < len(arrays) or any(column.table.ndim != 1 for column in columns):
-        are_lines = False
-    if not are_lines:
-        axis = None if function is np.column_stack else axis
-        return Column.join(columns[0], arrays, axis, function) if columns else NotImplemented
-    first = columns[0]
+    first = columns[0] if columns else None
+    if first is None:
+        return NotImplemented
+    are_lines = len(columns) == len(arrays) and all(column.table.ndim == 1 for column in columns)
+    in_rows = function is np.column_stack or (function is np.stack and axis in (1, -1))
+    if not (are_lines and in_rows):
+        return Column.join(first, arrays, axis, function)
     tables = [first.table_of(array, "numpy.stack") for array in arrays]
     return first.like(np.stack(tables, axis=1), is_off=any(column.is_off for column in columns))
 

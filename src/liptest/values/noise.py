@@ -472,8 +472,6 @@ class RoundedValue(AnyNoise):
         noise = self.run.noises[variable]
         if more or factor != 1 or noise.family != "geometric" or self._how != "exact":
             return None
-        if Fraction(float(noise.parameter)) != noise.parameter:
-            return None
         if any(
             variable == other
             for constraint in self.run.constraints

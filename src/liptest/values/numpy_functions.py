@@ -46,7 +46,7 @@ from liptest.values.ranked_places import RankedPlace, Ranking
 from liptest.values.ufuncs import entrywise, write_into
 
 #: Not answered in a way of its own.
-NOT_ANSWERED = _NOT = object()
+NOT_ANSWERED = object()
 # What NumPy passes on for options that were not given.
 _NO_VALUE: Any = np._NoValue
 _ZERO: Any = 0
@@ -67,7 +67,7 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
     rule = FOLLOWED.get(function)
     if rule is not None:
         answer = rule(*arguments, **options)
-        if answer is not _NOT:
+        if answer is not NOT_ANSWERED:
             return answer
     if function in MOVES and type(arguments[0]) is SymbolicArray:
         return _moved(function, *arguments, **options)
@@ -152,7 +152,7 @@ def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
 def _reshaping(function: Any) -> Handler:
     def reshaped(array: Any, *arguments: Any, **options: Any) -> Any:
         if not issubclass(type(array), Symbolic) or _any_symbolic(*arguments, *options.values()):
-            return _NOT
+            return NOT_ANSWERED
         model = np.empty(np.shape(model_of(array)), np.bool_)
         shape = np.shape(call_plain(function, (model, *arguments), options))
         if type(array) is SymbolicArray:
@@ -165,7 +165,7 @@ def _reshaping(function: Any) -> Handler:
 def _copying(function: Any) -> Handler:
     def copied(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray or _any_symbolic(*arguments, *options.values()):
-            return _NOT
+            return NOT_ANSWERED
         places = np.arange(array.size).reshape(array.shape)
         taken = call_plain(function, (places, *arguments), options)
         return array.moved(lambda cells: cells.ravel()[taken])
@@ -182,14 +182,14 @@ for _function in _functions("roll", "resize"):
 @follows(np.diagonal)
 def _diagonal(array: Any, *arguments: Any, **options: Any) -> Any:
     if type(array) is not SymbolicArray or _any_symbolic(*arguments, *options.values()):
-        return _NOT
+        return NOT_ANSWERED
     return array.moved(lambda cells: cells.diagonal(*arguments, **options))
 
 
 def _splitting(function: Any) -> Handler:
     def split(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray:
-            return _NOT
+            return NOT_ANSWERED
         use = f"numpy.{function.__name__}"
         rest, more = concretise_all(arguments, use), concretise_all(options, use)
         parts = call_plain(function, (np.empty(array.shape, np.bool_), *rest), more)
@@ -224,10 +224,10 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
             option for option in options.values() if option is not None and option is not _NO_VALUE
         ]
         if given or dtype is not None:
-            return _NOT
+            return NOT_ANSWERED
         cells = cells_of(array)
         if not _is_followed(cells):
-            return _NOT
+            return NOT_ANSWERED
         keep = keepdims is not _NO_VALUE and bool(keepdims)
         model = function(
             np.asarray(model_of(array)), axis=axis, **({"keepdims": True} if keep else {})
@@ -243,7 +243,7 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
         made = array_of(first_symbolic((array,)).branching, reduced, np.asarray(model).dtype)
         if out is None:
             return made
-        return write_into(out, made) if type(out) is SymbolicArray else _NOT
+        return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
 
     return reduction
 
@@ -287,7 +287,7 @@ _min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
 @follows(np.linalg.norm)
 def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     if ord != 1 or axis is not None or keepdims or np.ndim(model_of(array)) != 1:
-        return _NOT
+        return NOT_ANSWERED
     return np.sum(np.abs(np.asarray(array) if type(array) is list else array))
 
 
@@ -306,7 +306,7 @@ def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any])
             option for option in options.values() if option is not None and option is not _NO_VALUE
         ]
         if given or out is not None or isinstance(axis, tuple):
-            return _NOT
+            return NOT_ANSWERED
         cells = cells_of(array)
         if axis is None and (keepdims is _NO_VALUE or not keepdims):
             return np.bool_(answer(_first_where(cells, wanted)))
@@ -338,7 +338,7 @@ def _place(sign: int, function: Any) -> Handler:
                 or (axis is not None and cells.ndim > 1)
                 or not cells.size
             ):
-                return _NOT
+                return NOT_ANSWERED
             return np.intp(_first_where(cells, sign > 0) or 0)
         return by_value(array, axis=axis, out=out, **options)
 
@@ -354,7 +354,7 @@ follows(np.argmin)(_place(-1, np.argmin))
 @follows(np.count_nonzero)
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
-        return _NOT
+        return NOT_ANSWERED
     count = sum(decide(truth_of(cell)) for cell in cells_of(array).flat)
     return type(np.count_nonzero(np.zeros(1)))(count)
 
@@ -376,7 +376,7 @@ for _function in _functions("nonzero", "flatnonzero", "argwhere"):
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
-        return _NOT
+        return NOT_ANSWERED
     model = np.cumsum(np.asarray(model_of(array)), axis)
     totals, total = list[Any](), _ZERO
     for cell in cells.flat:
@@ -387,19 +387,19 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
     made = array_of(first_symbolic((array,)).branching, line, model.dtype)
     if out is None:
         return made
-    return write_into(out, made) if type(out) is SymbolicArray else _NOT
+    return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
 
 
 @follows(np.dot)
 def _dot(left: Any, right: Any, out: Any = None) -> Any:
     pair = cells_of(left), cells_of(right)
     if not any(map(_is_followed, pair)):
-        return _NOT
+        return NOT_ANSWERED
     model = np.dot(np.asarray(model_of(left)), np.asarray(model_of(right)))
     if not pair[0].ndim or not pair[1].ndim:
         return np.multiply(left, right)
     if max(pair[0].ndim, pair[1].ndim) > 2:
-        return _NOT
+        return NOT_ANSWERED
     rows, columns = np.atleast_2d(pair[0]), pair[1]
     columns = columns.reshape(-1, 1) if columns.ndim == 1 else columns
     products = [
@@ -414,13 +414,13 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
 
 @follows(np.inner)
 def _inner(left: Any, right: Any) -> Any:
-    return np.dot(left, right) if np.ndim(left) == np.ndim(right) == 1 else _NOT
+    return np.dot(left, right) if np.ndim(left) == np.ndim(right) == 1 else NOT_ANSWERED
 
 
 @follows(np.diff)
 def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
     if options or n != 1 or np.ndim(array) != 1:
-        return _NOT
+        return NOT_ANSWERED
     return array[1:] != array[:-1] if array.dtype == np.bool_ else array[1:] - array[:-1]
 
 
@@ -431,7 +431,7 @@ def _diff(array: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **options: Any) -> Any:
     cells = cells_of(array)
     if order is not None or any(options.values()) or not _is_followed(cells):
-        return _NOT
+        return NOT_ANSWERED
     if axis is None:
         cells, axis = cells.ravel(), -1
     lanes = np.moveaxis(cells, axis, -1)
@@ -450,15 +450,15 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
         or order is not None
         or more.keys() - {"stable"}
     ):
-        return _NOT
+        return NOT_ANSWERED
     if not _is_followed(cells):
-        return _NOT
+        return NOT_ANSWERED
     stable = kind in ("stable", "mergesort") or more.get("stable")
     values = [cell for cell in cells if is_symbolic(cell)]
     numbers = [cell for cell in cells if not is_symbolic(cell) and not is_nan(cell)]
     tied = any(cell.is_discrete for cell in values) or len(set(numbers)) < len(numbers)
     if not stable and tied:
-        return _NOT  # the order of equal ones is not known
+        return NOT_ANSWERED  # the order of equal ones is not known
     if len(cells) <= MOST_SORTED or any(map(is_nan, cells)):
         return np.array(order_of(cells), dtype=np.intp)
     ranking, branching = Ranking(cells), array.branching
@@ -469,7 +469,7 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
 @follows(np.argpartition, np.partition)
 def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
     if not _is_followed(cells_of(array)):
-        return _NOT
+        return NOT_ANSWERED
     line = asked_at(sys._getframe(1))
     branching = first_symbolic((array,)).branching
     return branching.unsupported(
@@ -482,7 +482,7 @@ def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
 @follows(np.searchsorted)
 def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
-        return _NOT
+        return NOT_ANSWERED
     ascending = np.asarray(entries, dtype=np.float64)
     if ascending.ndim != 1 or not np.all(ascending[:-1] <= ascending[1:]):
         number.refuse("numpy.searchsorted or digitize, in what is not ascending")
@@ -493,7 +493,7 @@ def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = N
 @follows(np.digitize)
 def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
     if not is_symbolic(number):
-        return _NOT
+        return NOT_ANSWERED
     return _searchsorted(bins, number, "left" if right else "right")
 
 
@@ -508,7 +508,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
     if low is _NO_VALUE or high is _NO_VALUE or given:
-        return _NOT
+        return NOT_ANSWERED
     made = array
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         if bound is not None:
@@ -518,7 +518,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
         made = array.copy()
     if out is None:
         return made
-    return write_into(out, made) if type(out) is SymbolicArray else _NOT
+    return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
 
 
 def _any_symbolic(*values: Any) -> bool:
@@ -540,12 +540,12 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     numbers = array_of(array.branching, made, dtype)
     if out is None:
         return numbers
-    return write_into(out, numbers) if type(out) is SymbolicArray else _NOT
+    return write_into(out, numbers) if type(out) is SymbolicArray else NOT_ANSWERED
 
 
 @follows(*_functions("fix"))
 def _fix(array: Any, out: Any = None) -> Any:
-    return _NOT if out is not None else np.trunc(array)
+    return NOT_ANSWERED if out is not None else np.trunc(array)
 
 
 @follows(np.where)
@@ -569,7 +569,7 @@ def _where(condition: Any, *pair: Any) -> Any:
 def _joining(function: Any) -> Handler:
     def join(arrays: Any, *arguments: Any, **options: Any) -> Any:
         if any(options.get(name) is not None for name in ("out", "dtype")):
-            return _NOT
+            return NOT_ANSWERED
         parts = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
         model = function([np.asarray(model_of(part)) for part in parts], *arguments, **options)
         cells = function([cells_of(part) for part in parts], *arguments, **options)
@@ -592,7 +592,7 @@ def _append(array: Any, values: Any, axis: Any = None) -> Any:
 @follows(np.insert)
 def _insert(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
     if issubclass(type(places), Symbolic):
-        return _NOT
+        return NOT_ANSWERED
     model = np.insert(np.asarray(model_of(array)), places, model_of(values), axis)
     cells = np.insert(cells_of(array), places, cells_of(values), axis)
     return array_of(first_symbolic((array, values)).branching, cells, model.dtype)
@@ -624,20 +624,20 @@ def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
 @follows(np.array_equal)
 def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
     if equal_nan:
-        return _NOT
+        return NOT_ANSWERED
     return np.shape(model_of(left)) == np.shape(model_of(right)) and bool(np.all(left == right))
 
 
 @follows(np.isclose)
 def _isclose(*arguments: Any, **options: Any) -> Any:
     close = is_close(*arguments, **options)
-    return _NOT if close is None else close
+    return NOT_ANSWERED if close is None else close
 
 
 @follows(np.allclose)
 def _allclose(*arguments: Any, **options: Any) -> Any:
     close = is_close(*arguments, **options)
-    return _NOT if close is None else bool(np.all(close))
+    return NOT_ANSWERED if close is None else bool(np.all(close))
 
 
 @follows(np.result_type)
