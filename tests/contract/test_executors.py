@@ -315,6 +315,7 @@ def test_code_of_a_script_or_notebook_is_never_an_older_one(
     assert done.stdout.split() == [answer], done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "fork"])
 def test_a_large_distribution_is_sent_once(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -205,6 +205,7 @@ def test_the_same_seed_gives_the_same_verdict(method, case):
     assert kept[0] == kept[1]
 
 
+@pytest.mark.slow
 @SOME
 def test_verdicts_come_back_from_json_and_print(method, case):
     for epsilon in (0.5, 5.0):

@@ -122,6 +122,7 @@ def test_a_refusal_says_what_to_do_instead(name: str) -> None:
     assert "listed_pairs.py" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(sorted(CONTINUOUS), 3))
 def test_real_numbers_with_noise_by_their_densities(name: str) -> None:
     """All answers up by 1."""
@@ -176,6 +177,7 @@ def test_counting_queries_expose_svt4_and_svt6() -> None:
     assert verdict.witness.verify(mechanism)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["svt4", "svt6"])
 def test_counting_queries_of_disjoint_groups_are_cleared(name: str) -> None:
     queries = lt.statistics.CountingQueries(np.eye(3, dtype=int), base=[0, 1, 1])

@@ -95,6 +95,7 @@ def check_bound(tester, law, table, chance):
         assert chance() >= distance / constant - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tester", [VarianceEdges(), CDJS15(), CS12()], ids=lambda t: t.name)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)

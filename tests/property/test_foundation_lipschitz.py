@@ -44,6 +44,7 @@ tables = st.integers(0, 2**32).map(lambda seed: np.random.default_rng(seed).inte
 seeds = st.integers(0, 2**64 - 1)
 
 
+@pytest.mark.slow
 @given(laws(), tables, seeds, st.sampled_from([1.0, 0.1, 1 / 3, 1e-200, 1e200]))
 def test_lipschitz_functions_on_float_ties_are_accepted(
     law: lt.ProductDistribution, table: np.ndarray, seed: int, constant: float

@@ -35,6 +35,7 @@ def coin_of_count(values: list[float]) -> lt.StatisticMechanism:
     return lt.StatisticMechanism(lt.Count(), ["no", "yes"], lambda counts: table[counts])
 
 
+@pytest.mark.slow
 @given(st.lists(chances, min_size=1, max_size=7))
 def test_weights_are_drawn_with_the_masses_of_all_datasets(probabilities: list[float]) -> None:
     exact = [Fraction(0)] * (len(probabilities) + 1)

@@ -107,6 +107,7 @@ def order_statistics(draw: st.DrawFn) -> tuple[OrderStatistic, Domain]:
     return OrderStatistic(sorted(ranks)), domain
 
 
+@pytest.mark.slow
 @given(order_statistics())
 @small
 def test_order_statistics_have_exactly_the_neighbouring_pairs(

@@ -61,6 +61,7 @@ def test_pieces_add_up_to_the_round(draw: str, d: int, pieces: int, seed: int) -
         assert parts.ended == whole.ended
 
 
+@pytest.mark.slow
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 9), st.integers(0, 99))
 def test_pieces_are_whole_draws(d: int, n: int, pieces: int, seed: int) -> None:
     law = lt.ProductDistribution.uniform(lt.Hypercube(d))

@@ -104,6 +104,7 @@ def test_weighted_sum_realises_exactly_its_edges(case: tuple[WeightedSum, Domain
                 statistic.realise(domain, np.int64(a), np.int64(b))
 
 
+@pytest.mark.slow
 @given(st.integers(1, 4), st.integers(1, 5))
 @small
 def test_histogram_of_records(cells: int, records: int) -> None:

@@ -124,6 +124,7 @@ def test_a_named_sum_is_what_enumeration_finds(case: Case) -> None:
     check_statistic(statistic, domain)
 
 
+@pytest.mark.slow
 @given(named_sums())
 @small
 def test_a_named_sum_is_the_sum_of_its_tables(case: Case) -> None:

@@ -128,6 +128,7 @@ def test_the_ideal_binomial_sums_to_one_and_has_its_mean(n: int, p: float) -> No
     assert sum(k * mass for k, mass in law.items()) == n * Fraction(p)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, GRID - 1), min_size=4, max_size=4), st.lists(PROBABILITIES, max_size=3)
 )

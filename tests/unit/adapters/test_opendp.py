@@ -220,6 +220,7 @@ def bounded_geometric(value: int, scale: float, low: int, high: int) -> dict[int
     return {output: mass / total for output, mass in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "bounds"), [(2.0, (1, 7)), (0.3, (-2, 1)), (40.0, (0, 1))])
 def test_bounded_geometric_noise_is_that_of_the_sampler(
     scale: float, bounds: tuple[int, int]

@@ -91,6 +91,7 @@ def test_the_samples_that_it_asks_for_suffice():
     assert check(responses, samples=needed, resolution=0.1).decision == Decision.YES
 
 
+@pytest.mark.slow
 def test_continuous_outputs():
     assert check(laplace_count, epsilon=0.5).decision == Decision.NO
     verdict = check(laplace_count, resolution=0.3, samples=400_000)

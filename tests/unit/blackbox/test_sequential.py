@@ -39,6 +39,7 @@ CHANCES = st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=100)
 COUNTS = st.integers(0, 25)
 
 
+@pytest.mark.slow
 @given(wins=COUNTS, losses=COUNTS, p=CHANCES)
 def test_the_closed_form_is_the_integral(wins, losses, p):
     odds = math.log(p / (1 - p))

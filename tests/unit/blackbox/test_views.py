@@ -32,6 +32,7 @@ ANYTHING = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(ANYTHING, min_size=1, max_size=40))
 @settings(max_examples=80, deadline=None)
 def test_cells_depend_on_the_output_alone(listed):

@@ -63,6 +63,7 @@ def test_every_third_of_them(part, folder, capsys):
         _refused(words, folder, capsys)
 
 
+@pytest.mark.slow
 def test_a_broken_mechanism_is_exit_code_4(folder, capsys):
     assert main(["check", "vendor.py:raises", "--epsilon", "1", *CUBE]) == 4
     err = capsys.readouterr().err
@@ -139,6 +140,7 @@ def test_columns_are_named_only_where_there_are_some(folder, capsys):
     assert main([*RELEASE, "private.npy"]) == 0
 
 
+@pytest.mark.slow
 def test_names_of_certificates_are_escaped(folder, capsys):
     assert main(["check", *RR, "--epsilon", "2", *CUBE, "--json", "c.json"]) == 0
     document = json.loads((folder / "c.json").read_text())

@@ -333,6 +333,7 @@ def test_help_shows_a_full_invocation(capsys, command):
     assert not command or f"Example: liptest {command[0]} " in out
 
 
+@pytest.mark.slow
 def test_help_does_not_load_numpy():
     code = (
         "import sys; from liptest.cli import main; main(['--help']); "
@@ -395,6 +396,7 @@ def test_the_list_of_commands_says_what_their_docstrings_say():
         assert " ".join(text.partition("\n\n")[0].split()) == summary
 
 
+@pytest.mark.slow
 def test_help_loads_no_command():
     code = (
         "import sys; from liptest.cli import main; main(['--help']); "

@@ -88,6 +88,7 @@ def test_a_certificate_of_another_request_decides_nothing(
     assert "answered another request" in err
 
 
+@pytest.mark.slow
 def test_code_that_is_not_the_code_on_disk(
     answer: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

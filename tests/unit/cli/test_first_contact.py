@@ -150,6 +150,7 @@ def read(path):
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "known", "domain"),
     [
@@ -178,6 +179,7 @@ def test_with_all_values_it_can_be_checked_at_once(folder, capsys, name, known, 
     assert f"vendor:{name}   claim: epsilon log(3)" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "count", "weighted", "replaced", "counted"])
 def test_without_values_the_marked_lines_are_all_that_is_missing(folder, capsys, name):
     assert init(f"vendor.py:{name}") == 0
@@ -325,6 +327,7 @@ def test_bad_input_writes_no_file_and_one_line(folder, capsys, arguments, words)
     assert not (folder / "liptest.toml").exists()
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_fails_is_told_and_the_file_is_written(folder, capsys, monkeypatch):
     known = ["--epsilon", "1", "--dimension", "3"]
     assert init("vendor.py:raises", *known) == 0

@@ -26,6 +26,7 @@ def run(capsys, *arguments):
 
 
 class TestShow:
+    @pytest.mark.slow
     def test_sums(self, path, capsys):
         filled(path)
         code, out, err = run(capsys, "show", path)

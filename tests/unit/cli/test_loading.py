@@ -110,6 +110,7 @@ def test_an_installed_package_sees_no_vendors_module(tmp_path):
     assert str(tmp_path / "1") not in sys.path
 
 
+@pytest.mark.slow
 def test_a_vendors_own_package_is_found_again(tmp_path):
     folder = tmp_path / "1"
     (folder / "parts").mkdir(parents=True)

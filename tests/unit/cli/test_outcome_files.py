@@ -53,6 +53,7 @@ def test_every_format_at_once(folder: Path) -> None:
     assert place["region"]["startLine"] == VENDOR.splitlines().index("def bad(data, rng):") + 1
 
 
+@pytest.mark.slow
 def test_a_broken_mechanism_is_in_the_reports(folder: Path) -> None:
     assert check("broken", "--junit", "j.xml", "--html", "r.html", "--json", "c.json") == 4
     assert ElementTree.fromstring(Path("j.xml").read_text()).find(".//error") is not None
@@ -60,6 +61,7 @@ def test_a_broken_mechanism_is_in_the_reports(folder: Path) -> None:
     assert not Path("c.json").exists()
 
 
+@pytest.mark.slow
 def test_one_file_that_cannot_be_written_loses_no_other(folder: Path, capsys) -> None:
     assert check("good", "--json", "/dev/full", "--junit", "j.xml") == 2
     assert Path("j.xml").exists()
@@ -68,6 +70,7 @@ def test_one_file_that_cannot_be_written_loses_no_other(folder: Path, capsys) ->
     assert "--json /dev/full" in printed.err
 
 
+@pytest.mark.slow
 def test_a_report_that_fails_loses_no_other(folder: Path, capsys, monkeypatch) -> None:
     def fails(outcomes, *, root):
         raise ZeroDivisionError("by design")
@@ -103,6 +106,7 @@ def test_release_keeps_the_books(folder: Path, capsys) -> None:
     assert "private.csv" in json.dumps(shown)
 
 
+@pytest.mark.slow
 def test_the_file_names_ledger_and_vendor(folder: Path) -> None:
     inner = folder / "inner"
     inner.mkdir()

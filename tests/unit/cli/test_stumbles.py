@@ -234,6 +234,7 @@ def test_an_example_does_not_repeat_a_method_that_is_not_there(
     assert "Example: liptest check a.py:counter.release " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_columns_may_have_spaces_between_them(capsys: pytest.CaptureFixture[str]) -> None:
     columns = "age: 0..9, region: north|south"
     given = ["--epsilon", "1", "--table", "people.csv", "--columns", columns]
@@ -241,6 +242,7 @@ def test_columns_may_have_spaces_between_them(capsys: pytest.CaptureFixture[str]
     assert "columns age, region" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["a.py:counter.release", "a.py:Counter.flat", "box.inner:flips", "a:flips", "windows.py:flips"],

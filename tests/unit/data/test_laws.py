@@ -121,6 +121,7 @@ def test_a_bootstrap_of_a_frame_and_of_a_database() -> None:
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_verdict_by_neighbourhoods_of_a_chain() -> None:
     bits = lt.catalogue.randomised_response(3, 1.0)
     for law in (chain(), mixture(), table()):

@@ -83,6 +83,7 @@ def test_a_file_with_a_database(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "(6 rows, counts sha256 " in out
 
 
+@pytest.mark.slow
 def test_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "two.py").write_text(
         "import liptest as lt\ntold = lt.catalogue.randomised_response(2, 1.0)\n"

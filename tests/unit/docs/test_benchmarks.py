@@ -253,6 +253,7 @@ def test_run_all_knows_every_script(figures: ModuleType) -> None:
 RATIOS = {"exhaustive": 3 * 5.0, "neighbourhoods": 3 * 5.0}
 
 
+@pytest.mark.slow
 def test_ratios_of_cpu_seconds_are_not_out_of_hand(figures: ModuleType) -> None:
     found = importlib.import_module("scaling").ratios()
     assert found.keys() == RATIOS.keys()
@@ -300,6 +301,7 @@ def test_one_command_prints_the_tables_and_draws(tmp_path: Path) -> None:
     assert all(f">{line}<" in drawing for line in ("exhaustive", "group", "paper's A_test"))
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_tables_are_all(tmp_path: Path) -> None:
     done = run_all("--only", "sampler.py", "--plots", str(tmp_path / "drawings"), hide=True)
     assert "d = 1,000, p = 1/2" in done.stdout

@@ -81,6 +81,7 @@ def drawn_again_before(data: Any, rng: Any) -> int:
     return int(data.sum()) + x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [drawn_again, drawn_again_before])
 def test_a_loop_that_starts_over_has_no_tail(function: Any) -> None:
     found = law_of(function, lt.Hypercube(5000))

@@ -53,6 +53,7 @@ def true_loss(function: Any) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", mostly_slow([*PRIVATE, counted_in_dict], 3), ids=lambda f: f.__name__
 )

@@ -434,6 +434,7 @@ def by_a_base(data: Any) -> Any:
     return found
 
 
+@pytest.mark.slow
 @given(records=st.lists(st.sampled_from(VALUES), max_size=9))
 @settings(max_examples=10)
 def test_methods_of_a_base_add(records: list[int]) -> None:

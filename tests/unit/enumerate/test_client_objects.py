@@ -115,6 +115,7 @@ def calculated(data: Any) -> list[Any]:
     return [client.tell(value) for value in data]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [told, told_by_a_shared_one, bits_told, bits_added_up])
 def test_clients_are_proved_by_the_law_of_one_record(program: Any) -> None:
     verdict = lt.check_privacy(lt.mechanism(program), FOUR, epsilon=1.0, seed=1)

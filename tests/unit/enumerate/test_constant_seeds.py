@@ -157,6 +157,7 @@ def test_a_default_with_a_constant_seed_is_told(records: int) -> None:
     assert "constant seed" not in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_proof_for_any_size_tells_what_was_taken_for_granted() -> None:
     def count(data: Any) -> Any:
         return data.sum() + FRESH.laplace()
@@ -178,6 +179,7 @@ def later():
 """
 
 
+@pytest.mark.slow
 def test_seeding_a_module_at_import(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "vendor_seeds.py"
     path.write_text(SOURCE)

@@ -108,6 +108,7 @@ def density_of_mixture(total: int, y: float) -> float:
     return 0.25 * math.exp(-abs(y - total)) + 0.25 * math.exp(-abs(y - 1.0))
 
 
+@pytest.mark.slow
 def test_a_mixture_against_its_formula() -> None:
     grid = [k / 64 for k in range(-1280, 1600)]
     logs = {n: [math.log(density_of_mixture(n, y)) for y in grid] for n in range(4)}
@@ -178,6 +179,7 @@ def test_a_witness_far_out_shows_what_it_says(function: Any, epsilon: float) -> 
     assert abs(float(left.ln() - right.ln())) == pytest.approx(witness.loss, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_largest_loss_of_two_normal_laws_is_shown_where_floats_can() -> None:
     found = lt.exact_epsilon(lt.mechanism(INFINITE["normal"]), CUBE)
     assert found.value == math.inf

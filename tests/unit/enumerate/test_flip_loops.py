@@ -341,6 +341,7 @@ def of_nine(data: Any, rng: Any) -> Any:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "values"), [(told_at_last, 3), (beside_noise, 3), (of_nine, 9)]
 )

@@ -320,6 +320,7 @@ def test_other_threads_see_the_real_float() -> None:
 unseen.look = lambda: (fingerprint(count).code, unseen.is_put(), type(helper("2")))
 
 
+@pytest.mark.slow
 def test_a_fingerprint_taken_meanwhile_is_the_same() -> None:
     def program(data: Any, rng: Any) -> Any:
         taken.append(elsewhere(lambda: unseen.look()))

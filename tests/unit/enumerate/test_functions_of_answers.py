@@ -214,6 +214,7 @@ PROVED: list[tuple[Any, Domain, float]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "domain", "price"), PROVED)
 def test_the_price_of_everyday_code(function: Any, domain: Domain, price: float) -> None:
     found = align(lt.mechanism(function), domain, Fraction(price))

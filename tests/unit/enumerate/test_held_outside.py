@@ -167,6 +167,7 @@ def test_what_a_seed_sequence_says_is_refused(function: Callable[[Any], int], sa
     assert type(FRESH) is np.random.SeedSequence
 
 
+@pytest.mark.slow
 def test_a_constant_seed_sequence_determines_the_answer() -> None:
     for made in (lambda: CONSTANT, lambda: np.random.SeedSequence(5)):
         verdict = check(lambda data, made=made: flipped(data[0], np.random.default_rng(made())))

@@ -221,6 +221,7 @@ def test_packages_and_modules_of_the_program() -> None:
     assert not is_installed("tests.unit")
 
 
+@pytest.mark.slow
 def test_threads_that_analyse_leave_the_streams_alone() -> None:
     before = sys.stdin
     threads = [

@@ -78,6 +78,7 @@ def sign_and_size(data: Any, rng: Any) -> float:
 BRANCHES = [branch_above, branch_from, two_halves, lower_half_closed, sign_and_size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", BRANCHES)
 def test_a_branch_on_the_sign_leaves_the_same_law(program: Any) -> None:
     found = lt.exact_epsilon(lt.mechanism(program), lt.Hypercube(1))
@@ -113,6 +114,7 @@ def test_a_tight_claim_is_proved_and_less_is_refuted(program: Any) -> None:
     assert 0.95 < witness.loss <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_the_densities_are_those_of_laplace_noise() -> None:
     found = lt.exact_epsilon(lt.mechanism(of_numpy), lt.Hypercube(2))
     assert found.lower == pytest.approx(1, abs=1e-9)
@@ -418,6 +420,7 @@ def float_of_it(data: Any, rng: Any) -> float:
     return data.sum() - math.copysign(1, float(u)) * math.log(1 - 2 * abs(u))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [sign_copied, sign_copied_times, float_of_it])
 def test_the_sign_may_be_copied_to_the_logarithm(program: Any) -> None:
     domain = lt.Hypercube(N)

@@ -348,6 +348,7 @@ def ends_once() -> Callable[..., int]:
     return lambda data, rng: int(data[0]) ^ int(not next(numbers) and rng.random() < 0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: OfFirstCalls().kept_count, lambda: kept_in_a_global])
 def test_a_table_is_filled_with_each_dataset_anew(make: Any) -> None:
     """All runs met what the first dataset had left behind: "largest loss 0"."""
@@ -484,6 +485,7 @@ def test_a_later_call_that_answers_otherwise_is_refused(make: Any, records: int)
         lt.check_privacy(lt.mechanism(make()), lt.Hypercube(records), epsilon=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
 def test_a_first_total_is_kept_nowhere(make: Callable[[], Any]) -> None:
     """Put back, or refused: where it was neither, all runs told the total of one dataset."""

@@ -59,6 +59,7 @@ def test_short_numbers_are_fractions() -> None:
     )
 
 
+@pytest.mark.slow
 def test_rounded_noise_is_told_by_what_is_rounded() -> None:
     @lt.mechanism
     def rounded(data: Any, rng: Any) -> Any:

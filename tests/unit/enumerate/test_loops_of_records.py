@@ -309,6 +309,7 @@ def _laws_of_one(made: Any, count: int, kinds: int) -> list[dict[Any, Fraction]]
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*_ALIKE, *_OTHERS])
 def test_laws_are_those_of_the_program_itself(name: str) -> None:
     kinds = 2 if name == "some tries" else 3

@@ -172,6 +172,7 @@ for y in noisy:
         monkeypatch.setattr(symbolic_data, "Pasts", lambda: None)
         assert _priced(program(text), 4)[0] == price
 
+    @pytest.mark.slow
     def test_a_bound_that_is_asked_in_each_pass(self, monkeypatch: pytest.MonkeyPatch) -> None:
         text = """t, told = rng.laplace(0, 2.0), []
 for a in data:

@@ -111,6 +111,7 @@ def test_what_is_tight_is_never_refuted(epsilon: float) -> None:
     assert answer is not Answer.VIOLATED
 
 
+@pytest.mark.slow
 def test_less_is_refuted() -> None:
     answer = certified_comparison(near(histogram), *ends(), Claim(1.999, 0.0, 0.0)).answer
     assert answer is Answer.VIOLATED

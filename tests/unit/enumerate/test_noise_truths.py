@@ -116,6 +116,7 @@ def test_first_above_against_a_product(answers: list[int], threshold: int) -> No
     assert dict(found) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [

@@ -78,6 +78,7 @@ def _source(function: Callable[..., Any], domain: Any = BITS, **options: Any) ->
     return lt.check_privacy(function, domain, epsilon=1.2, **options).law_source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [

@@ -107,6 +107,7 @@ def test_a_proof_for_five_thousand_records_from_plain_code() -> None:
     assert verdict.cost.laws == 5001
 
 
+@pytest.mark.slow
 def test_other_domains() -> None:
     grid = lt.RecordGrid([3, 2, 4, 3])
     mechanism = lt.mechanism(lambda data, rng: int(data[2] * (1 + data[0])))
@@ -249,6 +250,7 @@ def test_programs_that_read_here_and_there(first: int, second: int, third: int, 
         }
 
 
+@pytest.mark.slow
 def test_laws_that_differ_in_the_order_of_outputs_only_are_equal() -> None:
     # The first branch depends on the data, the law does not.
     def either(data: Any, rng: Any) -> int:

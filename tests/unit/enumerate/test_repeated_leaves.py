@@ -46,6 +46,7 @@ def test_one_leaf_for_each_output_and_random_ones() -> None:
     assert sum(isinstance(output, Raised) for _, output in raising.leaves) >= 16
 
 
+@pytest.mark.slow
 def test_random_leaves_are_uniform() -> None:
     """Of 400 walks of 1,000 leaves each quarter gets its share; six standard deviations."""
     counts: collections.Counter[int] = collections.Counter()

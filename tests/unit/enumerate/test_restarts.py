@@ -342,6 +342,7 @@ def discrete_gaussian(x: Any, rng: Any) -> Any:
     return int(x.sum()) + _discrete_gaussian(1, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "weight", "epsilon"),
     [

@@ -34,6 +34,7 @@ def test_a_file_that_is_read_is_warned_of_once(tmp_path: Path) -> None:
     mechanism.law(np.array([1, 1]))
 
 
+@pytest.mark.slow
 def test_what_it_prints_is_not_shown_but_said_once(capsys: Any) -> None:
     def prints(data: Any, rng: Any) -> int:
         print("the count is", sum(data))

@@ -144,6 +144,7 @@ def test_sums_that_share_a_draw_are_refused() -> None:
         lt.exact_epsilon(lt.mechanism(compared), ONE_BIT)
 
 
+@pytest.mark.slow
 def test_a_sum_that_is_told_twice_is_one_number() -> None:
     def twice(data: Any, rng: Any) -> Any:
         total = data.sum() + rng.laplace(0, 2) + rng.laplace(0, 2)

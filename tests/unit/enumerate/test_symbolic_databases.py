@@ -350,6 +350,7 @@ def _of_users(con: Any, rng: Any) -> Any:
     return first - second + rng.laplace(scale=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [_of_a_group, _of_one_row, _of_users])
 def test_sums_of_groups_and_users_do_not_cancel(program: Any) -> None:
     assert gap_of(program, has_users=program is _of_users) > 100

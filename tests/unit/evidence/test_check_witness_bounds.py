@@ -135,6 +135,7 @@ def test_each_answer_has_its_exit_code(
     assert sentence.startswith("the stated ")
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 100), 5, max_denominator=100),
     st.sampled_from([Fraction(0), Fraction(1, 10**9), Fraction(1, 100)]),

@@ -427,6 +427,7 @@ class TestManyWriters:
             found = [one.count for one in ledger.attempts(vendor)]
             assert found == list(range(1, count + 1))
 
+    @pytest.mark.slow
     def test_threads_share_one(self, path):
         ledger = lt.Ledger(path)
         number = begin(ledger).number

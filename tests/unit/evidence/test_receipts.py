@@ -101,6 +101,7 @@ def _changed_elsewhere(folder: Path, step: int) -> int:
     return len(range(0, len(text), step))
 
 
+@pytest.mark.slow
 def test_a_changed_byte_of_it_is_refused(elsewhere: Path) -> None:
     assert _changed_elsewhere(elsewhere, step=23) > 150
 
@@ -294,6 +295,7 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().err.count("error:") == 1
 
 
+@pytest.mark.slow
 def test_the_checker_runs_alone(folder: Path) -> None:
     (folder / "receipt.json").write_text(RECEIPT)
     (folder / "changed.json").write_text(RECEIPT.replace("A", "B", 1))

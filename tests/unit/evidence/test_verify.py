@@ -272,6 +272,7 @@ def test_noise_of_which_the_certificate_is_silent(epsilon):
         assert any("the code has noise" in told for told in problems(silent, checked, law))
 
 
+@pytest.mark.slow
 def test_noise_of_a_proof_is_seen_without_its_distribution():
     mechanism = lt.mechanism(lambda data, rng: bool(data[0] + rng.laplace(0, 1.1) > 0.5))
     law = lt.ProductDistribution.uniform(lt.Hypercube(2))

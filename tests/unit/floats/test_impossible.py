@@ -151,6 +151,7 @@ def test_granularity_of_the_theorem() -> None:
     assert exclude(FloatChain(Draw(GENERATOR, "normal", (1.0, 1.0))), FINE).way == GRANULARITY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "least"),
     [

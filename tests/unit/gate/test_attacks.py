@@ -105,6 +105,7 @@ class TestOutputsThatCompareEqual:
 
         self.assert_nothing_is_told(vendor)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", EQUAL)
     def test_declared_as_a_law(self, name: str) -> None:
         class Vendor(lt.Mechanism):
@@ -426,6 +427,7 @@ class TestCodeIsNotAskedInARelease:
 
 
 class TestRows:
+    @pytest.mark.slow
     @given(data=st.data())
     @settings(max_examples=60)
     def test_the_ends_of_edges_are_all_values(self, data: Any) -> None:
@@ -464,6 +466,7 @@ class TestGatesAreNotCopied:
         with pytest.raises(GateError, match="not copied"):
             copier(told)
 
+    @pytest.mark.slow
     def test_a_fork_does_not_release(self) -> None:
         told = gate(lt.mechanism(honest))
         child = os.fork()

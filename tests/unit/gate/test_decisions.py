@@ -230,6 +230,7 @@ SUMS = NoisySums(
 
 
 class TestTrees:
+    @pytest.mark.slow
     @given(trees(), st.lists(st.integers(-2, 2), min_size=3, max_size=3), st.sampled_from([0, 1]))
     def test_exactly_the_leaf_that_is_drawn_has_its_conditions(self, nodes, values, ticket):
         """Conditions are a partition: the answers are these values, and there is no noise."""
@@ -245,6 +246,7 @@ class TestTrees:
         possible = leaves_by_chance(nodes, ticket)
         assert [leaf for leaf in holding if leaf in possible] == [drawn]
 
+    @pytest.mark.slow
     @given(trees())
     def test_a_tree_is_read_as_it_was_written(self, nodes):
         listed = json.loads(json.dumps([node.to_list() for node in nodes]))

@@ -525,6 +525,7 @@ class TestChangedCode:
 
 
 class TestPythonFunctions:
+    @pytest.mark.slow
     def test_a_function_of_the_table_is_tested_and_released(self):
         @lt.mechanism(outputs=[0, 1])
         def noisy(data, rng):
@@ -536,6 +537,7 @@ class TestPythonFunctions:
         assert fits([count[0], count[1]], [0.25, 0.75])
         assert not fits([count[0], count[1]], [0.75, 0.25])
 
+    @pytest.mark.slow
     def test_exceptions_are_outputs_on_private_data_as_in_the_test(self):
         @lt.mechanism
         def careful(data, rng):

@@ -153,6 +153,7 @@ class TestWholeSums:
         with pytest.raises(InputError, match="leave the method out"):
             lt.PrivacyGate(program, one, epsilon=1.0, method="exhaustive", grid_step=1)
 
+    @pytest.mark.slow
     def test_what_is_sealed_is_read_again_and_has_the_law_of_the_code(self):
         domain = lt.Hypercube(2)
         program = lt.mechanism(lambda data, rng: int(data.sum() + rng.geometric(0.6)) - 1)
@@ -263,6 +264,7 @@ def _distribution(noise, x):
 
 
 class TestDraws:
+    @pytest.mark.slow
     @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.family)
     def test_draws_follow_the_law(self, noise):
         below = random.Random(7).randrange

@@ -123,6 +123,7 @@ class TestGate:
         assert told.releases_left == 1
         assert told.release(frame()).is_released
 
+    @pytest.mark.slow
     def test_real_numbers_need_a_step(self):
         with pytest.raises(InputError, match=r"grid_step=0\.01"):
             lt.PrivacyGate(lt.mechanism(share), table(), epsilon=1.0)
@@ -277,6 +278,7 @@ class TestUsers:
         with pytest.raises(DatasetError, match="more than 3 rows of one user"):
             told.release(people)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "bound",
         [

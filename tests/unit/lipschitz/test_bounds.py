@@ -64,6 +64,7 @@ def test_cover_of_the_edges_finds_spikes() -> None:
     assert cover.tolist() == [0, 63]
 
 
+@pytest.mark.slow
 def test_spikes_on_a_large_cube_are_exact() -> None:
     # All points are ends of violated pairs, far too many to compare; 5 edges decide.
     law = ProductDistribution.bernoulli(np.full(15, 0.1))

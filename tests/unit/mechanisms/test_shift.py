@@ -97,6 +97,7 @@ def test_law_lists_all_but_less_than_2_to_the_minus_64() -> None:
     assert DiscreteLaplace(2).tail(reach - 1) >= Fraction(1, 2**64)
 
 
+@pytest.mark.slow
 def test_law_of_very_wide_noise_leaves_more_out_and_says_so() -> None:
     law = shift(DiscreteLaplace(10**6)).law(ZERO)
     assert len(law) <= 2**19

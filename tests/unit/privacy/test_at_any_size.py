@@ -79,6 +79,7 @@ def test_a_mean_is_proved_for_its_number_of_records_only() -> None:
     assert "every number of records" not in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_distribution_plays_no_part_in_a_proof() -> None:
     law = lt.ProductDistribution.bernoulli([0.1] * 5000)
     with_law, alone = check(noisy_count, law), check(noisy_count, PEOPLE)
@@ -154,6 +155,7 @@ def test_certificates_of_real_answers(relation: str) -> None:
     assert problems(given.to_json(), above) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("short", [1e-1, 1e-6, 1e-7, 1e-8])
 def test_a_price_beyond_the_claim_is_seen_to_be_beyond(short: float) -> None:
     claimed = 1.0 - short
@@ -186,6 +188,7 @@ def test_methods_by_name() -> None:
     assert check(formula, lt.Hypercube(3), method="alignment").decision == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_a_small_domain_is_visited_as_before() -> None:
     verdict = check(noisy_count, lt.ProductDistribution.uniform(lt.Hypercube(6)))
     assert (verdict.method, verdict.largest_loss) == ("exhaustive", pytest.approx(1.0))
@@ -374,6 +377,7 @@ def test_the_enclosure_is_that_of_all_pairs() -> None:
     assert lt.exact_epsilon(kept, domain).value == pytest.approx(math.log(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [3, 5000])
 def test_whole_noise_without_an_end_is_proved_on_few_records_too(records: int) -> None:
     def rounded(data: Any, rng: Any) -> int:

@@ -63,6 +63,7 @@ def check(function: Any, distribution: Any, **claim: Any) -> lt.PrivacyVerdict:
     return lt.check_privacy(lt.mechanism(function), distribution, seed=1, **claim)
 
 
+@pytest.mark.slow
 def test_yes_by_proof() -> None:
     verdict = check(response, FOUR, epsilon=1.0)
     assert (verdict.decision, verdict.guarantee.kind) == ("YES", "proof")
@@ -275,6 +276,7 @@ class TestLaterCode:
             exact = lt.exact_epsilon(lt.mechanism(function), lt.RecordGrid([3] * 2))
             assert exact.lower <= verdict.largest_loss * (1 + 1e-9)
 
+    @pytest.mark.slow
     def test_nothing_is_refuted(self) -> None:
         function = next(one for one in LATER if one.__name__ == "counted_loop")
         with pytest.raises(lt.errors.InputError, match=r"have loss 1\.38629"):

@@ -206,6 +206,7 @@ def as_cells(masses):
         return PairCells((CellProduct(arb(1), arb(1), (Factor(tuple(cells)),)),))
 
 
+@pytest.mark.slow
 @given(finite_pairs())
 @settings(max_examples=40, deadline=None)
 def test_cells_of_finite_laws_are_these_laws(masses):

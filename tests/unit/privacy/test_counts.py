@@ -113,6 +113,7 @@ def test_light_neighbourhoods_of_other_domains(law, total):
     assert abs(verdict.cost.pairs / 1375 - total) < 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "total"), [(UNIFORM, 3.0), (SKEWED, 0.5 + 0.25 + 0.1), (GRID, 0.75), (RECORDS, 1.0)]
 )

@@ -58,6 +58,7 @@ def in_floats(law: list[Fraction]) -> OutputLaw:
     return OutputLaw(list(range(len(law))), logs, default_error(np.maximum(logs, -50.0)))
 
 
+@pytest.mark.slow
 @given(laws(0), st.fractions(Fraction(11, 10), 30, max_denominator=10))
 def test_one_order_is_the_sum(pair: tuple[list[Fraction], list[Fraction]], order: Fraction) -> None:
     p, q = pair
@@ -153,6 +154,7 @@ def corners(p: list[Fraction], q: list[Fraction]) -> float:
     return best
 
 
+@pytest.mark.slow
 @given(laws(0))
 def test_mu_against_every_set_of_outputs(pair: tuple[list[Fraction], list[Fraction]]) -> None:
     p, q = pair

@@ -43,6 +43,7 @@ def test_what_is_known_least_is_the_end_of_all(errors: list[float]) -> None:
     assert found.upper == max(block.laws.screen_error(block.left, block.right))
 
 
+@pytest.mark.slow
 def test_an_enclosure_compares_plain_pairs() -> None:
     """More records than can be visited: what is found lies just below what is proved."""
 

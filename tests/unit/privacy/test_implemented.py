@@ -97,6 +97,7 @@ def witness_of(verdict: PrivacyVerdict) -> ImpossibleOutput:
     return witness
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", [textbook, by_place, logistic, cut_below])
 def test_an_unmodified_default_rng_replays_the_witness(mechanism: Any) -> None:
     witness = witness_of(lt.check_privacy(mechanism, FIVE, epsilon=2, seed=1))
@@ -210,6 +211,7 @@ def test_delta_is_compared_with_the_share() -> None:
     assert large.implemented.witness is None
 
 
+@pytest.mark.slow
 def test_several_draws_are_not_analysed() -> None:
     found = lt.check_privacy(two_draws, FIVE, epsilon=3, seed=1).implemented
     assert found is not None

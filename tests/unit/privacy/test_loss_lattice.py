@@ -85,6 +85,7 @@ def test_1000_randomised_responses(epsilon):
     assert epsilon - 1e-9 <= back.upper <= epsilon + 1e-6
 
 
+@pytest.mark.slow
 def test_100_discrete_gaussians():
     noisy = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(10))
     found = compose([noisy], releases=100, domain=CUBE)

@@ -130,6 +130,7 @@ def test_every_notion_against_brute_force(laws):
             assert found.upper <= found.lower * (1 + 1e-5) + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(tables(least=0))
 def test_an_output_on_one_side_only_breaks_every_notion(laws):

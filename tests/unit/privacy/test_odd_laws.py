@@ -200,6 +200,7 @@ def test_laws_that_differ_beyond_floats_are_not_taken_for_each_other():
         assert verdict.decision is Decision.NO
 
 
+@pytest.mark.slow
 def test_an_interval_that_one_side_never_gives_has_an_infinite_loss():
     mechanism = lt.mechanism(lambda data, rng: float(data[0]) + rng.exponential())
     witness = check(mechanism, epsilon=1.0).witness

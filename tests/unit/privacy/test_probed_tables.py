@@ -96,18 +96,21 @@ def test_two_tables_refute_a_claim_whatever_is_declared(epsilon: float) -> None:
     assert verdict.witness.loss > epsilon
 
 
+@pytest.mark.slow
 def test_nothing_is_said_without_a_modulus() -> None:
     verdict = lt.check_privacy(chosen, drawn(None), epsilon=1.3, **SETTINGS)
     assert verdict.decision == "INCONCLUSIVE"
     assert "median" in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_modulus_that_probes_contradict_is_told() -> None:
     verdict = lt.check_privacy(jumps, drawn({"x": 0.01}), epsilon=0.5, **SETTINGS)
     assert verdict.decision == "INCONCLUSIVE"
     assert "the declared modulus does not hold" in str(verdict)
 
 
+@pytest.mark.slow
 def test_a_claim_without_room_for_the_modulus_is_not_decided() -> None:
     verdict = lt.check_privacy(chosen, drawn({"x": 4000}), epsilon=1.3, **SETTINGS)
     assert verdict.decision == "INCONCLUSIVE"

@@ -161,6 +161,7 @@ def test_some_laws_with_a_tail_beside_whole_ones_have_a_remedy():
     assert lt.check_privacy(mechanism, PAIRS, **claim).decision == "YES"
 
 
+@pytest.mark.slow
 def test_noise_with_formulas_has_a_remedy():
     mechanism = lt.ShiftMechanism(lt.Count(), lt.DiscreteGaussian(2))
     law = lt.ProductDistribution.uniform(lt.Hypercube(30))
@@ -189,6 +190,7 @@ def test_the_largest_loss_of_laws_with_a_tail_is_what_is_certain():
         assert 0.1 < verdict.witness.loss_lower <= verdict.largest_loss
 
 
+@pytest.mark.slow
 def test_a_refutation_by_sampling_says_what_is_needed_at_least():
     law = lt.ProductDistribution.uniform(lt.Hypercube(12))
     mechanism = lt.mechanism(lambda data, rng: int(data.sum()) + int(rng.integers(0, 2)))

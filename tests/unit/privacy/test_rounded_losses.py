@@ -35,6 +35,7 @@ def stick(pairs, gamma):
     return float(sum((max(Fraction(0), p - gamma * q) for p, q in pairs), Fraction(0)))
 
 
+@pytest.mark.slow
 @given(masses(), st.integers(1, 4), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_it_is_never_above_the_exact_value(pairs, releases, bits):

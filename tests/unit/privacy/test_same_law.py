@@ -119,6 +119,7 @@ def test_coordinates_of_one_value_beside_others():
     assert lt.exact_epsilon(mechanism, lt.RecordGrid([1, 1, 2])).value == np.inf
 
 
+@pytest.mark.slow
 def test_one_decision_enumerates_each_law_once(monkeypatch):
     """The laws of a pair are used for its comparison, all points of a curve and the witness."""
     fresh = []

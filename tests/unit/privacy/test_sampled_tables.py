@@ -168,6 +168,7 @@ def test_all_rows_of_a_user_may_cross(relation: str) -> None:
     assert limits == {9: True, 19: False, 49: False, 51: True}
 
 
+@pytest.mark.slow
 def test_counts_are_compared_exactly() -> None:
     table = lt.Table({"age": lt.Integer(0, 3)}, rows=30, relation="add_remove")
 
@@ -197,6 +198,7 @@ WAYS: dict[str, tuple[Any, float, bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_only_what_floats_say_on_all_neighbours_is_settled(way: str) -> None:
     made, limit, is_settled = WAYS[way]

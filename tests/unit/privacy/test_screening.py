@@ -81,6 +81,7 @@ def _law(logs, errors):
     return OutputLaw(range(len(logs)), np.array(logs), np.array(errors), source="declared")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-6.0, -0.1), min_size=2, max_size=4),
     st.lists(st.floats(0.0, 2.0), min_size=4, max_size=4),

@@ -215,6 +215,7 @@ def test_both_ends_meet_at_any_size(function: Any, domain: Any, rho: float, mu: 
         assert found.pairs > 0
 
 
+@pytest.mark.slow
 def test_ends_that_do_not_meet_are_told() -> None:
     """Two kinds of noise: mu is bounded by squares that are added up, and found below it."""
     found = lt.exact_mu(lt.mechanism(both), KINDS)

@@ -70,6 +70,7 @@ def own_process() -> int:
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_a_job_is_done_by_a_worker() -> None:
     with ProcessPoolExecutor(1) as pool:
         assert has_processes(pool)

@@ -47,6 +47,7 @@ def test_every_report_takes_every_claim(name: str, k: int, method: str) -> None:
     assert outcome.certificate.from_json(outcome.certificate.to_json()).verdict == verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLAIMS)
 def test_pytest_and_gates_take_every_claim(name: str) -> None:
     right, wrong = CLAIMS[name]

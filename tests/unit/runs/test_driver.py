@@ -56,6 +56,7 @@ def facts(outcome: Outcome) -> tuple[Any, ...]:
     return (outcome.ended, outcome.planned, counts, pair)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 8])
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_results_do_not_depend_on_workers(pool: type[Executor], workers: int) -> None:

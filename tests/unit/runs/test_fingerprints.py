@@ -308,6 +308,7 @@ class TestDistributions:
         assert len({distribution_hash(law) for law in laws}) == len(laws)
 
 
+@pytest.mark.slow
 def test_a_file_is_the_same_in_another_folder(tmp_path):
     """As ``liptest verify`` loads it on another machine; what it holds counts, as before."""
     text = "class Kept:\n    share = {}\n\n\ndef answer(data):\n    return Kept.share\n"

@@ -178,6 +178,7 @@ def test_verdict_witness_and_counts_are_those_of_one_process(
     assert str(one.witness) == str(two.witness)
 
 
+@pytest.mark.slow
 def test_a_law_is_learnt_absorbed_and_equal() -> None:
     datasets = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
     teacher, pupil = lt.mechanism(parity), lt.mechanism(parity)

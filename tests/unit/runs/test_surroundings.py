@@ -78,6 +78,7 @@ def vendor(data, rng):
     return int(data[0]) ^ int(rng.random() < 0.25)
 
 
+@pytest.mark.slow
 def test_a_check_leaves_what_it_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = _found()

@@ -220,6 +220,7 @@ def test_tables_about_the_same_people(room: Room, enter: Enter) -> None:
     assert enter("vera").post("/people", **form)[0] == 403
 
 
+@pytest.mark.slow
 def test_names_are_shown_as_they_are(room: Room, enter: Enter) -> None:
     hostile = "<script>alert(1)</script>"
     olga = enter("olga")
@@ -300,6 +301,7 @@ def test_tokens_are_shown_once(room: Room, enter: Enter) -> None:
     assert room.store.tokens(room.user("vera")) == []
 
 
+@pytest.mark.slow
 def test_no_operator_agrees_alone_where_two_must(room: Room) -> None:
     """Not by a task that asks for one, and not by an account that they make for themselves."""
     browser = Browser(room)

@@ -78,6 +78,7 @@ def people(room: Room) -> int:
     return room.register(name="people", file="people.csv", column="")
 
 
+@pytest.mark.slow
 def test_programs_on_tables_are_released(room: Room) -> None:
     table = people(room)
     assert {one.name: one.state for one in room.store.tables()}["people"] == "ready"

@@ -169,6 +169,7 @@ def test_a_scale_that_may_vanish_has_no_bound() -> None:
     assert found.most is None
 
 
+@pytest.mark.slow
 def test_what_must_be_positive_is_looked_at_even_where_nothing_depends_on_it() -> None:
     laws = laws_of(outputs_of("laplace", S, ONE, (5.0,)), (0, 20), 1.0)
     kept = CurvedLaws(laws.outputs, laws.ends, laws.steps, positive=(made("add", S, ONE),))

@@ -108,6 +108,7 @@ def value_of(found: Any, run: AlignedRun, book: AnswerBook, counts: Any) -> floa
     return float(found.form.constant + total)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.sampled_from(sorted(STEPS)), max_size=5),

@@ -83,6 +83,7 @@ def mean_by_shape(frame: Any, rng: Any) -> float:
     return float(ages.sum() / ages.shape[0] + rng.laplace(0, 100 / ages.size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "decision"), [("replace", "YES"), ("add_remove", "NO")])
 def test_the_shape_of_a_column_is_the_number_of_rows(relation: str, decision: str) -> None:
     more = {} if relation == "replace" else {"relation": relation}

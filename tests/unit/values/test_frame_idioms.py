@@ -414,6 +414,7 @@ IN_ROWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "relation"), in_turns(IN_ROWS, RELATIONS, 7))
 def test_rows_are_walked_as_pandas_walks_them(name: str, relation: str) -> None:
     expression, table = IN_ROWS[name], TABLES[relation]

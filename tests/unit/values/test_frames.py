@@ -118,6 +118,7 @@ def test_the_price_is_the_sensitivity(name: str, relation: str) -> None:
     check_price(EXPRESSIONS[name], TABLES[relation])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEANS)
 def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
     expression = MEANS[name]

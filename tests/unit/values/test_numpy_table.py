@@ -94,6 +94,7 @@ def test_what_needs_plain_values_is_refused_with_its_line(use: Any, draw: Any) -
         law(lambda data, rng: use(draw(rng)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["whole numbers", "comparisons", "bits"])
 def test_a_plain_array_without_a_copy_cannot_be_written(name: str) -> None:
     found = law_of(lambda rng: np.asarray(ARRAYS[name](rng)).flags.writeable)

@@ -183,6 +183,7 @@ def test_the_price_is_no_less_than_the_largest_change(name: str, relation: str) 
         assert math.isclose(proved, true, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEANS)
 def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> None:
     proved, true = price_of(EXPRESSIONS[name], table_of()), largest_change(name, "replace")

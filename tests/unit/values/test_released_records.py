@@ -226,6 +226,7 @@ def test_normal_steps_compose_as_the_root_of_their_squares(steps: int) -> None:
         assert proved(descend, mu=claim).decision == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1, 3])
 def test_noise_for_fewer_steps_is_never_enough(scale: float) -> None:
     descend = descend_with(3, lambda rng: rng.laplace(scale=2 * scale))
@@ -263,6 +264,7 @@ def test_a_price_is_at_least_the_exact_loss(bits: int) -> None:
     assert exact <= price.largest_loss + 1e-9
 
 
+@pytest.mark.slow
 def test_arrays_compare_with_continuous_noise_as_lists_do() -> None:
     def of_array(data: Any, rng: Any) -> Any:
         number = data.sum() + rng.laplace()

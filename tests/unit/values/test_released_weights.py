@@ -44,6 +44,7 @@ def largest_change(name: str) -> float:
     return sum(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

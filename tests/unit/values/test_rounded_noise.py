@@ -127,6 +127,7 @@ def subtracted(data: Any, rng: Any) -> Any:
     return both[0] - 3, -both[1] + int((data == 4).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [whole_cells, a_list, the_place, subtracted])
 def test_histograms_and_differences_are_followed(program: Any) -> None:
     assert decided(lt.mechanism(program), 1.0) is Decision.YES

@@ -92,6 +92,7 @@ PARTS: dict[str, Sums] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_no_price_of_a_sample_is_below_the_exact_loss(name: str, length: int) -> None:
@@ -228,6 +229,7 @@ def test_what_is_no_sample_is_refused(function: Any) -> None:
     assert align(lt.mechanism(function), lt.Hypercube(40)).price is None
 
 
+@pytest.mark.slow
 def test_normal_noise_gets_the_delta_of_the_share() -> None:
     def sampled(data: Any, rng: Any) -> Any:
         return rng.choice(data, size=50, replace=False).sum() + rng.normal(0, 5)

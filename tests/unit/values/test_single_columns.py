@@ -158,6 +158,7 @@ def narrow_whole(frame: Any, rng: Any) -> Any:
     return frame["x"].to_numpy().astype(np.float32).sum() + rng.laplace(scale=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_whole_numbers_are_exact_for_so_many_rows_only(relation: str) -> None:
     for rows, is_exact in ((167_772, True), (167_773, False)):

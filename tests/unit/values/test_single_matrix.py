@@ -61,6 +61,7 @@ def test_the_price_is_above_the_largest_change_and_near_it(name: str) -> None:
     assert change <= proved <= 1.001 * change
 
 
+@pytest.mark.slow
 def test_the_price_holds_the_rounding() -> None:
     table = lt.Table({"a": lt.Real(0, 1), "b": lt.Real(0, 1)}, rows=2_000)
     price = price_of(lambda f: tuple(rows_of(f).sum(axis=0)), table)
@@ -91,6 +92,7 @@ def test_sums_of_numbers_that_lie_otherwise_in_memory_are_not_the_same(name: str
     assert aligned(LAYOUTS[name], TABLE).epsilon > 0.1
 
 
+@pytest.mark.slow
 def test_the_same_sum_is_the_same_number() -> None:
     rows: Callable[[Any], Any] = lambda f: f[PAIR].to_numpy().sum(axis=0)[0]  # noqa: E731
     assert price_of(lambda f: rows(f) - rows(f) + f["m"].sum(), TABLE) == 1

@@ -279,6 +279,7 @@ SAME_SUMS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), [*combinations(SAME_SUMS, 2)])
 def test_sums_in_two_orders_do_not_cancel(one: str, other: str) -> None:
     table: Any = lt.Table({"x": lt.Real(0, 1), "one": lt.Category(["a", "b"])}, rows=1_000)

@@ -164,6 +164,7 @@ def test_whole_noise_is_shifted_for_each_row_by_itself() -> None:
     assert math.isinf(found.epsilon)
 
 
+@pytest.mark.slow
 def test_normal_noise_is_shifted_by_all_rows_of_a_user() -> None:
     def released(frame: Any, rng: Any) -> Any:
         return len(frame.groupby("user").head(3)) + rng.normal(scale=6)
