@@ -284,7 +284,7 @@ def _length(filled: Any) -> int:
 def _other_knowledge(run: AlignedRun) -> Any:
     """What a run knows beside the ends of sums that it compared."""
     sizes = run.more, run.contests, run.released, run.missing, run.orders, run.coins, run.nonzero
-    counts = [len(known) for known in sizes]
+    counts = [len(known) for known in (*sizes, run.wholes)]
     return (*counts, run.known_ways, run.rounding)
 
 

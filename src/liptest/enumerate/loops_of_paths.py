@@ -205,4 +205,4 @@ class PathSamplers(NoisyLoops):
 def _beside_sums(run: AlignedRun) -> Any:
     """What a run knows beside sums that it compared or made known."""
     of_choices = len(run.contests), len(run.orders), len(run.coins), run.rounding
-    return *of_choices, len(run.missing), len(run.nonzero)
+    return *of_choices, len(run.missing), len(run.nonzero), len(run.wholes)

@@ -46,7 +46,7 @@ def moved_by(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
     run: AlignedRun = tree.noise
     if place_of_cut(output) is not None:  # what is made of it is not moved
         return None
-    if run.contests or run.missing or run.rounding or run.coins or run.orders:
+    if run.contests or run.missing or run.rounding or run.coins or run.orders or run.wholes:
         return None
     decided = Alternative if run.released else Selection
     if any(issubclass(type(branches), decided) for branches, _ in tree.path):

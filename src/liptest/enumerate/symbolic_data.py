@@ -59,7 +59,7 @@ from liptest.symbolic.answers import (
     are_told_once,
 )
 from liptest.symbolic.forms import Constraint, Form
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.noise import Noise, draw_value
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.aligned import AlignedRun, ReleasedNumber
 from liptest.values.branching import Branches, UnweightedBranches
@@ -67,6 +67,7 @@ from liptest.values.curved import CurvedRun
 from liptest.values.decisions import winners_of
 from liptest.values.grid import Split
 from liptest.values.known_draws import ends_refused
+from liptest.values.rounded_noise import check_wholes
 from liptest.values.rounding import Near
 from liptest.values.row_cells import MOST_CELLS
 from liptest.values.weights import Selection
@@ -461,6 +462,7 @@ class PathMaker:
                 places.setdefault(run.terms_of(place), place)
         forms = tuple(sorted(places.values(), key=lambda form: form.terms))
         noises, conditions = tuple(run.noises), run.conditions()
+        check_wholes(run, forms)
         twin = self._identity_of_twins(run, conditions, forms)
         if twin not in self._twins:
             path = AlignedPath(noises, (*conditions, *run.conditions_of_contests()), forms)
@@ -634,7 +636,7 @@ def answers_at_a_point(program: Program, dataset: NDArray[Any]) -> bool:
     """Whether the program answers on a dataset where its noise is drawn; not whether it may."""
     rng = _GENERATOR(_BITS(0))
     tree = PointTree(program.name, rng)
-    tree.noise = AlignedRun(tree, releases=False, point=partial(_at_noise, rng))
+    tree.noise = AlignedRun(tree, releases=False, point=partial(draw_value, rng=rng))
     tree.draw_log = DrawnAtOnce(rng)
     program.session.follow(tree)
     data, draws = handed(dataset), ChoiceGenerator(tree)
@@ -674,20 +676,8 @@ def _at(
 ) -> Fraction:
     """A value of a variable."""
     if not isinstance(one, Answer):
-        return _at_noise(rng, one)
+        return draw_value(one, rng)
     return answer_value(one, lambda answer: data.value(answer, dataset))
-
-
-def _at_noise(rng: np.random.Generator, one: Any) -> Fraction:
-    size = float(one.parameter)
-    if one.family == "geometric":
-        return Fraction(int(rng.geometric(size)))
-    if one.family == "two-sided geometric":
-        return Fraction(int(rng.geometric(1 - size) - rng.geometric(1 - size)))
-    if one.family == "uniform":
-        return Fraction(rng.random())
-    draw: Any = getattr(rng, one.family)
-    return Fraction(draw(size) if one.family == "exponential" else draw(0.0, size))
 
 
 def _expected(run: AlignedRun, one: Any) -> Any:

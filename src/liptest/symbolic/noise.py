@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import fmpq
 
 from liptest.errors import InputError, shown
 
 #: Families with a density, and what their parameter is.
 CONTINUOUS = ("laplace", "exponential", "uniform", "normal", "gumbel", "logistic")
-#: Families on the whole numbers.
-DISCRETE = ("geometric", "two-sided geometric")
+#: Families on the whole numbers. Of a "rounded" one it is only known what a shift costs.
+DISCRETE = ("geometric", "two-sided geometric", "rounded exponential", "rounded gumbel")
 #: Continuous families whose densities are made of exponentials and powers.
 EXPONENTIAL = ("laplace", "exponential", "uniform")
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -23,6 +24,7 @@ Range = tuple[Any, Any]
 Law = tuple[str, Any]
 _HALVES: dict[str, tuple[Fraction | None, Fraction | None]] = {
     "exponential": (_ZERO, None),
+    "rounded exponential": (_ZERO, None),
     "uniform": (_ZERO, _ONE),
     "geometric": (_ONE, None),
 }
@@ -35,7 +37,8 @@ class Noise:
     ``parameter`` is exact: the scale of "laplace", "exponential", "normal" (its standard
     deviation), "gumbel" and "logistic"; 1 for "uniform", which is on [0, 1); the probability of
     success of "geometric", whose values are 1, 2, 3 and so on; q of "two-sided geometric", where
-    k has a probability proportional to q**|k|. Raises InputError for any other.
+    k has a probability proportional to q**|k|; the scale of what "rounded exponential" (from 0 on)
+    and "rounded gumbel" noise are the whole parts of. Raises InputError for any other.
     """
 
     family: str
@@ -97,3 +100,16 @@ def noise_law(noise: Noise) -> Law:
     """What smooth functions are made of: family and parameter, in the numbers of flint."""
     parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
     return noise.family, parameter**2 if noise.family == "normal" else parameter
+
+
+def draw_value(noise: Noise, rng: np.random.Generator) -> Fraction:
+    """Some value of it, about as often as it occurs: for a run at a point."""
+    size = float(noise.parameter)
+    if noise.family == "geometric":
+        return Fraction(int(rng.geometric(size)))
+    if noise.family == "two-sided geometric":
+        return Fraction(int(rng.geometric(1 - size) - rng.geometric(1 - size)))
+    if noise.family == "uniform":
+        return Fraction(rng.random())
+    draw: Any = getattr(rng, noise.family)
+    return Fraction(draw(size) if noise.family == "exponential" else draw(0.0, size))

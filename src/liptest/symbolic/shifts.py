@@ -57,6 +57,8 @@ def shift_cost(noise: Noise) -> ShiftCost:
         return ShiftCost(1 / parameter, 1 / parameter)
     if noise.family in ("exponential", "gumbel"):
         return ShiftCost(1 / parameter, None)
+    if noise.family in ("rounded exponential", "rounded gumbel"):
+        return ShiftCost(1 / parameter, None, is_whole=True)
     if noise.family == "two-sided geometric" and 0 < parameter < 1:
         rate = _minus_log(parameter)
         return ShiftCost(rate, rate, is_whole=True)

@@ -272,8 +272,7 @@ class DecidingRun(NoiseRun):
         *("_intervals", "_known_ways", "_nodes", "_variables", "more", "point", "released"),
         *("_kept", "boundary", "contests", "depends_on_size", "made", "path", "releases"),
         *("orders", "rng", "coins", "functions", "missing", "nonzero", "rounding", "values"),
-        "coarseness",
-        "notes_asked",
+        *("coarseness", "notes_asked", "wholes"),
     )
 
     noises: list[Any]
@@ -330,6 +329,8 @@ class DecidingRun(NoiseRun):
         self.missing: list[tuple[Fraction, tuple[int, ...]]] = []
         #: Answers that are not 0 on this path, as forms that ``terms_of`` has.
         self.nonzero: set[Terms] = set()
+        #: Noise that stands for other noise rounded, by the variable that was rounded.
+        self.wholes: dict[int, tuple[Any, Form]] = {}
         #: Random orders of records, by what tells them apart.
         self.orders: dict[Any, int] = {}
         #: Of coins that choose records: whether nothing else was asked of them.

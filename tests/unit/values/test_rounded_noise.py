@@ -15,6 +15,8 @@ import pytest
 import liptest as lt
 from liptest.enumerate.outputs import canonical_output, raised
 from liptest.privacy.prices import align
+from liptest.symbolic.noise import Noise
+from liptest.symbolic.shifts import shift_cost
 from liptest.verdicts import Decision
 from tests.property.random_programs import without_repetition
 
@@ -270,3 +272,101 @@ def test_whole_numbers_of_numpy_wrap() -> None:
     assert verdict.decision is Decision.NO
     law = dict(lt.output_law(lt.mechanism(wrapping), [0]))
     assert math.isclose(law[True], 0.22170472099251845, rel_tol=1e-9)
+
+
+def floors_of_exponentials(data: Any, rng: Any) -> Any:
+    noise = np.floor(rng.exponential(2.0)) - np.floor(rng.exponential(2.0))
+    return int(np.count_nonzero(data) + noise)
+
+
+def ints_of_exponentials(data: Any, rng: Any) -> Any:
+    first, second = int(rng.exponential(2.0)), int(rng.exponential(2.0))
+    return int((data == 3).sum()) + first - second
+
+
+def halves_of_exponentials(data: Any, rng: Any) -> Any:
+    noise = np.rint(rng.exponential(4.0, 2) / 2 + 0.2).astype(int)
+    return int((data == 3).sum()) - noise[0] + noise[1]
+
+
+def ceilings_of_gumbel_noise(data: Any, rng: Any) -> Any:
+    return int((data == 3).sum()) + math.ceil(rng.gumbel(0, 2.0)) - math.ceil(rng.gumbel(0, 2.0))
+
+
+DIFFERENCES = [
+    floors_of_exponentials,
+    ints_of_exponentials,
+    halves_of_exponentials,
+    ceilings_of_gumbel_noise,
+]
+
+
+@pytest.mark.parametrize("program", DIFFERENCES)
+def test_differences_of_noise_that_goes_one_way_are_proved(program: Any) -> None:
+    price = align(lt.mechanism(program), GROUPS, Fraction(1), Fraction(0))
+    assert price.epsilon == Fraction(1, 2)
+    assert decided(lt.mechanism(program), 0.5) is Decision.YES
+
+
+@pytest.mark.parametrize(("factor", "part"), [(1.0, 0.0), (0.7, 0.4), (2.0, 0.9)])
+def test_the_price_of_a_rounded_exponential_is_its_largest_loss(factor: float, part: float) -> None:
+    def below(k: int) -> float:  # P(floor(factor E + part) < k)
+        return 1 - math.exp(-max(k - part, 0) / factor)
+
+    law = [below(k + 1) - below(k) for k in range(12)]
+    losses = [math.log(law[k] / law[k + 1]) for k in range(11)]
+    noise = Noise("rounded exponential", Fraction(factor))
+    price = shift_cost(noise).price(1)
+    assert price is not None
+    assert max(losses) == pytest.approx(float(price), abs=1e-9)
+    assert shift_cost(noise).price(-1) is None
+    assert noise.support[0] == 0
+
+
+def beside_its_float(data: Any, rng: Any) -> Any:
+    own = rng.exponential(1.0)
+    return int((data == 3).sum()) + math.floor(rng.exponential(1.0)) - math.floor(own), own
+
+
+def beside_a_comparison(data: Any, rng: Any) -> Any:
+    own = rng.exponential(1.0)
+    noise = math.floor(rng.exponential(1.0)) - math.floor(own)
+    return int((data == 3).sum()) + noise, own > 3.5
+
+
+def after_a_comparison(data: Any, rng: Any) -> Any:
+    own = rng.exponential(1.0)
+    is_small = own < 3.5
+    noise = math.floor(rng.exponential(1.0)) - math.floor(own)
+    return int((data == 3).sum()) + noise if is_small else 0
+
+
+def rounded_two_ways(data: Any, rng: Any) -> Any:
+    own, other = rng.exponential(1.0), rng.exponential(1.0)
+    count = int((data == 3).sum())
+    return count + math.floor(2 * own) - math.floor(other), math.floor(own) - math.floor(other)
+
+
+def the_same_noise_twice(data: Any, rng: Any) -> Any:
+    own = rng.exponential(1.0)
+    return int((data == 3).sum()) + math.floor(own) - math.floor(own)
+
+
+def both_upwards(data: Any, rng: Any) -> Any:
+    noise = math.floor(rng.exponential(1.0)) + math.floor(rng.exponential(1.0))
+    return int((data == 3).sum()) + noise
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        beside_its_float,
+        beside_a_comparison,
+        after_a_comparison,
+        rounded_two_ways,
+        the_same_noise_twice,
+        both_upwards,
+    ],
+)
+def test_noise_that_is_used_beside_its_rounded_value_proves_nothing(program: Any) -> None:
+    assert not align(lt.mechanism(program), GROUPS, Fraction(9), Fraction(0)).has_price
