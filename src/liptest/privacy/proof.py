@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
+from liptest.data.answers import Answers
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
@@ -50,6 +51,7 @@ from liptest.privacy.comparison import (
     screen_pairs,
     shown_loss,
 )
+from liptest.privacy.dearest_pairs import enclose_by_path
 from liptest.privacy.exception_mass import exception_mass, has_count_mass
 from liptest.privacy.exhaustive import (
     ExhaustiveSize,
@@ -360,6 +362,9 @@ def visited_or_enclosed(
 
 def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
     """What is found at plain pairs, and what is proved."""
+    by_path = _by_path(checked, domain) if isinstance(domain, Answers) else None
+    if by_path is not None and by_path.ends_meet:
+        return by_path
     proved = align(checked, domain)
     if math.isinf(proved.epsilon):
         return None
@@ -369,6 +374,16 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
         top = proved.epsilon
         return replace(exact, lower=min(exact.lower, top), value=min(exact.value, top), upper=top)
     return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
+
+
+def _by_path(checked: Mechanism, domain: Answers) -> ExactEpsilon | None:
+    """What one output of the dearest path shows, and its price."""
+    ends = enclose_by_path(checked, domain)
+    if ends is None:
+        return None
+    found = ends.witness
+    lower, top = min(found.loss_lower, ends.upper), ends.upper
+    return ExactEpsilon(min(max(found.loss, lower), top), lower, top, found, 1, 0)
 
 
 @laws_of_one_decision()
