@@ -18,8 +18,8 @@ from liptest.errors import NonDeterministicError
 from liptest.evidence.check_witness import _told
 from liptest.mechanisms.laws import AtPlace, OutputLaw, Raised
 from liptest.privacy import comparison
+from liptest.privacy.exact import _enclosed
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.proof import _enclosed
 from liptest.privacy.renyi import OrderSearch
 from liptest.privacy.tradeoff import mu_of_corners
 from liptest.privacy.witnesses import ball_text, output_from_json, output_to_json
