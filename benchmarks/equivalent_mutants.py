@@ -217,8 +217,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "which numbers hash laws": (
         f"{_LAWS}: _keys: np.uint64(29) -> np.uint64(30)",
         f"{_LAWS}: _keys: bits >> np.uint64(29) -> bits << np.uint64(29)",
-        f"{_LAWS}: _drawn_factors: np.random.SeedSequence(k).generate_state(1, np.uint64) -> "
-        "np.random.SeedSequence(k).generate_state(2, np.uint64)",
+        f"{_LAWS}: _drawn_factors: np.uint64(31) -> np.uint64(32)",
     ),
     "a loss is never just the stand-in for infinity: a log of 0 less than one of a probability": (
         f"{_SCREEN}: largest_losses: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",

@@ -195,6 +195,15 @@ class OutputLaw(Mapping[Output, float]):
         lower, upper = (bound.exp() for bound in self.log_bounds(output))
         return lower.union(upper)
 
+    def said_of(self, output: Output) -> Hashable:
+        """The same for outputs of which the law says the same; maybe not for all of these."""
+        position = self._position.get(output)
+        if position is None:
+            return None
+        if self.fractions is not None:
+            return id(self.fractions[position])
+        return self.log_probabilities[position], self.errors[position]
+
     def is_zero(self, output: Output) -> bool:
         """Whether the probability is certainly 0."""
         if output not in self._position:
