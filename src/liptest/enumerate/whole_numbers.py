@@ -13,10 +13,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 from numpy.typing import ArrayLike
 
 from liptest.balls import CERTIFIED_BITS, precision
@@ -49,6 +50,7 @@ from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedFor
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.likelihood_cells import PairCells
+from liptest.mechanisms.one_decision import found_once, of_one_decision
 from liptest.symbolic.elimination import exact_rates, normalised
 from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
@@ -284,7 +286,7 @@ def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw
     """The law, which knows its formula where it has no end and one was found."""
     if not law.unexplored or law.formula:
         return law
-    try:
+    with suppress(LiptestError):
         seen = mechanism.over_all_numbers(dataset)
         if isinstance(seen, WholeFunction):
             whole_law = seen.whole_law(dataset)
@@ -295,8 +297,6 @@ def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw
                 )
                 if any(way.numbers for way in ways):
                     law.formula = tuple(formula_lines(whole_law, rates))
-    except LiptestError:
-        pass
     return law
 
 
@@ -333,10 +333,6 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
-def _is_nothing(mass: Any) -> bool:
-    return bool(mass == 0)
-
-
 def noise_rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
     """The rates of the noise of both laws."""
     noises: set[Noise] = left.noises | right.noises
@@ -348,14 +344,16 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         count = len(list(_places(skeleton)))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if any(_is_nothing(mass) for mass in masses):
-            if not all(_is_nothing(mass) for mass in masses):
+        if any(mass == 0 for mass in masses):
+            if not all(mass == 0 for mass in masses):
                 yield _Compared(skeleton, arb(0), (), alone=True)
         elif count == 0:
             yield _Compared(skeleton, arb(masses[0] / masses[1]).log(), ())
         elif count == 1:
             sides = [law.number(rates, skeleton) for law in (left, right)]
-            yield _Compared(skeleton, arb(0), (number_extremes(*sides),))
+            key = left.key, right.key, skeleton, ctx.prec
+            extremes = found_once(key, partial(number_extremes, *sides))
+            yield _Compared(skeleton, arb(0), (extremes,))
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
             if any(len(side) > 1 for side in ways):
@@ -411,9 +409,9 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
     for skeleton in left.leaves:
         places = list(_places(skeleton))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if _is_nothing(masses[0]):
+        if masses[0] == 0:
             continue
-        if _is_nothing(masses[1]) or not places:
+        if masses[1] == 0 or not places:
             gap = arb(masses[0]) - factor * arb(masses[1])
             spans = [WholeSpan(place, None, None) for place in places]
             if not gap <= 0:
@@ -589,7 +587,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def whole_law(self, dataset: IntArray) -> WholeLaw:
         """Its law on all whole numbers."""
-        return WholeLaw(self.inner.fresh_law(dataset))
+        return of_one_decision(self.inner, dataset, lambda: WholeLaw(self.inner.fresh_law(dataset)))
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""

@@ -8,9 +8,7 @@ until the answer is certain (theory 1.5).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -35,6 +33,7 @@ from liptest.mechanisms.laws import (
     exact_ball,
 )
 from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
+from liptest.mechanisms.one_decision import of_one_decision
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.runs.driver import QueryBatch
 
@@ -456,47 +455,12 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
 
     Within ``laws_of_one_decision`` once for a dataset.
     """
-    known = _decision.get() or {}
-    kept = known.get(_key(mechanism, dataset))
-    return _computed_anew(mechanism, dataset) if kept is None else kept[1]
+    return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset))
 
 
 def _computed_anew(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     """The law, kept for the rest of the decision."""
-    law, known = mechanism.fresh_law(dataset), _decision.get()
-    if known is not None:
-        while len(known) >= _KEPT:
-            known.pop(next(iter(known)))
-        known[_key(mechanism, dataset)] = mechanism, law
-    return law
-
-
-def _key(mechanism: Mechanism, dataset: IntArray) -> tuple[int, str, bytes]:
-    return id(mechanism), dataset.dtype.str, dataset.tobytes()
-
-
-@contextmanager
-def laws_of_one_decision() -> Iterator[None]:
-    """Within, a law is computed anew once: all that is said of a pair rests on the same two.
-
-    The check of a law that is known, a comparison, its witness, each point of a curve and what
-    would hold instead of a claim would compute them anew otherwise.
-    """
-    if _decision.get() is not None:
-        yield
-        return
-    token = _decision.set({})
-    try:
-        yield
-    finally:
-        _decision.reset(token)
-
-
-#: Laws of the decision that is under way, with the mechanism, whose id would be used again.
-_Laws = dict[tuple[int, str, bytes], tuple[Mechanism, OutputLaw]]
-_decision: ContextVar[_Laws | None] = ContextVar("_decision", default=None)
-# Those of both datasets, and of a pair between them.
-_KEPT = 4
+    return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset), anew=True)
 
 
 def check_same_law(

@@ -36,12 +36,12 @@ from liptest.mechanisms.base import (
     through_densities,
     through_reads,
 )
+from liptest.mechanisms.one_decision import laws_of_one_decision
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     check_same_law,
     enclose_loss,
     exact_law,
-    laws_of_one_decision,
     rounded_ends,
     shown_loss,
 )

@@ -15,6 +15,7 @@ from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import LawTable, OutputLaw
+from liptest.mechanisms.one_decision import found_once, laws_of_one_decision
 from liptest.privacy import comparison
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import check_same_law, compare_laws, enclose_loss
@@ -161,3 +162,44 @@ def _random_law(rng, *, in_floats):
         return OutputLaw(range(8), np.log(weights / weights.sum()), rng.choice([0.0, 1e-9], 8))
     masses = {k: Fraction(int(n), total) for k, n in enumerate(weights) if rng.random() < 0.9}
     return OutputLaw.from_fractions(masses, unexplored=1 - sum(masses.values()))
+
+
+def test_laws_over_all_numbers_are_computed_anew_once_a_decision(monkeypatch):
+    asked = []
+    anew = PythonFunction.fresh_law
+
+    def noted(mechanism, dataset):
+        asked.append(tuple(dataset.tolist()))
+        return anew(mechanism, dataset)
+
+    def count(data, rng):
+        return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+    pair = np.array([0, 1]), np.array([1, 1])
+    seen = lt.mechanism(count).over_all_numbers(pair[0])
+    monkeypatch.setattr(PythonFunction, "fresh_law", noted)
+    with laws_of_one_decision():
+        loss = str(seen.pair_loss(*pair))
+        assert str(seen.pair_loss(*pair)) == loss
+        seen.pair_witness(*pair, 0.1)
+    assert sorted(asked) == [(0, 1), (1, 1)]
+    seen.pair_loss(*pair)
+    assert sorted(asked) == [(0, 1), (0, 1), (1, 1), (1, 1)]
+
+
+def test_what_is_found_in_a_decision_is_forgotten_with_it():
+    made = []
+
+    def find():
+        made.append(len(made))
+        return made[-1]
+
+    assert [found_once("a", find), found_once("a", find)] == [0, 1]
+    with laws_of_one_decision():
+        assert [found_once("a", find), found_once("a", find), found_once("b", find)] == [2, 2, 3]
+        with laws_of_one_decision():
+            assert found_once("a", find) == 2
+        for number in range(100):
+            found_once(number, find)
+        assert found_once("a", find) > 3  # few are kept
+    assert found_once("a", find) == made[-1]
