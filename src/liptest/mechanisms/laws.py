@@ -351,6 +351,10 @@ class LawTable(ComparableLaws):
 
     def is_answered(self) -> bool:
         """Whether some law gives positive probability to an output that is not an exception."""
+        return self._is_answered
+
+    @cached_property
+    def _is_answered(self) -> bool:
         raised = [isinstance(output, Raised) for output in self.outputs]
         if not any(raised):
             return len(self.logs) > 0

@@ -83,9 +83,10 @@ class DistinctLaws:
 
     def laws(self) -> LawTable:
         """All distinct laws as one table."""
-        table = np.full((len(self._rows), len(self._outputs)), ZERO_LOG)
+        table = np.empty((len(self._rows), len(self._outputs)))
         for i, row in enumerate(self._rows):
             table[i, : len(row)] = row
+            table[i, len(row) :] = ZERO_LOG
         return LawTable(
             tuple(self._outputs),
             table,
@@ -171,7 +172,8 @@ def drop_repeated_laws(laws: LawTable) -> LawTable:
 def _distinct(keys: NDArray[np.uint64], logs: NDArray[np.float64]) -> tuple[Indices, Indices]:
     """Where each different row is first, and which of these each row is."""
     _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if not np.array_equal(logs[index][inverse], logs):
+    again = np.flatnonzero(index[inverse] != np.arange(len(keys)))
+    if not np.array_equal(logs[index[inverse[again]]], logs[again]):
         # A collision of hashes: keep every row rather than merge different laws.
         index = inverse = np.arange(len(keys))
     return index, inverse
