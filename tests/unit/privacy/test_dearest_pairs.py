@@ -24,13 +24,40 @@ NOISY = program(_SPARSE.format(noise="rng.laplace(0, 2.0)"))
 BARE = program(_SPARSE.format(noise="0"))
 LARGEST = program("return int(np.argmax(data + rng.laplace(0, 2.0, len(data))))")
 LARGEST_EXPONENTIAL = program("return int(np.argmax(data + rng.exponential(2.0, len(data))))")
+OF_NOISE = program(
+    """z = rng.laplace()
+if z > 1:
+    return 2
+return int(data[0] + rng.laplace() > z)"""
+)
+NESTED = program(
+    """z = data[0] + rng.laplace()
+if z > 1:
+    return 3 if z > 2 else 2
+return 0 if data[1] + rng.laplace() > z else 1"""
+)
+SHARED = program(
+    """t, told = rng.laplace(), []
+for a in data:
+    if a + rng.laplace() > t:
+        told.append(1)
+    elif t > 0:
+        told.append(2)
+    else:
+        told.append(0)
+return tuple(told)"""
+)
+WHOLE = program("return int(data[0] + rng.geometric(0.5) - rng.geometric(0.5) > 1)")
 GAUSSIAN = program("return bool(data[0] + rng.normal() > 0)")
 TOLD = program("return data[0] + rng.laplace()")
 COIN = program("return int(data[0] + rng.laplace() > 0) * int(rng.integers(2))")
 SUMMED = program("return int(data[0] + rng.laplace() > 0) + int(data[1] + rng.laplace() > 0)")
 
 
-@pytest.mark.parametrize("function", [NOISY, BARE, LARGEST, LARGEST_EXPONENTIAL])
+@pytest.mark.parametrize(
+    "function",
+    [NOISY, BARE, LARGEST, LARGEST_EXPONENTIAL, OF_NOISE, NESTED, SHARED, WHOLE, GAUSSIAN],
+)
 @pytest.mark.parametrize("answers", [(0, 0, 0), (2, -1, 0), (-3, 1, 1)])
 def test_probabilities_of_paths_are_those_of_outputs(function: Any, answers: Any) -> None:
     followed: Any = lt.mechanism(function).aligned_paths(lt.Answers(3), way="branches")
