@@ -214,11 +214,13 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
     if math.isinf(proved.epsilon):
         return None
     ends = np.array(list(islice(plain_pairs(domain), _PLAIN)))
+    exact = ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
     with suppress(LiptestError):
         exact = through_densities(checked, lambda seen: largest_over(seen, _block(seen, ends)))
-        top = proved.epsilon
-        return replace(exact, lower=min(exact.lower, top), value=min(exact.value, top), upper=top)
-    return ExactEpsilon(0.0, 0.0, proved.epsilon, None, 0, 0)
+    if by_path is not None and by_path.lower > exact.lower:
+        exact = by_path
+    top = proved.epsilon
+    return replace(exact, lower=min(exact.lower, top), value=min(exact.value, top), upper=top)
 
 
 def _by_path(checked: Mechanism, domain: Answers) -> ExactEpsilon | None:

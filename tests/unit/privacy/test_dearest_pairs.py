@@ -90,6 +90,14 @@ def test_ends_meet(function: Any, queries: int, relation: str, epsilon: float) -
     assert witness.verify(lt.mechanism(function))
 
 
+def test_ends_that_do_not_quite_meet_are_the_closest_ones() -> None:
+    flat = program("return int(np.argmax(data + rng.laplace(0, 2000.0, len(data))))")
+    found = lt.exact_epsilon(lt.mechanism(flat), lt.Answers(3))
+    assert not found.ends_meet  # answers below 2**31 are not far enough out
+    assert found.upper == pytest.approx(0.001, rel=1e-12)
+    assert 0.000999 < found.lower < found.upper
+
+
 def test_what_is_possible_on_one_side_only_is_found_at_once() -> None:
     found = lt.exact_epsilon(lt.mechanism(BARE), lt.Answers(3))
     assert found.lower == math.inf
