@@ -86,6 +86,16 @@ COVERED = {
         f"{PRIVACY}/test_workers.py",
         ENDS,
     ],
+    "privacy/exact.py": [
+        f"{PRIVACY}/test_exhaustive.py",
+        f"{PRIVACY}/test_remedies.py",
+        f"{PRIVACY}/test_same_law.py",
+        f"{PRIVACY}/test_correlated.py",
+        f"{PRIVACY}/test_privacy_verdicts.py",
+        f"{PRIVACY}/test_at_any_size.py",
+        f"{PRIVACY}/test_workers.py",
+        ENDS,
+    ],
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
     "privacy/domain_laws.py": [
         f"{PRIVACY}/test_distinct_laws.py",

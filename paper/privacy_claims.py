@@ -22,7 +22,7 @@ from liptest.mechanisms.catalogue import exact_randomised_response
 from liptest.mechanisms.declared import ExactForm
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import log
-from liptest.privacy.proof import exact_epsilon
+from liptest.privacy.exact import exact_epsilon
 from liptest.verdicts import Decision
 from paper.rows import ClaimRow, cube_law, is_plausible, scaled
 

@@ -11,7 +11,7 @@ from liptest.data.domains import Hypercube
 from liptest.data.product import ProductDistribution
 from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.declared import ExactForm
-from liptest.privacy.proof import exact_epsilon
+from liptest.privacy.exact import exact_epsilon
 from paper.rows import ClaimRow
 
 

@@ -51,12 +51,12 @@ if _TYPE_CHECKING:
     from liptest.privacy.check import check_privacy as check_privacy
     from liptest.privacy.claims import log as log
     from liptest.privacy.composition import compose as compose
+    from liptest.privacy.exact import exact_epsilon as exact_epsilon
+    from liptest.privacy.exact import exact_loss as exact_loss
     from liptest.privacy.exact_notions import exact_mu as exact_mu
     from liptest.privacy.exact_notions import exact_rho as exact_rho
     from liptest.privacy.exception_mass import exception_mass as exception_mass
     from liptest.privacy.profile import privacy_profile as privacy_profile
-    from liptest.privacy.proof import exact_epsilon as exact_epsilon
-    from liptest.privacy.proof import exact_loss as exact_loss
     from liptest.privacy.verdicts import PrivacyVerdict as PrivacyVerdict
     from liptest.statistics.sums import Count as Count
     from liptest.statistics.sums import Histogram as Histogram
@@ -104,7 +104,7 @@ _HOME = {
     "exception_mass": "privacy.exception_mass",
     "compose": "privacy.composition",
     "privacy_profile": "privacy.profile",
-    **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.proof"),
+    **dict.fromkeys(("exact_epsilon", "exact_loss"), "privacy.exact"),
     "PrivacyVerdict": "privacy.verdicts",
     **dict.fromkeys(("Count", "Histogram"), "statistics.sums"),
 }

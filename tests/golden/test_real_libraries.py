@@ -22,7 +22,7 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.laws import Raised
-from liptest.privacy.proof import exact_epsilon
+from liptest.privacy.exact import exact_epsilon
 from tests.golden.library_programs import PROGRAMS, histogram, quantile
 
 KNOWN: dict[str, Any] = json.loads(

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import MovesTogether
 from liptest.errors import InputError, check_count, shown, with_example
 
-# Answers that are shown are whole and below this.
-_MOST = 2**31
+#: Answers that are shown are whole and below this.
+MOST = 2**31
 Move = tuple[Fraction, ...]
 
 
@@ -57,7 +57,7 @@ class Answers(MovesTogether):
         relation: str | Sequence[Sequence[float]] = "all",
     ) -> None:
         count = check_count("m", m)
-        object.__setattr__(self, "sizes", (_MOST,) * count)
+        object.__setattr__(self, "sizes", (MOST,) * count)
         object.__setattr__(self, "sensitivity", _positive(sensitivity))
         moves = () if isinstance(relation, str) else _moves(relation, count, self.sensitivity)
         if isinstance(relation, str) and relation not in _WORDS:
@@ -101,7 +101,7 @@ class Answers(MovesTogether):
 
     @property
     def diameter(self) -> int:
-        return (_MOST - 1) * self.dimension
+        return (MOST - 1) * self.dimension
 
     @property
     def neighbouring_pairs(self) -> int:

@@ -19,6 +19,8 @@ import numpy as np
 
 from liptest.enumerate.drawing_helpers import only_draws
 from liptest.enumerate.pure_code import is_plain
+from liptest.enumerate.told_lists import ToldLists
+from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Terms
 from liptest.values.aligned import AlignedRun, AlignedValue
@@ -69,6 +71,8 @@ class Pasts:
         self.met: dict[Branches, Branches] = {}
         #: Whether runs have met that asked something of answers, which are exchanged.
         self.exchanges_answers = False
+        #: What the runs have put into their lists.
+        self.told = ToldLists()
         # A bit for each name, so that a set of thousands of them is one number.
         self._bits: dict[Any, int] = {}
         self._tree: MeetingTree | None = None
@@ -82,6 +86,7 @@ class Pasts:
         """Start a run."""
         self._tree, self._run = tree, run
         self._pass = self._last_head = 0
+        self.told.begin()
         run.notes_asked = None
 
     def enter(self, *, counts: bool) -> bool:
@@ -145,8 +150,11 @@ class Pasts:
         name = self._possible_name(v)
         return name if v in self._before or name in self.shared else None
 
-    def begin_pass(self, values: Values, filled: Values) -> None:
-        """Another pass begins; the run ends where one of the same past was followed."""
+    def begin_pass(self, values: Values, filled: Values, *, as_it_is: bool = False) -> None:
+        """Another pass begins; the run ends where one of the same past was followed.
+
+        ``as_it_is``: whether each output is the one list that the loop fills at its end.
+        """
         self._pass += 1
         self._put_away()
         assert self._tree is not None
@@ -160,9 +168,10 @@ class Pasts:
         key = self._entered, place, state, pasts, self._own_names, common
         self._last_head = self._pass
         is_at_end = tree.depth == len(tree.path)
+        branches = tuple([branch for _, branch in tree.path[: tree.depth]])
+        self.told.reach(key, filled() if as_it_is else None, branches)
         if key in self._known and not is_at_end:
             return  # a run that repeats the branches of one before
-        branches = tuple(branch for _, branch in tree.path[: tree.depth])
         first = self._known.setdefault(key, branches)
         if first != branches and is_at_end:
             self.met[branches] = first
@@ -199,8 +208,10 @@ class Pasts:
             named.append((name, factor))
         return tuple(named), self._run.known_of(terms)
 
-    def check_end(self, path: AlignedPath) -> None:
+    def check_end(self, path: AlignedPath, output: Output) -> None:
         """A run has ended: what was asked in a pass must not be told, or compared otherwise."""
+        assert self._tree is not None
+        self.told.end(output, tuple([branch for _, branch in self._tree.path]))
         if not self._last_head:
             return
         conditions = *self._run.more, *self._run.conditions_of_contests()
@@ -229,11 +240,13 @@ class Heads:
     filled: Values
     carried: Values
     pasts: Pasts | None = None
+    #: Whether each output is the list that is filled.
+    as_it_is: bool = False
 
     def begin(self) -> None:
         """A pass begins."""
         if self.pasts is not None:
-            self.pasts.begin_pass(self.carried, self.filled)
+            self.pasts.begin_pass(self.carried, self.filled, as_it_is=self.as_it_is)
 
 
 def heads_of(pasts: Pasts | None, fixed: Iterable[Any], lists: Heads, *, counts: bool) -> Heads:

@@ -601,9 +601,9 @@ class Folds:
         self.flips_found.add(line_in_words(*line))
         return Hit(np.int64(place), place)
 
-    def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
+    def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool, as_it_is: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""
-        heads, values = Heads(filled, carried), tuple[Any, ...]()
+        heads, values = Heads(filled, carried, as_it_is=as_it_is), tuple[Any, ...]()
         with suppress(NameError):  # the loop itself raises it, or does not get there
             values = fixed()
         pasts = next((tree.pasts for tree in map(_tree_of, values) if tree is not None), None)

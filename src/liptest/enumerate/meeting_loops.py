@@ -107,6 +107,7 @@ class MeetingLoop:
         self._counts = isinstance(node, ast.For)
         self.carried = sorted(one_pass.carries(later))
         self.filled = sorted(one_pass.filled)
+        self._as_it_is = _is_told_as_it_is(folding, one_pass.filled)
         read = names_loaded(node) & own
         #: What a pass reads, and no pass assigns, generators among them.
         self.fixed = sorted(read - one_pass.stored - one_pass.filled)
@@ -119,7 +120,8 @@ class MeetingLoop:
             lambda_node(None, tuple_node([name_node(one) for one in names]))
             for names in (self.fixed, self.filled, self.carried)
         )
-        call = call_of_folds("heads", fixed, filled, carried, ast.Constant(self._counts))
+        known = ast.Constant(self._counts), ast.Constant(self._as_it_is)
+        call = call_of_folds("heads", fixed, filled, carried, *known)
         begin = ast.Call(ast.Attribute(name_node(name), "begin", ast.Load()), [], [])
         first = ast.Assign([name_node(name, ast.Store())], call)
         made.body.insert(0, ast.copy_location(ast.Expr(begin), made.body[0]))
@@ -173,6 +175,24 @@ def _check_told_only(folding: Rewriting, node: ast.stmt, filled: Names) -> None:
     stored = sum(isinstance(part.ctx, ast.Store) for part in names)
     if stored != len(filled) or len(names) - stored != allowed:
         raise NotPure("what the loop fills is read")
+
+
+def _is_told_as_it_is(folding: Rewriting, filled: Names) -> bool:
+    """Whether a function that fills one list by ``append`` answers it, and never anything else."""
+    body = folding.source.body
+    parts = [part for statement in body for part in ast.walk(statement)]
+    stores = any(isinstance(part, ast.Assign) and _filling(part) for part in parts)
+    told = [_list_of(folding, part.value) for part in parts if isinstance(part, ast.Return)]
+    names = {one.id if isinstance(one, ast.Name) else "" for one in told}
+    return not stores and len(filled) == 1 and isinstance(body[-1], ast.Return) and names == filled
+
+
+def _list_of(folding: Rewriting, node: ast.expr | None) -> ast.expr | None:
+    """What ``tuple(node)`` and ``list(node)`` are made of, or the expression itself."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+        return node
+    is_copy = any(is_builtin(folding.source, node.func, kind) for kind in (tuple, list))
+    return node.args[0] if is_copy else node
 
 
 def _count_told(folding: Rewriting, node: ast.expr, filled: Names) -> int:

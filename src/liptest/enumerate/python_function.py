@@ -364,13 +364,13 @@ class PythonFunction(Mechanism):
         """Whether a loop of it that starts over draws noise."""
         return draws_noise_again(self)
 
-    def of_leaves(self, runs: int, rewrite: Any = None) -> PythonFunction:
+    def of_leaves(self, runs: int, rewrite: Any = None, **changes: Any) -> PythonFunction:
         """The same function, whose laws are of leaves with whole numbers, within so many runs.
 
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
-        changes: dict[str, Any] = {"outputs": None, "_tree": WholeTree, "_rewrite": rewrite}
-        return copied(self.afresh(), max_leaves=min(runs, self.max_leaves), **changes)
+        own = {"outputs": None, "_tree": WholeTree, "_rewrite": rewrite} | changes
+        return copied(self.afresh(), max_leaves=min(runs, self.max_leaves), **own)
 
     def aligned_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS

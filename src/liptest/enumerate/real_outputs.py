@@ -38,6 +38,7 @@ from liptest.mechanisms.laws import (
     as_fraction,
 )
 from liptest.mechanisms.likelihood_cells import PairCells
+from liptest.mechanisms.one_decision import of_one_decision
 from liptest.values.noise import ADVICE
 
 # A cell is about a quarter of the scale of the noise; what lies outside all cells weighs less.
@@ -361,8 +362,11 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         self, dataset: IntArray, neighbour: IntArray
     ) -> tuple[ContinuousLaw, ContinuousLaw]:
         """Both laws, enumerated anew."""
-        left, right = (ContinuousLaw(self.inner.fresh_law(side)) for side in (dataset, neighbour))
-        return left, right
+        return self._anew(dataset), self._anew(neighbour)
+
+    def _anew(self, dataset: IntArray) -> ContinuousLaw:
+        own = self.inner
+        return of_one_decision(own, dataset, lambda: ContinuousLaw(own.fresh_law(dataset)))
 
 
 def _telling(

@@ -45,6 +45,7 @@ from liptest.enumerate.run_watch import watched_for_progress
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.symbolic_datasets import Numbers, Records, data_of
 from liptest.enumerate.symbolic_paths import CurvedEnd, NoPaths, Pairs, PathEnd, SymbolicPaths
+from liptest.enumerate.told_lists import find_output_alone, is_plain_list
 from liptest.enumerate.user_rows import UserRows
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
@@ -227,8 +228,8 @@ def _followed(
         return NoPaths(_fault_in_words(program.name, error))
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())
-    has_met = pasts is not None and bool(pasts.met)
-    is_plain = not functions and not data.is_of_released
+    lists = pasts.told if pasts is not None and pasts.met else None
+    is_plain = lists is None and not functions and not data.is_of_released
     followed = SymbolicPaths(
         tuple(paths.values()),
         with_functions(data.differences(), functions),
@@ -238,10 +239,11 @@ def _followed(
         rules=rules,
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
-        output=None if has_met else _output_of(leaves),
-        moved=common_sums(leaf.moved for leaf in leaves) if is_plain and not has_met else None,
+        output=_output_of(leaves) if lists is None else None,
+        moved=common_sums(leaf.moved for leaf in leaves) if is_plain else None,
         rows=data if isinstance(data, UserRows) else None,
-        ends=() if has_met else tuple(leaves),
+        ends=tuple(leaves) if lists is None else (),
+        alone=partial(find_output_alone, leaves, lists),
         pairs_at=data.pairs_at,
     )
     if loops is not None:
@@ -364,7 +366,7 @@ def _explored(
                 raise_swallowed(before)
                 path = maker.path_of(tree, output)
                 if tree.pasts is not None:
-                    tree.pasts.check_end(path)
+                    tree.pasts.check_end(path, output)
                     if tree.pasts.is_stale:
                         break
                 choices, noises = tuple(tree.path), tuple(path_run.noises)
@@ -457,7 +459,7 @@ class PathMaker:
         """The path of the leaf that a tree is at."""
         run: AlignedRun = tree.noise
         places = dict(run.released)
-        for place in () if _is_plain(output) else forms_in(tree, output):
+        for place in () if is_plain_list(output) else forms_in(tree, output):
             if isinstance(place, Form) and place.terms:
                 places.setdefault(run.terms_of(place), place)
         forms = tuple(sorted(places.values(), key=lambda form: form.terms))
@@ -477,11 +479,6 @@ class PathMaker:
         winners = winners_of(run.contests, conditions, places, are_answers_alike=are_alike)
         # What is equal is mostly the same object.
         return tuple(map(id, run.noises)), tuple(map(id, conditions)), places, winners
-
-
-def _is_plain(output: Output) -> bool:
-    """Whether it has no number with noise in it, as is seen at once."""
-    return type(output) is tuple and {bool, int, str}.issuperset(map(type, output))
 
 
 @dataclass(frozen=True)

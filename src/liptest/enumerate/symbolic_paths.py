@@ -37,6 +37,10 @@ def _no_pairs(moves: tuple[Move, ...]) -> Pairs:
     return ()
 
 
+def _unseen(path: AlignedPath) -> None:
+    return None
+
+
 def _nowhere(factors: dict[int, Fraction], constant: Fraction) -> Pairs:
     return ()
 
@@ -92,6 +96,8 @@ class SymbolicPaths:
     rows: Any = None
     #: All runs, in the order of their choices; ``paths`` has equal ones once. None where some met.
     ends: tuple[PathEnd, ...] = ()
+    #: The output of a path that no other run has (``told_lists``); None where that is not seen.
+    alone: Callable[[AlignedPath], tuple[Output] | None] = _unseen
     #: Of the way "passes": what is asked where its loops are left.
     exits: tuple[AlignedPath, ...] = ()
     #: Whether passes leave its loops by their noise alone: whatever the data are, with the same

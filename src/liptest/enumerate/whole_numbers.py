@@ -13,10 +13,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 from numpy.typing import ArrayLike
 
 from liptest.balls import CERTIFIED_BITS, precision
@@ -40,16 +41,20 @@ from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import (
     MOST_LEAVES,
+    SeeingTree,
     Whole,
     WholeLeaf,
     WholePlace,
+    WholeSeen,
+    has_no_end,
     parts_of_whole,
 )
 from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm, with_example
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
 from liptest.mechanisms.likelihood_cells import PairCells
-from liptest.symbolic.elimination import exact_rates, normalised
+from liptest.mechanisms.one_decision import found_once, of_one_decision
+from liptest.symbolic.elimination import exact_rates
 from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
@@ -257,13 +262,17 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     try:
         if own is None and function.draws_noise_again():
             return None
+        if not _may_be_whole(function, rewrite, folds, dataset):
+            return None
+        probing = function.of_leaves(_FEW_RUNS, rewrite)
         with limited_work(PROBE_WORK):
-            probe = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
-        leaves = probe.outputs
+            probe = probing._known_laws(probing._argument(dataset)[None])[0]
         if not folds.loops_summed_up:
-            whole = function.of_leaves(MOST_LEAVES, own)
-            return WholeFunction(whole, function) if any(map(_has_no_end, leaves)) else None
-        if probe.unexplored and _goes_on(leaves):
+            # A law that is complete in few runs is the same in more.
+            kept = {} if probe.unexplored else {"_known": probing._known}
+            whole = function.of_leaves(MOST_LEAVES, own, **kept)
+            return WholeFunction(whole, function) if any(map(has_no_end, probe.outputs)) else None
+        if probe.unexplored and _goes_on(probe.outputs):
             return None
         over_all = WholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
         part = function.as_written(_SOME_RUNS, _SOME_CHOICES).fresh_law(dataset)
@@ -274,17 +283,27 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
     return over_all
 
 
+def _may_be_whole(function: Any, rewrite: Any, folds: Folds, dataset: IntArray) -> bool:
+    """Whether outputs of a few runs have such numbers, or loops were summed up: no law yet."""
+    try:
+        with limited_work(PROBE_WORK):
+            function.of_leaves(_FEW_RUNS, rewrite, _tree=SeeingTree).fresh_law(dataset)
+    except WholeSeen as seen:
+        return seen.is_seen or bool(folds.loops_summed_up)
+    return True
+
+
 def _goes_on(leaves: Sequence[WholeLeaf]) -> bool:
     """Whether runs that are not all known have nothing to follow, or draw more and more noise."""
     draws = {len(leaf.noises) for leaf in leaves}
-    return len(draws) > _MOST_PASSES or not any(map(_has_no_end, leaves))
+    return len(draws) > _MOST_PASSES or not any(map(has_no_end, leaves))
 
 
 def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw:
     """The law, which knows its formula where it has no end and one was found."""
     if not law.unexplored or law.formula:
         return law
-    try:
+    with suppress(LiptestError):
         seen = mechanism.over_all_numbers(dataset)
         if isinstance(seen, WholeFunction):
             whole_law = seen.whole_law(dataset)
@@ -295,24 +314,7 @@ def with_formula(mechanism: Any, law: OutputLaw, dataset: IntArray) -> OutputLaw
                 )
                 if any(way.numbers for way in ways):
                     law.formula = tuple(formula_lines(whole_law, rates))
-    except LiptestError:
-        pass
     return law
-
-
-def _has_no_end(leaf: WholeLeaf) -> bool:
-    """Whether it has whole numbers, and not only rounded ones between two known ends."""
-    for place in leaf.places:
-        terms = place.form.terms
-        if place.how == "exact" or not terms:
-            return True
-        form = normalised(terms, False)[0]
-        inside = [constraint for constraint in leaf.constraints if constraint.terms == form]
-        if all(constraint.low is None for constraint in inside) or all(
-            constraint.high is None for constraint in inside
-        ):
-            return True
-    return False
 
 
 def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
@@ -333,10 +335,6 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
 
 
-def _is_nothing(mass: Any) -> bool:
-    return bool(mass == 0)
-
-
 def noise_rates(left: WholeLaw, right: WholeLaw) -> ExactRates:
     """The rates of the noise of both laws."""
     noises: set[Noise] = left.noises | right.noises
@@ -348,14 +346,16 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
     for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
         count = len(list(_places(skeleton)))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if any(_is_nothing(mass) for mass in masses):
-            if not all(_is_nothing(mass) for mass in masses):
+        if any(mass == 0 for mass in masses):
+            if not all(mass == 0 for mass in masses):
                 yield _Compared(skeleton, arb(0), (), alone=True)
         elif count == 0:
             yield _Compared(skeleton, arb(masses[0] / masses[1]).log(), ())
         elif count == 1:
             sides = [law.number(rates, skeleton) for law in (left, right)]
-            yield _Compared(skeleton, arb(0), (number_extremes(*sides),))
+            key = left.key, right.key, skeleton, ctx.prec
+            extremes = found_once(key, partial(number_extremes, *sides))
+            yield _Compared(skeleton, arb(0), (extremes,))
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
             if any(len(side) > 1 for side in ways):
@@ -411,9 +411,9 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
     for skeleton in left.leaves:
         places = list(_places(skeleton))
         masses = [law.mass(rates, skeleton) for law in (left, right)]
-        if _is_nothing(masses[0]):
+        if masses[0] == 0:
             continue
-        if _is_nothing(masses[1]) or not places:
+        if masses[1] == 0 or not places:
             gap = arb(masses[0]) - factor * arb(masses[1])
             spans = [WholeSpan(place, None, None) for place in places]
             if not gap <= 0:
@@ -445,7 +445,7 @@ def _differing(
     moved = [
         place
         for place, pair in enumerate(zip(one.numbers, other.numbers, strict=True))
-        if not _are_alike(number_extremes(*pair))
+        if not number_extremes(*pair).are_one
     ]
     if len(moved) > 1:
         raise UnsupportedForm("several numbers of an output that differ")
@@ -457,10 +457,6 @@ def _differing(
             rest = rest if k == place else rest * number.total()
         sides.append(way.numbers[place].enlarged(rest))
     return place, (sides[0], sides[1])
-
-
-def _are_alike(found: QuotientExtremes) -> bool:
-    return bool(found.largest.value == 1 and found.smallest.value == 1)
 
 
 def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
@@ -589,7 +585,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def whole_law(self, dataset: IntArray) -> WholeLaw:
         """Its law on all whole numbers."""
-        return WholeLaw(self.inner.fresh_law(dataset))
+        return of_one_decision(self.inner, dataset, lambda: WholeLaw(self.inner.fresh_law(dataset)))
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""

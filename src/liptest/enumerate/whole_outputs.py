@@ -11,13 +11,17 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NoReturn
 
 from flint import arb
 
+from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import noisy_in, replaced_values
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.sums import LawSum
+from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output
+from liptest.symbolic.elimination import normalised
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.noise_run import NoiseRun, NoisyValue, WholeValue
@@ -88,6 +92,26 @@ class WholeTree(RestartingTree):
         return output
 
 
+class WholeSeen(MechanismError):
+    """Ends a walk that looks for whole numbers without an end, and says whether there are any."""
+
+    def __init__(self, name: str, *, is_seen: bool) -> None:
+        super().__init__(f"{name}: whether it answers whole numbers with noise is known")
+        self.is_seen = is_seen
+
+
+class SeeingTree(WholeTree):
+    """Looks at the outputs of some runs, weighs and repeats none, and ends with ``WholeSeen``."""
+
+    __slots__ = ()
+
+    def law(self, run: Callable[[], Output]) -> NoReturn:
+        """Raises ``WholeSeen``, or what the runs raise."""
+        self.sum = _SeeingSum(self)
+        ChoiceTree.law(self, run)
+        raise WholeSeen(self.name, is_seen=False)
+
+
 class _LeafSum(LawSum):
     """Every run is a leaf of its own."""
 
@@ -106,6 +130,18 @@ class _LeafSum(LawSum):
         leaf = _leaf(self._tree, run, output, weight, self._leaves)
         mass = arb(1) if run is None or not run.constraints else run.probability()
         self.with_balls().add(leaf, weight, mass)
+
+
+class _SeeingSum(_LeafSum):
+    """Gives up at the first leaf with whole numbers without an end."""
+
+    __slots__ = ()
+
+    def add_leaf(
+        self, run: NoiseRun | None, output: Output, numerator: int, denominator: int
+    ) -> None:
+        if has_no_end(_leaf(self._tree, run, output, Fraction(numerator, denominator), 0)):
+            self._tree.fail(WholeSeen(self._tree.name, is_seen=True))
 
 
 def _leaf(
@@ -145,3 +181,18 @@ def parts_of_whole(leaf: WholeLeaf) -> tuple[tuple[int, ...], Hashable]:
         rest = Fraction(place.form.constant) - whole
         rests.append((place.form.terms, rest, place.how, place.sign))
     return tuple(wholes), (tuple(rests), leaf.noises, leaf.constraints, leaf.weight)
+
+
+def has_no_end(leaf: WholeLeaf) -> bool:
+    """Whether a leaf has whole numbers, and not only rounded ones between two known ends."""
+    for place in leaf.places:
+        terms = place.form.terms
+        if place.how == "exact" or not terms:
+            return True
+        form = normalised(terms, False)[0]
+        inside = [constraint for constraint in leaf.constraints if constraint.terms == form]
+        if all(constraint.low is None for constraint in inside) or all(
+            constraint.high is None for constraint in inside
+        ):
+            return True
+    return False

@@ -133,8 +133,7 @@ def refutation_problems(verdict: PrivacyVerdict, mechanism: Mechanism, domain: D
             return [f"the witness's datasets are at distance {apart}, not {witness.distance}"]
         if not witness.verify(mechanism):
             return ["the witness does not break the claim on this mechanism"]
-        kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-        left, right = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
+        left, right = witness.arrays
         if witness.is_at_place:
             at_place = witness_at_place(mechanism, left, right, witness.claim)
             pair = witness.to_dict(), at_place.to_dict()

@@ -26,7 +26,7 @@ from liptest.gate.row_sums import RowAnswer, UserAnswer
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.request import never_answered
+from liptest.privacy.unanswered import never_answered
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise

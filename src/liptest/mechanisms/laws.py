@@ -36,6 +36,8 @@ _SMALLEST_NORMAL = math.log(2.0**-1022)
 _SMALLEST_POSITIVE = math.log(2.0**-1074) - 0.5
 # NumPy reduces short rows slowly: narrower tables are reduced along their long axis.
 _NARROW = 64
+# Numbers of each of two laws that are compared at once: they stay in a cache of the processor.
+_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,15 @@ class OutputLaw(Mapping[Output, float]):
         lower, upper = (bound.exp() for bound in self.log_bounds(output))
         return lower.union(upper)
 
+    def said_of(self, output: Output) -> Hashable:
+        """The same for outputs of which the law says the same; maybe not for all of these."""
+        position = self._position.get(output)
+        if position is None:
+            return None
+        if self.fractions is not None:
+            return id(self.fractions[position])
+        return self.log_probabilities[position], self.errors[position]
+
     def is_zero(self, output: Output) -> bool:
         """Whether the probability is certainly 0."""
         if output not in self._position:
@@ -311,11 +322,22 @@ class LawTable(ComparableLaws):
 
     def losses(self, left: Indices, right: Indices) -> FloatArray:
         """max_o |ln mu - ln mu'| of pairs of laws, (p,); infinite from INFINITE_LOSS on."""
-        gaps = np.take(self.logs, left, axis=0)
-        gaps -= np.take(self.logs, right, axis=0)
-        if gaps.shape[1] < _NARROW:
+        width = self.logs.shape[1]
+        if width < _NARROW:
+            gaps = np.take(self.logs, left, axis=0)
+            gaps -= np.take(self.logs, right, axis=0)
             return np.asarray(np.abs(gaps.T, order="C").max(axis=0, initial=0.0))
-        return np.asarray(np.abs(gaps, out=gaps).max(axis=1, initial=0.0))
+        losses, step = np.empty(len(left)), max(1, _AT_ONCE // width)
+        rows = np.empty((2, min(step, len(left)), width))
+        for start in range(0, len(left), step):
+            some = slice(start, start + step)
+            gaps, others = rows[:, : len(left[some])]
+            # Indices are known to be inside; "raise" would gather into another array first.
+            np.take(self.logs, left[some], axis=0, out=gaps, mode="clip")
+            np.take(self.logs, right[some], axis=0, out=others, mode="clip")
+            gaps -= others
+            np.abs(gaps, out=gaps).max(axis=1, initial=0.0, out=losses[some])
+        return losses
 
     def hockey_sticks(self, left: Indices, right: Indices, epsilon: float) -> FloatArray:
         """Larger of the two hockey-stick divergences at ``epsilon`` (theory 3); (p,)."""
@@ -342,6 +364,10 @@ class LawTable(ComparableLaws):
 
     def is_answered(self) -> bool:
         """Whether some law gives positive probability to an output that is not an exception."""
+        return self._is_answered
+
+    @cached_property
+    def _is_answered(self) -> bool:
         raised = [isinstance(output, Raised) for output in self.outputs]
         if not any(raised):
             return len(self.logs) > 0

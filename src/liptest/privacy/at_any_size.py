@@ -30,7 +30,8 @@ from liptest.privacy.refutation import (
     run_refutation,
     search_refutation,
 )
-from liptest.privacy.request import Task, never_answered, nothing, verdict_of
+from liptest.privacy.request import Task, nothing, verdict_of
+from liptest.privacy.unanswered import never_answered
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_REFUTATION,

@@ -31,8 +31,9 @@ from liptest.privacy.intervals import (
 )
 from liptest.privacy.methods import SamplingMethod, light, neighbourhoods
 from liptest.privacy.pair_roles import Floats, Geometry, Indices, Roles
-from liptest.privacy.request import Task, check_answered
+from liptest.privacy.request import Task
 from liptest.privacy.sampling_run import run_draws
+from liptest.privacy.unanswered import check_answered
 from liptest.runs.driver import Judgement, QueryBatch, RunOutcome
 
 #: Claims of a profile: they ascend by epsilon, differ in nothing else, and are fixed before the

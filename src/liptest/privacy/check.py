@@ -33,6 +33,7 @@ from liptest.mechanisms.base import (
     through_all_numbers,
     through_reads,
 )
+from liptest.mechanisms.one_decision import laws_of_one_decision
 from liptest.privacy.alignment import run_alignment
 from liptest.privacy.at_any_size import (
     decided_late,
@@ -46,7 +47,7 @@ from liptest.privacy.at_any_size import (
 from liptest.privacy.atest import run_atest
 from liptest.privacy.by_records import Unproved, prove_by_records
 from liptest.privacy.claims import ExactLog, require_epsilon
-from liptest.privacy.comparison import laws_of_one_decision
+from liptest.privacy.exact import try_in_worker
 from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.implemented import decided_without_law, with_floats
 from liptest.privacy.methods import (
@@ -57,7 +58,7 @@ from liptest.privacy.methods import (
     light,
     neighbourhoods,
 )
-from liptest.privacy.proof import run_exhaustive, try_in_worker
+from liptest.privacy.proof import run_exhaustive
 from liptest.privacy.request import Task, validated_request
 from liptest.privacy.sampled_tables import run_sampled_tables, speaks_of_tables
 from liptest.privacy.sampling_run import run_sampling

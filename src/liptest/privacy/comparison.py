@@ -8,9 +8,7 @@ until the answer is certain (theory 1.5).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -35,6 +33,7 @@ from liptest.mechanisms.laws import (
     exact_ball,
 )
 from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
+from liptest.mechanisms.one_decision import of_one_decision
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.runs.driver import QueryBatch
 
@@ -129,7 +128,7 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
     limit = claim.ball() * distance
     chosen, highest = Comparison(Answer.CLEAR), (0, 0.0, 0.0, 0.0)
     line = math.exp(min(claim.threshold * distance, _LARGEST_EXPONENT))
-    for output in _outputs(left, right):
+    for output in _outputs_apart(left, right):
         lower, upper = _loss_bounds(left, right, output)
         if upper <= limit:
             continue
@@ -233,7 +232,7 @@ def _exact_stick(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Fractio
 def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
     best = Comparison(Answer.CLEAR)
     highest = 0.0
-    for output in _outputs(left, right):
+    for output in _outputs_apart(left, right):
         lower, upper = rounded_ends(*_loss_bounds(left, right, output))
         highest = max(highest, upper)
         if lower > best.lower or not best.event:
@@ -245,6 +244,14 @@ def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
 
 def _outputs(left: OutputLaw, right: OutputLaw) -> list[Output]:
     return list(dict.fromkeys((*left.outputs, *right.outputs)))
+
+
+def _outputs_apart(left: OutputLaw, right: OutputLaw) -> list[Output]:
+    """The first of those that have the same probabilities as others on both sides."""
+    first: dict[Hashable, Output] = {}
+    for output in _outputs(left, right):
+        first.setdefault((left.said_of(output), right.said_of(output)), output)
+    return list(first.values())
 
 
 def _loss_bounds(left: OutputLaw, right: OutputLaw, output: Output) -> tuple[arb, arb]:
@@ -448,47 +455,12 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
 
     Within ``laws_of_one_decision`` once for a dataset.
     """
-    known = _decision.get() or {}
-    kept = known.get(_key(mechanism, dataset))
-    return _computed_anew(mechanism, dataset) if kept is None else kept[1]
+    return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset))
 
 
 def _computed_anew(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     """The law, kept for the rest of the decision."""
-    law, known = mechanism.fresh_law(dataset), _decision.get()
-    if known is not None:
-        while len(known) >= _KEPT:
-            known.pop(next(iter(known)))
-        known[_key(mechanism, dataset)] = mechanism, law
-    return law
-
-
-def _key(mechanism: Mechanism, dataset: IntArray) -> tuple[int, str, bytes]:
-    return id(mechanism), dataset.dtype.str, dataset.tobytes()
-
-
-@contextmanager
-def laws_of_one_decision() -> Iterator[None]:
-    """Within, a law is computed anew once: all that is said of a pair rests on the same two.
-
-    The check of a law that is known, a comparison, its witness, each point of a curve and what
-    would hold instead of a claim would compute them anew otherwise.
-    """
-    if _decision.get() is not None:
-        yield
-        return
-    token = _decision.set({})
-    try:
-        yield
-    finally:
-        _decision.reset(token)
-
-
-#: Laws of the decision that is under way, with the mechanism, whose id would be used again.
-_Laws = dict[tuple[int, str, bytes], tuple[Mechanism, OutputLaw]]
-_decision: ContextVar[_Laws | None] = ContextVar("_decision", default=None)
-# Those of both datasets, and of a pair between them.
-_KEPT = 4
+    return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset), anew=True)
 
 
 def check_same_law(
@@ -499,6 +471,8 @@ def check_same_law(
         return
     again = _computed_anew(mechanism, dataset)
     place = laws.distinct(np.array([position]))[0]
+    if _is_near(laws.outputs, laws.logs[place], again):
+        return
     earlier = dict(zip(laws.outputs, np.exp(np.maximum(laws.logs[place], -745.0)), strict=True))
     open_before, open_now = _unexplored_of(laws, int(place)), float(again.unexplored)
     if abs(open_before - open_now) <= _SAME_LAW:
@@ -511,6 +485,15 @@ def check_same_law(
         # What a budget of time left unexplored may lie on any output.
         if before > now + open_now + _SAME_LAW or now > before + open_before + _SAME_LAW:
             raise _changed(mechanism)
+
+
+def _is_near(outputs: tuple[Output, ...], logs: NDArray[np.float64], again: OutputLaw) -> bool:
+    """Whether a law has the same outputs in the same order, with the same probabilities."""
+    if again.outputs != outputs:
+        return False
+    before, now = (np.exp(np.maximum(each, -745.0)) for each in (logs, again.log_probabilities))
+    nearest = np.maximum(1e-6 * np.maximum(before, now), _SAME_LAW)
+    return bool(np.all(np.abs(before - now) <= nearest))
 
 
 def _unexplored_of(laws: LawTable, row: int) -> float:

@@ -34,17 +34,17 @@ from liptest.mechanisms.base import (
 from liptest.mechanisms.laws import LawTable
 from liptest.privacy.comparison import exact_law, loss_slack, rounded_ends, stick_error
 from liptest.privacy.composition import different_pairs, worst_curve
+from liptest.privacy.exact import visited_or_enclosed
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.likelihoods import Balls, LikelihoodPair
 from liptest.privacy.notions import RhoClaim, orders_between
 from liptest.privacy.plain_pairs import plain_pairs
 from liptest.privacy.profile_result import CurvePoint, PrivacyCurves
-from liptest.privacy.proof import visited_or_enclosed
 from liptest.privacy.renyi import BITS
-from liptest.privacy.request import check_answered
 from liptest.privacy.screening import largest_losses, screen_orders
 from liptest.privacy.shift_notions import SizeBounds, bounds_at_any_size
 from liptest.privacy.tradeoff import curve_corners
+from liptest.privacy.unanswered import check_answered
 
 Ends = tuple[float, float]
 Floats = NDArray[np.float64]

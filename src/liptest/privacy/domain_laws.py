@@ -12,7 +12,7 @@ import math
 from collections.abc import Generator, Hashable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ from liptest.mechanisms.declared import distinct_rows
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable, Output
 from liptest.mechanisms.neighbourhoods import covering_batches, uses_neighbours
 from liptest.privacy.comparison import ask_laws, check_same_law
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import has_processes, ordered_map
 from liptest.statistics.value_walks import suffix_start, values_by_block
 
 Indices = NDArray[np.int64]
@@ -38,6 +38,7 @@ _MEMORY = 1 << 30
 _ZERO_BITS = np.array([ZERO_LOG]).view(np.uint64)[0]
 
 _BLOCK = 1 << 12
+_EVERY = slice(None)
 # Pairs that are marked at once.
 _SLICE = 1 << 20
 
@@ -47,6 +48,7 @@ class DistinctLaws:
 
     def __init__(self) -> None:
         self._outputs: dict[Output, int] = {}
+        self._listed: tuple[Output, ...] = ()
         self._factors = np.zeros(0, dtype=np.uint64)
         self._rows: list[NDArray[np.float64]] = []
         self._errors: list[float] = []
@@ -81,9 +83,10 @@ class DistinctLaws:
 
     def laws(self) -> LawTable:
         """All distinct laws as one table."""
-        table = np.full((len(self._rows), len(self._outputs)), ZERO_LOG)
+        table = np.empty((len(self._rows), len(self._outputs)))
         for i, row in enumerate(self._rows):
             table[i, : len(row)] = row
+            table[i, len(row) :] = ZERO_LOG
         return LawTable(
             tuple(self._outputs),
             table,
@@ -93,12 +96,18 @@ class DistinctLaws:
             unexplored=np.array(self._unexplored),
         )
 
-    def _columns(self, outputs: tuple[Output, ...]) -> NDArray[np.int64]:
+    def _columns(self, outputs: tuple[Output, ...]) -> Any:
+        """Where these outputs are among all."""
+        if outputs == self._listed:
+            return _EVERY
         for output in outputs:
             self._outputs.setdefault(output, len(self._outputs))
+        self._listed = tuple(self._outputs)
         if len(self._factors) < len(self._outputs):
             self._factors = _factors(len(self._outputs))
-        return np.array([self._outputs[output] for output in outputs], dtype=np.int64)
+        if outputs == self._listed:
+            return _EVERY
+        return [self._outputs[output] for output in outputs]
 
     def _find(self, laws: LawTable, i: int, key: Hashable, columns: Any) -> int:
         number = self._exact_ids.get(key)
@@ -107,6 +116,8 @@ class DistinctLaws:
         return number
 
     def _row(self, laws: LawTable, i: int, columns: Any) -> NDArray[np.float64]:
+        if columns == _EVERY:
+            return np.array(laws.logs[i])
         row = np.full(len(self._outputs), ZERO_LOG)
         row[columns] = laws.logs[i]
         return row
@@ -161,7 +172,8 @@ def drop_repeated_laws(laws: LawTable) -> LawTable:
 def _distinct(keys: NDArray[np.uint64], logs: NDArray[np.float64]) -> tuple[Indices, Indices]:
     """Where each different row is first, and which of these each row is."""
     _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if not np.array_equal(logs[index][inverse], logs):
+    again = np.flatnonzero(index[inverse] != np.arange(len(keys)))
+    if not np.array_equal(logs[index[inverse[again]]], logs[again]):
         # A collision of hashes: keep every row rather than merge different laws.
         index = inverse = np.arange(len(keys))
     return index, inverse
@@ -174,8 +186,11 @@ def _factors(count: int) -> NDArray[np.uint64]:
 
 @cache
 def _drawn_factors(bits: int) -> NDArray[np.uint64]:
-    states = (np.random.SeedSequence(k).generate_state(1, np.uint64)[0] for k in range(1 << bits))
-    return np.fromiter(states, dtype=np.uint64) | np.uint64(1)
+    # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+    states = np.arange(1, (1 << bits) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        states = (states ^ (states >> np.uint64(shift))) * np.uint64(factor)
+    return (states ^ (states >> np.uint64(31))) | np.uint64(1)
 
 
 def _keys(logs: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -281,11 +296,14 @@ class DomainLaws:
 
     mechanism: Mechanism
     domain: Domain
+    #: Whether laws are sent from another process.
+    sends: bool = False
 
     def parts(self, executor: Executor | None) -> Generator[LawsAtPoints, None, None]:
-        """Each point once; the same parts on any workers."""
+        """Each point once; the same laws on any workers."""
         chunks = math.ceil(self.domain.size / self._chunk_points)
-        with closing(ordered_map(self, chunks, executor)) as results:
+        asked = replace(self, sends=has_processes(executor))
+        with closing(ordered_map(asked, chunks, executor)) as results:
             for chunk in results:
                 yield from chunk
 
@@ -296,7 +314,9 @@ class DomainLaws:
 
     def _laws(self, part: PointBatch) -> ComparableLaws:
         laws = ask_laws(self.mechanism, part, check=True)
-        return drop_repeated_laws(laws) if isinstance(laws, LawTable) else laws
+        if not self.sends or not isinstance(laws, LawTable):
+            return laws
+        return drop_repeated_laws(laws)
 
     @property
     def _chunk_points(self) -> int:

@@ -37,14 +37,13 @@ from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.comparison import rounded_ends
+from liptest.privacy.exact import ExactMeasure, visited_or_enclosed
 from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
 from liptest.privacy.judge import witness_of
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
 from liptest.privacy.plain_pairs import plain_pairs, record_pairs
-from liptest.privacy.proof import ExactMeasure, visited_or_enclosed
 from liptest.privacy.quantiles import normal_quantiles
 from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
-from liptest.privacy.request import check_answered
 from liptest.privacy.screening import (
     Measured,
     dominated_rho,
@@ -53,6 +52,7 @@ from liptest.privacy.screening import (
     screen_rho,
 )
 from liptest.privacy.shift_notions import align_notion
+from liptest.privacy.unanswered import check_answered
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.

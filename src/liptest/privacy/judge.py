@@ -20,6 +20,7 @@ from liptest.mechanisms.laws import (
     LawTable,
     Output,
 )
+from liptest.mechanisms.one_decision import laws_of_one_decision
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.privacy.comparison import (
     Answer,
@@ -27,7 +28,6 @@ from liptest.privacy.comparison import (
     ask_laws,
     certified_comparison,
     exact_law,
-    laws_of_one_decision,
     screen_batch,
     shown_loss,
 )

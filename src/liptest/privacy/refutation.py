@@ -19,8 +19,10 @@ from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
+from liptest.mechanisms.one_decision import laws_of_one_decision
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, laws_of_one_decision
+from liptest.privacy.comparison import Answer
+from liptest.privacy.exact import ExactEpsilon, largest_over
 from liptest.privacy.exhaustive import exhaustive_size, pair_blocks
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.lines_of_tables import Descent, lines_of
@@ -34,7 +36,6 @@ from liptest.privacy.plain_pairs import (
     small_domains,
 )
 from liptest.privacy.prices import Alignment
-from liptest.privacy.proof import ExactEpsilon, largest_over
 from liptest.privacy.request import Task, nothing, refuted, verdict_of, with_paper_cost
 from liptest.privacy.sentences import counted
 from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
@@ -217,6 +218,12 @@ class PrivacyWitness(Record):
         return tuple(i for i, (a, b) in pairs if a != b)
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Both datasets in the integer type of the test, on which arithmetic may depend."""
+        kind = np.min_scalar_type(-1 - max(map(abs, (*self.dataset, *self.neighbour))))
+        return np.array(self.dataset, dtype=kind), np.array(self.neighbour, dtype=kind)
+
+    @property
     def is_at_place(self) -> bool:
         """Whether the event is about one place of the output, that of the changed record."""
         return all(isinstance(output, AtPlace) for output in self.event) and bool(self.event)
@@ -231,9 +238,7 @@ class PrivacyWitness(Record):
     def verify(self, mechanism: Any) -> bool:
         """Ask the mechanism for both laws again; True when the claim is certainly broken."""
         checked = check_mechanism(mechanism)
-        # The integer type of the test, where the mechanism's arithmetic may depend on it.
-        kind = np.min_scalar_type(-1 - max(*self.dataset, *self.neighbour))
-        left, right = (np.array(side, dtype=kind) for side in (self.dataset, self.neighbour))
+        left, right = self.arrays
         if self.is_at_place:
             of_record = checked.of_one_record(left)
             if of_record is None or len(self.changed) != 1:

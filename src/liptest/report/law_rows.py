@@ -6,9 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from liptest.data.domains import IntArray
 from liptest.enumerate.density_curves import DensityCurves, density_curves
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.base import Mechanism
@@ -53,7 +50,7 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
     mechanism raises.
     """
     try:
-        left, right = map(mechanism.law, _sides(witness))
+        left, right = map(mechanism.law, witness.arrays)
     except ContinuousOutputs:
         return rows_in_two(witness)
     if not _is_that_of(witness, left, right):
@@ -65,19 +62,12 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
 
 def witness_densities(mechanism: Mechanism, witness: PrivacyWitness) -> DensityCurves | None:
     """Both densities of a witness whose outputs are real numbers; None for any other."""
-    sides = _sides(witness)
+    sides = witness.arrays
     try:
         mechanism.law(sides[0])
     except ContinuousOutputs:
         return density_curves(mechanism, *sides, witness.event)
     return None
-
-
-def _sides(witness: PrivacyWitness) -> tuple[IntArray, IntArray]:
-    # The integer type of the test, as in PrivacyWitness.verify.
-    kind = np.min_scalar_type(-1 - max(*witness.dataset, *witness.neighbour))
-    first, second = (np.array(side, dtype=kind) for side in (witness.dataset, witness.neighbour))
-    return first, second
 
 
 def rows_in_two(witness: PrivacyWitness) -> tuple[LawRow, LawRow]:

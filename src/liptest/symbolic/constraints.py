@@ -577,7 +577,7 @@ def _chosen(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
         return _whole(low, high, rng)
     width = exact(noise.parameter)
     # No round numbers: programs compare with these, and two of these, for equality.
-    part = exact(Fraction(int(rng.integers(3 << 30, 5 << 30)), 1 << 33))
+    part = fmpq(int(rng.integers(3 << 30, 5 << 30)), 1 << 33)
     if low is None and high is None:
         return (part - fmpq(1, 2)) * width
     if low is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,17 @@ class Noise:
         # Fractions hash slowly; what is equal has the same family and numerator.
         return hash((self.family, self.parameter.numerator))
 
-    @property
+    @cached_property
+    def near_parameter(self) -> float:
+        """The parameter as a float; OverflowError where none is near."""
+        return float(self.parameter)
+
+    @cached_property
     def is_discrete(self) -> bool:
         """Whether its values are whole numbers."""
         return self.family in DISCRETE
 
-    @property
+    @cached_property
     def is_smooth(self) -> bool:
         """Whether it is continuous and its density is not made of exponentials and powers."""
         return self.family in CONTINUOUS and self.family not in EXPONENTIAL
@@ -86,7 +92,7 @@ class Noise:
         """Whether x and -x have the same law."""
         return self.family in ("laplace", "normal", "logistic", "two-sided geometric")
 
-    @property
+    @cached_property
     def support(self) -> tuple[Fraction | None, Fraction | None]:
         """Lowest and highest value; None where there is none."""
         if self.family == "two-sided geometric" and self.parameter == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -198,15 +198,25 @@ class System:
     def point_inside(
         self, constraints: Iterable[Constraint], rng: np.random.Generator
     ) -> tuple[Fraction, ...]:
-        """Values of all variables, well inside all constraints; whole where noise is discrete.
+        """One of ``points_inside``."""
+        return self.points_inside(constraints)(rng)
+
+    def points_inside(
+        self, constraints: Iterable[Constraint]
+    ) -> Callable[[np.random.Generator], tuple[Fraction, ...]]:
+        """Draws values of all variables, well inside all constraints; whole of discrete noise.
 
         Raises SymbolicError where the constraints are impossible.
         """
         noises, parts, paired = self._parts(constraints)
         if parts is None:
             raise SymbolicError("constraints that cannot hold have no point inside")
-        point = point_of(noises, parts, rng)
-        return point if paired is None else paired.point(point)
+
+        def point(rng: np.random.Generator) -> tuple[Fraction, ...]:
+            inside = point_of(noises, parts, rng)
+            return inside if paired is None else paired.point(inside)
+
+        return point
 
     def _parts(
         self, constraints: Iterable[Constraint]

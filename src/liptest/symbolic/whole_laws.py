@@ -140,6 +140,11 @@ class QuotientExtremes:
     largest: Extreme
     smallest: Extreme
 
+    @property
+    def are_one(self) -> bool:
+        """Whether A and B are the same."""
+        return bool(self.largest.value == 1 and self.smallest.value == 1)
+
 
 class _Extremes:
     """What was seen of a quotient so far."""

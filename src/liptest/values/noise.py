@@ -528,7 +528,8 @@ def _size(run: NoiseRun, form: Form, number: Any) -> Any:
         size = abs(number(form.constant))
         for variable, factor in form.terms:
             noise = run.noises[variable]
-            reach = 1 if noise.family == "uniform" else _REACH * number(noise.parameter)
+            parameter = noise.near_parameter if number is float else noise.parameter
+            reach = 1 if noise.family == "uniform" else _REACH * parameter
             size += abs(number(factor)) * reach
     except OverflowError:
         return math.inf

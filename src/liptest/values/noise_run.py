@@ -83,7 +83,7 @@ class NoiseRun:
     """All noise of one run. ``NoiseRun.of(tree)`` is that of the run that is under way."""
 
     __slots__ = (
-        *("_asked", "_place", "_point", "constraints", "fixed", "known"),
+        *("_asked", "_inside", "_place", "_point", "constraints", "fixed", "known"),
         *("noises", "rounding", "symbolic"),
         "tree",
     )
@@ -109,6 +109,8 @@ class NoiseRun:
         #: File and line of the last question.
         self._place = ("", 0)
         self._point: tuple[Fraction, ...] | None = None
+        #: What draws points, with the constraints and the number of variables that it is for.
+        self._inside: tuple[Known, int, Callable[..., tuple[Fraction, ...]]] | None = None
 
     @classmethod
     def of(cls, tree: Branching) -> NoiseRun:
@@ -258,9 +260,17 @@ class NoiseRun:
         where = line_in_words(*place)
         self.tree.unsupported(f"{error}{f' ({where})' if where else ''}", _ADVICE)
 
+    def _point_inside(self, rng: np.random.Generator) -> tuple[Fraction, ...]:
+        """Values of all variables that agree with all that was chosen."""
+        known = self._inside
+        if known is None or known[0] is not self.constraints or known[1] != len(self.noises):
+            points = System(self.noises).points_inside(self.constraints)
+            known = self._inside = self.constraints, len(self.noises), points
+        return known[2](rng)
+
     def value_inside(self, form: Form) -> Fraction:
         """What a sum may be now, given all that was chosen; the same each time."""
-        point = System(self.noises).point_inside(self.constraints, _GENERATOR(_BITS(0)))
+        point = self._point_inside(_GENERATOR(_BITS(0)))
         return form.constant + sum((c * point[v] for v, c in form.terms), _ZERO)
 
     def check_possible(self) -> None:
@@ -292,7 +302,7 @@ class NoiseRun:
         """What a sum may be, the same point of all variables until it is forgotten."""
         if self._point is None:
             rng = _GENERATOR(_BITS(point_in(0, 1 << 62)))
-            self._point = tuple(System(self.noises).point_inside(self.constraints, rng))
+            self._point = self._point_inside(rng)
         return self.value_at_point(form)
 
 

@@ -12,8 +12,11 @@ from flint import arb
 
 import liptest as lt
 from liptest.balls import precision
+from liptest.data.points import PointBatch
 from liptest.enumerate.whole_numbers import WholeFunction
+from liptest.enumerate.whole_outputs import WholeTree
 from liptest.mechanisms.laws import OutputLaw
+from liptest.values.noise_run import NoiseRun
 
 SMALL = lt.Hypercube(3)
 LOW, HIGH = np.zeros(3, dtype=np.int64), np.array([1, 0, 0])
@@ -311,3 +314,33 @@ def test_counts_of_a_small_table_are_compared_over_all_numbers() -> None:
     found = lt.exact_epsilon(mechanism, table)
     assert found.upper == pytest.approx(2 * math.log(1 / 0.6))
     assert found.lower == pytest.approx(found.upper)
+
+
+def test_nothing_is_integrated_to_see_that_no_whole_numbers_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def above(data: Any, rng: Any) -> tuple[bool, ...]:
+        return tuple(bool(x + rng.laplace() > 0) for x in data)
+
+    monkeypatch.setattr(NoiseRun, "probability", None)
+    assert lt.mechanism(above).over_all_numbers(np.array([0, 1, 2])) is None
+
+
+def test_a_law_that_was_looked_at_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count(data: Any, rng: Any) -> int:
+        return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+    walked: list[Any] = []
+    law = WholeTree.law
+
+    def noted(tree: WholeTree, run: Any) -> Any:
+        walked.append(tree)
+        return law(tree, run)
+
+    monkeypatch.setattr(WholeTree, "law", noted)
+    seen: Any = lt.mechanism(count).over_all_numbers(np.array([0, 1]))
+    before = len(walked)
+    seen.laws(PointBatch(np.array([[0, 1]])))
+    assert len(walked) == before
+    seen.laws(PointBatch(np.array([[1, 1]])))
+    assert len(walked) == before + 1

@@ -15,7 +15,7 @@ from liptest.data.answers import Answers
 from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
-from liptest.privacy import at_any_size, proof, refutation
+from liptest.privacy import at_any_size, exact, refutation
 from liptest.privacy import check as checking
 from liptest.privacy.alignment import align, dearer_words
 from liptest.privacy.claims import Claim
@@ -392,9 +392,9 @@ def test_where_no_pair_can_be_compared_the_enclosure_is_what_is_proved(monkeypat
     def fails(*arguments: Any) -> Any:
         raise InputError("no", name="pairs")
 
-    monkeypatch.setattr(proof, "largest_over", fails)
-    found = proof._enclosure(noisy_count, PEOPLE)
-    assert found == proof.ExactEpsilon(0.0, 0.0, align(noisy_count, PEOPLE).epsilon, None, 0, 0)
+    monkeypatch.setattr(exact, "largest_over", fails)
+    found = exact._enclosure(noisy_count, PEOPLE)
+    assert found == exact.ExactEpsilon(0.0, 0.0, align(noisy_count, PEOPLE).epsilon, None, 0, 0)
     assert found.upper == pytest.approx(1.0)
 
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.mechanisms.laws import AtPlace
-from liptest.privacy import proof, refutation
+from liptest.privacy import exact, refutation
 from liptest.privacy.claims import Claim
+from liptest.privacy.exact import visited_or_enclosed
 from liptest.privacy.intervals import clean_quantile
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.proof import visited_or_enclosed
 from liptest.privacy.refutation import Refutation, _Search
 from liptest.privacy.screening import _chord
 from liptest.privacy.witnesses import find_distinguishing_event, loss_text
@@ -74,8 +74,8 @@ def test_a_small_domain_is_visited_and_not_enclosed() -> None:
 def test_code_is_left_to_workers_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = lt.mechanism(flipped)
     options: Any = {"enclose": never, "visit": lambda seen: "visited"}
-    monkeypatch.setattr(proof, "has_processes", lambda executor: True)
-    monkeypatch.setattr(proof, "try_in_worker", lambda mechanism, domain, executor: None)
+    monkeypatch.setattr(exact, "has_processes", lambda executor: True)
+    monkeypatch.setattr(exact, "try_in_worker", lambda mechanism, domain, executor: None)
     assert visited_or_enclosed(mechanism, lt.Hypercube(5000), None, **options) == "visited"
 
 

@@ -114,3 +114,14 @@ def test_colliding_hashes_merge_nothing(collide, monkeypatch):
     if not collide:
         assert np.array_equal(ids, again)
         assert len(distinct) == len(np.unique(logs, axis=0))
+
+
+@pytest.mark.parametrize("width", [1, 63, 64, 700])
+def test_losses_are_those_of_each_pair_alone(width):
+    rng = np.random.default_rng(width)
+    logs = np.log(rng.dirichlet(np.ones(width), 50))
+    table = LawTable(tuple(range(width)), logs, None, np.zeros(50), True)
+    left, right = rng.integers(0, 50, (2, 333))
+    alone = [np.abs(logs[a] - logs[b]).max() for a, b in zip(left, right, strict=True)]
+    assert table.losses(left, right).tolist() == alone
+    assert table.losses(left[:0], right[:0]).shape == (0,)

@@ -14,12 +14,12 @@ from flint import arb
 
 import liptest as lt
 from liptest.balls import precision
+from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import NonDeterministicError
 from liptest.evidence.check_witness import _told
 from liptest.mechanisms.laws import AtPlace, OutputLaw, Raised
-from liptest.privacy import comparison
+from liptest.privacy.exact import _enclosed
 from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.proof import _enclosed
 from liptest.privacy.renyi import OrderSearch
 from liptest.privacy.tradeoff import mu_of_corners
 from liptest.privacy.witnesses import ball_text, output_from_json, output_to_json
@@ -130,13 +130,14 @@ def test_orders_close_to_1_are_below_a_bound_only_with_their_curvature() -> None
 
 def test_the_worst_pair_is_computed_anew_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, ...]] = []
-    anew = comparison._computed_anew
+    anew = PythonFunction.fresh_law
 
-    def noted(mechanism: Any, dataset: Any) -> Any:
-        asked.append(tuple(dataset.tolist()))
+    def noted(mechanism: PythonFunction, dataset: Any) -> Any:
+        if mechanism is answer:  # and not what looks whether it answers whole numbers
+            asked.append(tuple(dataset.tolist()))
         return anew(mechanism, dataset)
 
-    monkeypatch.setattr(comparison, "_computed_anew", noted)
+    monkeypatch.setattr(PythonFunction, "fresh_law", noted)
 
     @lt.mechanism
     def answer(data: Any, rng: Any) -> int:

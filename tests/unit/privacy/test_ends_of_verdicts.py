@@ -15,7 +15,7 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, exact_ball
-from liptest.privacy import proof, refutation
+from liptest.privacy import exact, refutation
 from liptest.privacy.claims import Claim
 from liptest.privacy.exhaustive import PairBlock, ValueLaws, exhaustive_size, uncertain_pair
 from liptest.privacy.likelihoods import LikelihoodPair
@@ -39,7 +39,7 @@ def _block(rows: list[list[float]], errors: list[float]) -> PairBlock:
 @pytest.mark.parametrize("errors", [[1e-3, 1e-3, 1e-1], [1e-1, 1e-3, 1e-3]])
 def test_what_is_known_least_is_the_end_of_all(errors: list[float]) -> None:
     block = _block([[0.5, 0.5]] * 3, errors)
-    found = proof.largest_over(lt.catalogue.randomised_response(1, 1.0), [block])
+    found = exact.largest_over(lt.catalogue.randomised_response(1, 1.0), [block])
     assert found.upper == max(block.laws.screen_error(block.left, block.right))
 
 
@@ -50,7 +50,7 @@ def test_an_enclosure_compares_plain_pairs() -> None:
     def count(data: Any, rng: Any) -> float:
         return float(data.sum() + rng.laplace(0, 2.0))
 
-    found = proof._enclosure(lt.mechanism(count), lt.Hypercube(50))
+    found = exact._enclosure(lt.mechanism(count), lt.Hypercube(50))
     assert found is not None
     assert (found.value, found.upper) == (pytest.approx(0.5), pytest.approx(0.5))
     assert found.pairs > 0

@@ -15,7 +15,10 @@ from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import LawTable, OutputLaw
-from liptest.privacy.comparison import check_same_law
+from liptest.mechanisms.one_decision import found_once, laws_of_one_decision
+from liptest.privacy import comparison
+from liptest.privacy.claims import Claim
+from liptest.privacy.comparison import check_same_law, compare_laws, enclose_loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +140,66 @@ def test_one_decision_enumerates_each_law_once(monkeypatch):
         assert fresh.count((1,)) == 1
         assert verdict.witness.verify(flip)
         fresh.clear()
+
+
+@pytest.mark.parametrize("in_floats", [False, True])
+def test_what_laws_say_of_an_output_is_looked_at_once(monkeypatch, in_floats):
+    """Ties, outputs of one side only, and laws with a part that was not explored."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        left, right = (_random_law(rng, in_floats=in_floats) for _ in range(2))
+        claim = Claim(float(rng.choice([0.1, 0.7, 1.5])), 0.0)
+        few = enclose_loss(left, right), compare_laws(left, right, claim)
+        with monkeypatch.context() as one_by_one:
+            one_by_one.setattr(comparison, "_outputs_apart", comparison._outputs)
+            assert few == (enclose_loss(left, right), compare_laws(left, right, claim))
+
+
+def _random_law(rng, *, in_floats):
+    weights = rng.integers(1, 4, 8)
+    total = int(weights.sum()) + int(rng.integers(0, 2))
+    if in_floats:
+        return OutputLaw(range(8), np.log(weights / weights.sum()), rng.choice([0.0, 1e-9], 8))
+    masses = {k: Fraction(int(n), total) for k, n in enumerate(weights) if rng.random() < 0.9}
+    return OutputLaw.from_fractions(masses, unexplored=1 - sum(masses.values()))
+
+
+def test_laws_over_all_numbers_are_computed_anew_once_a_decision(monkeypatch):
+    asked = []
+    anew = PythonFunction.fresh_law
+
+    def noted(mechanism, dataset):
+        asked.append(tuple(dataset.tolist()))
+        return anew(mechanism, dataset)
+
+    def count(data, rng):
+        return int(data.sum() + rng.geometric(0.5) - rng.geometric(0.5))
+
+    pair = np.array([0, 1]), np.array([1, 1])
+    seen = lt.mechanism(count).over_all_numbers(pair[0])
+    monkeypatch.setattr(PythonFunction, "fresh_law", noted)
+    with laws_of_one_decision():
+        loss = str(seen.pair_loss(*pair))
+        assert str(seen.pair_loss(*pair)) == loss
+        seen.pair_witness(*pair, 0.1)
+    assert sorted(asked) == [(0, 1), (1, 1)]
+    seen.pair_loss(*pair)
+    assert sorted(asked) == [(0, 1), (0, 1), (1, 1), (1, 1)]
+
+
+def test_what_is_found_in_a_decision_is_forgotten_with_it():
+    made = []
+
+    def find():
+        made.append(len(made))
+        return made[-1]
+
+    assert [found_once("a", find), found_once("a", find)] == [0, 1]
+    with laws_of_one_decision():
+        assert [found_once("a", find), found_once("a", find), found_once("b", find)] == [2, 2, 3]
+        with laws_of_one_decision():
+            assert found_once("a", find) == 2
+        for number in range(100):
+            found_once(number, find)
+        assert found_once("a", find) > 3  # few are kept
+    assert found_once("a", find) == made[-1]

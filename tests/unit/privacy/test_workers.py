@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest.privacy import proof, search
+from liptest.privacy import exact, search
 from liptest.runs.workers import elsewhere, has_processes
 
 # A program of its own: the failure looked for would end the one that looks.
@@ -118,14 +118,14 @@ def test_an_interrupted_search_of_a_worker_leaves_the_verdict(
 
 def test_only_code_is_tried_by_a_worker_first(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[object] = []
-    monkeypatch.setattr(proof, "elsewhere", lambda job, executor: jobs.append(job))
+    monkeypatch.setattr(exact, "elsewhere", lambda job, executor: jobs.append(job))
     formula = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
     with ProcessPoolExecutor(1) as pool, ThreadPoolExecutor(1) as threads:
         for executor in (None, threads, pool):
-            proof.try_in_worker(formula, lt.Hypercube(3), executor)
+            exact.try_in_worker(formula, lt.Hypercube(3), executor)
         assert jobs == []
         for executor in (None, threads):
-            proof.try_in_worker(coin, lt.Hypercube(3), executor)
+            exact.try_in_worker(coin, lt.Hypercube(3), executor)
         assert jobs == []
-        proof.try_in_worker(coin, lt.Hypercube(3), pool)
+        exact.try_in_worker(coin, lt.Hypercube(3), pool)
     assert len(jobs) == 1
