@@ -296,7 +296,12 @@ def rates_of(noises: frozenset[Noise]) -> Rates:
 
 
 def ratio(noise: Noise) -> Fraction:
-    """By which probabilities of discrete noise fall."""
+    """By which probabilities of discrete noise fall.
+
+    Raises UnsupportedForm for rounded noise, of which only the price of a shift is known.
+    """
+    if noise.family not in ("geometric", "two-sided geometric"):
+        raise UnsupportedForm(f"{noise.family} noise has no law here")
     return noise.parameter if noise.family == "two-sided geometric" else 1 - noise.parameter
 
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from liptest.balls import precision
+from liptest.errors import SymbolicError
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.rounded_laws import mass_beyond
 
@@ -96,6 +97,8 @@ def probability_up_to(noise: Noise, end: Fraction) -> arb:
         if count < 0:
             return arb(parameter) ** -count / arb(1 + parameter)
         return 1 - arb(parameter) ** (count + 1) / arb(1 + parameter)
+    if noise.is_discrete:
+        raise SymbolicError(f"{noise.family} noise has no law here")
     if noise.family == "exponential" and end <= 0:
         return arb(0)
     return mass_beyond(noise.family, parameter, at, -1)

@@ -14,8 +14,12 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.outputs import canonical_output, raised
+from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.privacy.prices import align
+from liptest.symbolic.exact_draws import probability_up_to
+from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.symbolic.probability import System
 from liptest.symbolic.shifts import shift_cost
 from liptest.verdicts import Decision
 from tests.property.random_programs import without_repetition
@@ -370,3 +374,11 @@ def both_upwards(data: Any, rng: Any) -> Any:
 )
 def test_noise_that_is_used_beside_its_rounded_value_proves_nothing(program: Any) -> None:
     assert not align(lt.mechanism(program), GROUPS, Fraction(9), Fraction(0)).has_price
+
+
+def test_rounded_noise_of_a_path_has_no_law() -> None:
+    noise = Noise("rounded exponential", Fraction(1, 2))
+    with pytest.raises(UnsupportedForm, match="no law"):
+        System([noise]).probability([Form.variable(0).between(1, None)])
+    with pytest.raises(SymbolicError, match="no law"):
+        probability_up_to(noise, Fraction(1))
