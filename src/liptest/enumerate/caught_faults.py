@@ -31,6 +31,7 @@ class CaughtFaults:
     def __init__(self) -> None:
         self.fault: Fault | None = None
         self._is_on = False
+        self._outside = sys.exception()
 
     def __enter__(self) -> CaughtFaults:
         self._is_on = sys.gettrace() is None
@@ -59,7 +60,7 @@ class CaughtFaults:
             return
         if error.__traceback__ is None:
             error.__traceback__ = trace
-        self.fault = fault_in(error)
+        self.fault = fault_in(error, self._outside)
 
 
 def is_noting(trace: Any) -> bool:

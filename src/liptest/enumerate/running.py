@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
@@ -81,7 +82,7 @@ class Run:
             self._session.put_back()
         if self._session.touched:
             self._session.begin()
-        caught = self._new_caught()
+        caught, outside = self._new_caught(), sys.exception()
         try:
             with caught or nullcontext():
                 output = walked(self._function(self.data(), self._rng), self._name)
@@ -94,7 +95,7 @@ class Run:
             if self._session.has_read_clock:
                 self._session.look_at_clock()
             self._check_caught(caught)
-            fault = fault_in(error, exported=bool(self._rng._tree.exported))
+            fault = fault_in(error, outside, exported=bool(self._rng._tree.exported))
             if fault is not None:
                 self._rng._tree.fail(_not_followed(self._name, fault))
             if self.exception is None:

@@ -99,13 +99,16 @@ class Fault:
 STANDING_FOR_NUMBERS: set[str] = set()
 
 
-def fault_in(error: BaseException | None, *, exported: bool = False) -> Fault | None:
+def fault_in(
+    error: BaseException | None, outside: BaseException | None, *, exported: bool = False
+) -> Fault | None:
     """The fault of liptest in an exception, or in those that it was raised in place of.
 
-    ``exported`` is whether plain copies of random arrays were handed out, for reading only.
+    ``outside`` is what was handled when the program was called: Python adds it to what the program
+    raises. ``exported`` is whether plain copies of random arrays were handed out, for reading only.
     """
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
+    while error is not None and error is not outside and id(error) not in seen:
         seen.add(id(error))
         fault = _fault_of(error, exported)
         if fault is not None:

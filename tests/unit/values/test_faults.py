@@ -18,6 +18,7 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Raised
 from liptest.values import faults
 from liptest.values.faults import fault_in, raises_as_numpy
+from liptest.verdicts import Decision
 
 DATA = np.array([1, 0, 1])
 VALUES = Path(lt.__file__).parent / "values"
@@ -118,7 +119,7 @@ def test_a_dataset_that_notes_its_reads_may_fail() -> None:
 def test_exceptions_of_the_program_have_no_fault() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         print(1 / 0)
-    assert fault_in(caught.value) is None
+    assert fault_in(caught.value, None) is None
 
 
 @lt.mechanism(statistic=lt.Count())
@@ -268,3 +269,24 @@ def test_who_asks_for_an_attribute_that_is_missing_made_the_error() -> None:
     with pytest.raises(LiptestError, match="liptest itself raised AttributeError"):
         lt.output_law(ours, DATA)
     assert dict(lt.output_law(theirs, DATA)) == {Raised("AttributeError"): 1}
+
+
+def fails_at_times(data: Any, rng: Any) -> Any:
+    if rng.random() < 0.25:
+        raise ValueError("too few records")
+    return int(data.sum() > 1)
+
+
+def looks_into_a_number(data: Any, rng: Any) -> Any:
+    return list(rng.random())
+
+
+def test_what_is_handled_outside_is_not_a_fault_of_the_program() -> None:
+    domain = lt.Hypercube(3)
+    expected = lt.output_law(fails_at_times, [0, 1, 1])
+    try:
+        lt.check_privacy(looks_into_a_number, domain, epsilon=1.0)
+    except LiptestError:
+        assert lt.output_law(fails_at_times, [0, 1, 1]) == expected
+        verdict = lt.check_privacy(fails_at_times, domain, epsilon=1.0)
+    assert verdict.decision is Decision.NO
