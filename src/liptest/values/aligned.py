@@ -550,7 +550,7 @@ class ReleasedValue(NoisyData):
         self._at_point: tuple[Any, Fraction] | None = None
         self._finite = is_finite
         self.choices = choices
-        self.node = run.number_node()
+        self.node = run.node_of(self)
 
     def concretise(self, use: str) -> Any:
         if use == "the output":
@@ -644,7 +644,7 @@ class ReleasedValue(NoisyData):
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
-        function = lambda value: kind(own(value, decimals))  # noqa: E731
+        function = partial(_rounded_to, own, kind, decimals)
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def is_integer(self) -> bool:
@@ -679,6 +679,10 @@ def _has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any
         return False
     drawn = [cell.choices if type(cell) is ReleasedValue else 0 for cell in array.cells]
     return min(drawn) > 0 and max(drawn) <= minlength
+
+
+def _rounded_to(own: Any, kind: Any, decimals: int, value: Any) -> Any:
+    return kind(own(value, decimals))
 
 
 def _known(value: Any, use: str) -> Any:
