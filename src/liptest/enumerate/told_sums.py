@@ -1,8 +1,8 @@
 """What a program makes of whole sums of its data plus whole noise, once it looks at them.
 
 In a ``ToldRun`` noise is a constant of the run, and a sum of answers plus such a constant is told
-as soon as anything but sums is made of it. What follows is described with the sum in the place of its
-parts. Where the description is the same whatever the constant was, the rest of the program is
+as soon as anything but sums is made of it. What follows is described with the sum in the place of
+its parts. Where the description is the same whatever the constant was, the rest of the program is
 post-processing of the sum (docs/theory/loops.md, L4).
 """
 
@@ -47,7 +47,7 @@ class ToldSum:
 
 
 @dataclass(frozen=True)
-class Made:
+class FromTold:
     """A function of what was told, the same for the same ``key``."""
 
     key: Any
@@ -72,15 +72,15 @@ class Plain(NamedTuple):
         return self.value
 
 
-def _value(part: ToldSum | Made | Plain, sums: list[Fraction]) -> Any:
+def _value(part: ToldSum | FromTold | Plain, sums: list[Fraction]) -> Any:
     return part.at(sums)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ToldQuestion:
     """A question about what was told, with the way that was taken."""
 
-    subject: ToldSum | Made
+    subject: ToldSum | FromTold
     #: ``AtLeast``, or ``Equality`` with three ways.
     strictly: bool | None
     bound: Fraction
@@ -94,11 +94,11 @@ class Asked:
         return self.way == int(not (gap > 0 if self.strictly else gap >= 0))
 
 
-class Shape(NamedTuple):
+class ToldPath(NamedTuple):
     """What a path asks, and what it answers, with the sums in the place of their parts."""
 
     places: tuple[Place, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[ToldQuestion, ...]
     skeleton: Output
 
     def output(self, sums: list[Fraction]) -> Output:
@@ -120,7 +120,7 @@ class ToldRun(AlignedRun):
         #: Constants of the sums that were told, by their terms, in their order.
         self.offsets: dict[Terms, Rational] = {}
         #: What was asked about, by its node.
-        self.told: dict[Any, ToldSum | Made] = {}
+        self.told: dict[Any, ToldSum | FromTold] = {}
 
     def has_noise(self, form: Form) -> bool:
         """Whether it is a sum of data: its noise is in its constant."""
@@ -164,12 +164,14 @@ class ToldRun(AlignedRun):
         key = _key_of(value.function)
         if key is None:
             return self._refuse("a function of a noisy number that has no name")
-        return Made((key, value.kind), tuple(map(self._described, value.arguments)), value.function)
+        return FromTold(
+            (key, value.kind), tuple(map(self._described, value.arguments)), value.function
+        )
 
     def _refuse(self, what: str) -> Any:
         self.tree.unsupported(what, _ADVICE)
 
-    def shape(self, tree: ChoiceTree, output: Output) -> tuple[Shape, tuple[Fraction, ...]]:
+    def shape(self, tree: ChoiceTree, output: Output) -> tuple[ToldPath, tuple[Fraction, ...]]:
         """What the run that a tree is at has asked and answers, and the constants of its sums."""
         if self.contests or self.missing or self.rounding or self.coins or self.orders or self.more:
             self._refuse("a comparison of data")
@@ -180,7 +182,7 @@ class ToldRun(AlignedRun):
         ]
         skeleton = replaced(output, self._in_output)
         places = tuple(map(self._answers_of, self.offsets))
-        return Shape(places, tuple(asked), skeleton), tuple(map(Fraction, self.offsets.values()))
+        return ToldPath(places, tuple(asked), skeleton), tuple(map(Fraction, self.offsets.values()))
 
     def _in_output(self, one: Any) -> Any:
         if isinstance(one, Form):
@@ -189,7 +191,7 @@ class ToldRun(AlignedRun):
             return self._described(one.value)
         return self._refuse("an output that is more than a sum")
 
-    def _question(self, asked: Any, way: int) -> Asked:
+    def _question(self, asked: Any, way: int) -> ToldQuestion:
         if type(asked) not in (AtLeast, Equality):
             return self._refuse("a comparison of several noisy numbers")  # type: ignore[no-any-return]
         bound, terms = Fraction(asked.bound), asked.terms
@@ -199,13 +201,13 @@ class ToldRun(AlignedRun):
             bound += offset
         else:
             subject = terms
-        return Asked(subject, asked.strictly if type(asked) is AtLeast else None, bound, way)
+        return ToldQuestion(subject, asked.strictly if type(asked) is AtLeast else None, bound, way)
 
     def _answers_of(self, terms: Terms) -> Place:
         return tuple(sorted((self.noises[v].number, Fraction(by)) for v, by in terms))
 
 
-def told_end(tree: Any, output: Output) -> tuple[Any, Shape, tuple[Fraction, ...]]:
+def told_end(tree: Any, output: Output) -> tuple[Any, ToldPath, tuple[Fraction, ...]]:
     """The random choices of a run, what it told, and the constants of its sums."""
     run: ToldRun = tree.noise
     drawn = tuple(way for branches, way in tree.path if type(branches) is not Alternative)
@@ -216,12 +218,12 @@ class ToldLaw:
     """The law of the constants of sums that were told, of runs that then go on alike."""
 
     def __init__(self) -> None:
-        self.shapes: set[Shape] = set()
+        self.shapes: set[ToldPath] = set()
         # By their random choices: constants, weight, and the shapes that were seen.
-        self._runs: dict[Any, tuple[tuple[Fraction, ...], Fraction, set[Shape]] | None] = {}
+        self._runs: dict[Any, tuple[tuple[Fraction, ...], Fraction, set[ToldPath]] | None] = {}
 
-    def add(self, end: tuple[Any, Shape, tuple[Fraction, ...]], weight: Fraction) -> None:
-        """One run with its weight, of which the questions about what was told are no part."""
+    def add(self, end: tuple[Any, ToldPath, tuple[Fraction, ...]], weight: Fraction) -> None:
+        """One run with its weight, without the questions about what was told."""
         drawn, shape, constants = end
         self.shapes.add(shape)
         known = self._runs.setdefault(drawn, (constants, weight, set()))
@@ -262,12 +264,12 @@ def _key_of(function: Any) -> Any:
     return function if isinstance(function, (np.ufunc, type, BuiltinFunctionType)) else None
 
 
-def are_all_ways(shapes: Iterable[Shape]) -> bool:
+def are_all_ways(shapes: Iterable[ToldPath]) -> bool:
     """Whether exactly one of some paths is taken, whatever the sums are."""
     return _are_all_ways([shape.asked for shape in shapes], 0)
 
 
-def _are_all_ways(paths: list[tuple[Asked, ...]], depth: int) -> bool:
+def _are_all_ways(paths: list[tuple[ToldQuestion, ...]], depth: int) -> bool:
     if len(paths) == 1 and len(paths[0]) == depth:
         return True
     if any(len(path) == depth for path in paths):
@@ -281,7 +283,7 @@ def _are_all_ways(paths: list[tuple[Asked, ...]], depth: int) -> bool:
 
 
 def _filled(skeleton: Any, sums: list[Fraction]) -> Any:
-    if isinstance(skeleton, (ToldSum, Made)):
+    if isinstance(skeleton, (ToldSum, FromTold)):
         return skeleton.at(sums)
     entries = entries_of(skeleton)
     if entries is None:

@@ -40,6 +40,7 @@ from liptest.values.free_functions import (
     OF_KNOWN,
     TOTAL,
     SharedCall,
+    to_decimals,
     to_whole,
 )
 from liptest.values.functions_of_answers import (
@@ -644,7 +645,7 @@ class ReleasedValue(NoisyData):
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
-        function = partial(_rounded_to, own, kind, decimals)
+        function = partial(to_decimals, own, kind, decimals)
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def is_integer(self) -> bool:
@@ -679,10 +680,6 @@ def _has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any
         return False
     drawn = [cell.choices if type(cell) is ReleasedValue else 0 for cell in array.cells]
     return min(drawn) > 0 and max(drawn) <= minlength
-
-
-def _rounded_to(own: Any, kind: Any, decimals: int, value: Any) -> Any:
-    return kind(own(value, decimals))
 
 
 def _known(value: Any, use: str) -> Any:

@@ -31,6 +31,11 @@ def to_whole(how: str, kind: Any, value: Any) -> Any:
     return kind(getattr(np, how)(value))
 
 
+def to_decimals(own: Any, kind: Any, decimals: int, value: Any) -> Any:
+    """A known number, rounded to decimals by a function of its own."""
+    return kind(own(value, decimals))
+
+
 class SharedCall:
     """A function of NumPy of an array of known numbers, with all its entries."""
 
