@@ -20,6 +20,7 @@ import numpy as np
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.noise_outputs import entries_of, replaced, with_entries
 from liptest.mechanisms.laws import Output
+from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form, Rational, Terms
 from liptest.values.aligned import AlignedRun, AlignedValue, ReleasedNumber, ReleasedValue
 from liptest.values.decisions import Alternative, AtLeast, BoundQuestion, Equality, normal_form
@@ -139,7 +140,7 @@ class ToldRun(AlignedRun):
 
     def sum_of(self, form: Form, kind: Any = int) -> ToldSum:
         """A sum as it was told, or is told now."""
-        if not self.is_whole(form) or self.has_functions(form):
+        if not self.is_whole(form) or not self._is_of_sums(form):
             self.tree.unsupported("a sum that is not a whole number", "round it")
         terms, first = normal_form(form)
         constant = Fraction(form.constant) / first
@@ -147,9 +148,10 @@ class ToldRun(AlignedRun):
         place = list(self.offsets).index(terms)
         return ToldSum(place, Fraction(first), first * offset, kind)
 
-    def has_functions(self, form: Form) -> bool:
-        """Whether something other than a sum is made of data before."""
-        return any(self.noises[variable].function is not None for variable, _ in form.terms)
+    def _is_of_sums(self, form: Form) -> bool:
+        """Whether nothing but sums of the data are in it."""
+        parts = [self.noises[variable] for variable, _ in form.terms]
+        return all(type(part) is Answer and part.function is None for part in parts)
 
     def _described(self, value: Any) -> Any:
         """A number as it follows from what was told."""

@@ -144,10 +144,26 @@ def rounds_parts(data: Any, rng: Any) -> float:
     return float(np.floor(data.sum() / 3 + steps(rng) / 3))
 
 
+def draws_known_noise(data: Any, rng: Any) -> int:
+    return int(np.abs(data.sum()) + rng.geometric(0.5) - rng.geometric(0.5))
+
+
+def draws_real_noise(data: Any, rng: Any) -> int:
+    return max(0, round(data.sum() + rng.laplace()))
+
+
 @pytest.mark.parametrize(
     "function",
     [
-        *(tells_noise, tells_one_noise, leaks_at_one_noise, tells_noise_later, adds_noise_twice),
+        *(
+            draws_known_noise,
+            draws_real_noise,
+            tells_noise,
+            tells_one_noise,
+            leaks_at_one_noise,
+            tells_noise_later,
+            adds_noise_twice,
+        ),
         *(tells_two_sums, has_noise_of_equal_masses, asks_otherwise, rounds_parts),
     ],
 )
