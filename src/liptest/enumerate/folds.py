@@ -15,7 +15,7 @@ import math
 import operator
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from types import FunctionType
@@ -28,6 +28,7 @@ from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
+from liptest.enumerate.exp_coins import ExpCoins
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
 from liptest.enumerate.outside_names import OutsideNames
@@ -40,11 +41,12 @@ from liptest.enumerate.pure_code import (
 )
 from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
 from liptest.enumerate.record_loops import Loop, refuse_pass
+from liptest.enumerate.sub_samplers import tree_of
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
-from liptest.values.flips import Hit, PlaceByFlips, is_of_scores
+from liptest.values.flips import Hit, PlaceByFlips, Tried, is_of_scores
 from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
@@ -148,6 +150,7 @@ class Folds:
         self.place_by_flips = flips
         self.moves_returns = moves_returns
         self.flips_found: set[str] = set()
+        self._exp_coins = ExpCoins()
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -576,6 +579,21 @@ class Folds:
         rng.shuffle(order)
         return order
 
+    def popped(self, rng: Any, count: Any, how: str) -> Iterator[Any]:
+        """Places that are taken out of a list of the numbers below a count; "!" for ever."""
+        left = [*range(count)]
+        way, is_endless = how.rstrip("!"), how.endswith("!")
+        while left or is_endless:
+            if way == "unit":
+                item = left[int(rng.random() * len(left))]
+            elif way == "integers":
+                item = left[rng.integers(len(left))]
+            else:
+                item = rng.choice(left)
+                item = int(item) if way == "choice int" else item
+            left.remove(item)
+            yield item
+
     def flips(
         self,
         rng: Any,
@@ -584,16 +602,29 @@ class Folds:
         known: Callable[[], tuple[Any, ...]],
         is_order: bool,
         line: tuple[str, int],
+        how: str = "",
+        coin: Callable[[], Any] | None = None,
+        generator: int = 0,
     ) -> Hit | None:
-        """The place that a loop tries with success; None where it is to be run."""
-        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else None
+        """The place that a loop tries with success; None where it is to be run.
+
+        ``coin`` gives the function whose coin has the chance exp of minus the weight, if one does.
+        """
+        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else tree_of((rng,))
         if tree is None or self.place_by_flips is None:
             return None
         try:
             number = count()
             if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
                 return None
-            place = self.place_by_flips(tree, int(number), weight, is_order=is_order)
+            thrown = None
+            if coin is not None:
+                thrown = self._exp_coins.coin_of(coin(), rng, generator)
+                if thrown is None:
+                    return None
+            chances = weight if thrown is None else lambda item: np.exp(-weight(item))
+            tries = Tried(is_order, how.rstrip("!").removesuffix(" int"), thrown)
+            place = self.place_by_flips(tree, int(number), chances, tries)
         except Exception:  # the loop itself raises it, or does not get there
             return None
         if place is None:

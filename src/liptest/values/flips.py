@@ -34,11 +34,27 @@ _UNITS = 1 << 60
 _ONE = Fraction(1)
 
 
+class FallingCoin(Protocol):
+    """A function that throws a coin."""
+
+    def draws(self, chance: float, *, falls: bool, rng: np.random.Generator) -> list[float]:
+        """Numbers of ``random()`` with which a coin of this chance falls so."""
+        ...
+
+
+class Tried(NamedTuple):
+    """How places are tried: each once, how one is taken out of a list, and by which coin."""
+
+    is_order: bool
+    how: str = ""
+    coin: FallingCoin | None = None
+
+
 class PlaceByFlips(Protocol):
     """The place that is kept of some, by the weights that are their chances; None: to be run."""
 
     def __call__(
-        self, tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+        self, tree: Any, count: int, weight_of: Callable[[Any], Any], tried: Tried
     ) -> int | None:
         """Of so many places."""
         ...
@@ -63,25 +79,39 @@ class Tries:
     """
 
     def __init__(
-        self, weights: NDArray[np.float64], place: int, rng: np.random.Generator, *, is_order: bool
+        self, weights: NDArray[np.float64], place: int, rng: np.random.Generator, *, tried: Tried
     ) -> None:
         count = len(weights)
+        #: What ``random()`` gives.
+        self.coins: list[float] = []
         unsure = [k for k in range(count) if _above(weights[k]) < 1]
-        if is_order:
+        #: What the program as it is written chooses from, and what it takes.
+        self.choices: list[tuple[int, int]] = []
+        if tried.is_order:
             others = [k for k in rng.permutation(count).tolist() if k != place]
             missed = [k for k in others if k in unsure and rng.random() < _MISSED]
             left = list(range(count))
             rest = [k for k in others if k not in missed]
-            #: What the program as it is written chooses from, and what it takes.
-            self.choices: list[tuple[int, int]] = []
-            for k in (*missed, place, *rest)[:-1]:
+            for k in () if tried.how else (*missed, place, *rest)[:-1]:
                 self.choices.append((len(left), left.index(k)))
                 left.remove(k)
         else:
             several = rng.integers(0, len(unsure), size=_AGAIN) if unsure else ()
             missed = [unsure[k] for k in several]
             self.choices = [(count, k) for k in (*missed, place)]
-        self.coins = [*(_above(weights[k]) for k in missed), _below(weights[place])]
+        for number, k in enumerate((*missed, place)):
+            falls = number == len(missed)
+            if tried.how:
+                size, at = len(left), left.index(k)
+                if tried.how == "unit":
+                    self.coins.append((at + 0.5) / size)
+                elif size > 1:
+                    self.choices.append((size, at))
+                left.remove(k)
+            if tried.coin is not None:
+                self.coins += tried.coin.draws(weights[k], falls=falls, rng=rng)
+            else:
+                self.coins.append(_below(weights[k]) if falls else _above(weights[k]))
 
     def as_drawn(self) -> Tries:
         """What stays of it."""
@@ -103,10 +133,11 @@ def _below(chance: float) -> float:
 
 
 def place_by_scores(
-    tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+    tree: Any, count: int, weight_of: Callable[[Any], Any], tried: Tried
 ) -> int | None:
     """The first place with a hit; None where the weights are not those of symbolic scores."""
-    weights = _weights(count, weight_of, is_order=is_order)
+    weights = _weights(count, weight_of, tried)
+    is_order = tried.is_order
     if not weights or not all(type(weight) is Weight for weight in weights):
         return None
     if not _are_chances(weights):
@@ -114,28 +145,31 @@ def place_by_scores(
     run = weights[0].run
     scores = tuple(weight.form for weight in weights)
     noise = Noise("exponential" if is_order else "gumbel", _ONE)
-    place = choose_contest(run, scores, noise, partial(Tries, is_order=is_order))
+    place = choose_contest(run, scores, noise, partial(Tries, tried=tried))
     run.rounding += len(scores) * _ROUNDING
     return place
 
 
 def place_by_floats(
-    tree: Any, count: int, weight_of: Callable[[Any], Any], *, is_order: bool
+    tree: Any, count: int, weight_of: Callable[[Any], Any], tried: Tried
 ) -> int | None:
     """The first place with a hit, by its law; None where the weights are not plain chances."""
-    weights = np.array(_weights(count, weight_of, is_order=is_order))
+    weights = np.array(_weights(count, weight_of, tried))
     if weights.dtype != np.float64 or not len(weights):
         return None
     if weights.max() != 1 or weights.min() < 0:
         return None
-    shares = shares_of_flips(weights) if is_order else shares_of_tries(weights)
+    shares = shares_of_flips(weights) if tried.is_order else shares_of_tries(weights)
     return int(tree.choose(tuple(int(share * _UNITS) for share in shares)))
 
 
-def _weights(count: int, weight_of: Callable[[Any], Any], *, is_order: bool) -> list[Any]:
+def _weights(count: int, weight_of: Callable[[Any], Any], tried: Tried) -> list[Any]:
     """Of each place, which is tried as NumPy gives it, or Python."""
     few = range(count) if 1 < count <= _MOST else ()
-    return [weight_of(np.int64(place) if is_order else place) for place in few]
+    return [
+        weight_of(np.int64(place) if tried.is_order and tried.how in ("", "choice") else place)
+        for place in few
+    ]
 
 
 def _are_chances(weights: list[Weight]) -> bool:
