@@ -19,12 +19,11 @@ import numpy as np
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.pure_code import original_of
 from liptest.enumerate.replaceable_names import names_in
-from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.mechanisms.laws import as_fraction, exact_ball
 from liptest.runs.surroundings import without_hooks
 
 #: How far a recognised coin may be from exp(-x), without the rounding of floats.
-FARTHEST = Fraction(1, 1 << 44)
+FARTHEST = Fraction(1, 1 << 52)
 # Intervals end here: exp(-45) is below 2**-64. A path lighter than that is not followed.
 _LAST, _BITS = 45, 128
 _UNIT, _LIGHT = 1 << _BITS, 1 << (_BITS - 62)
@@ -110,16 +109,16 @@ class _Number:
         return False
 
     def __gt__(self, other: Any) -> bool:
-        if type(other) is _Unit:
-            return bool(other < self)
+        if isinstance(other, _Unit):
+            return other.is_below(self)
         return self._above(other)
 
     def __ge__(self, other: Any) -> bool:
         return self > other
 
     def __lt__(self, other: Any) -> bool:
-        if type(other) is _Unit:
-            return bool(other > self)
+        if isinstance(other, _Unit):
+            return not other.is_below(self)
         return not self._above(other)
 
     def __le__(self, other: Any) -> bool:
@@ -161,7 +160,8 @@ class _Unit:
     def __init__(self, walk: _Walk) -> None:
         self._walk: _Walk | None = walk
 
-    def _below(self, other: Any) -> bool:
+    def is_below(self, other: Any) -> bool:
+        """Whether it is below a number: chosen."""
         walk, self._walk = self._walk, None
         if walk is None:
             raise _UndecidedError
@@ -178,16 +178,16 @@ class _Unit:
         return walk.choose([chance, rest]) == 0
 
     def __lt__(self, other: Any) -> bool:
-        return self._below(other)
+        return self.is_below(other)
 
     def __le__(self, other: Any) -> bool:
-        return self._below(other)
+        return self.is_below(other)
 
     def __gt__(self, other: Any) -> bool:
-        return not self._below(other)
+        return not self.is_below(other)
 
     def __ge__(self, other: Any) -> bool:
-        return not self._below(other)
+        return not self.is_below(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -261,7 +261,8 @@ class ExpCoin:
 
     def _law(self, x: Any) -> list[Polynomial]:
         """The chances of 0 and 1, as far as they were followed."""
-        walk, masses, units = _Walk(), [(0,), (0,)], _Units()
+        walk, units = _Walk(), _Units()
+        masses: list[Polynomial] = [(0,), (0,)]
         units.walk = walk
         called = self._calling_itself(walk, units)
         for _ in range(_MOST_RUNS):
@@ -305,8 +306,9 @@ class ExpCoin:
 class ExpCoins:
     """Which functions throw such coins, each looked at once for what it reads of outside."""
 
-    def __init__(self) -> None:
-        self._samplers = SamplerLaws("a coin")
+    def __init__(self, samplers: Any, tree_of: Callable[[tuple[Any, ...]], Any]) -> None:
+        self._samplers = samplers
+        self.tree_of = tree_of
         self._known: dict[Any, ExpCoin | None] = {}
 
     def coin_of(self, function: Any, rng: Any, generator: int) -> ExpCoin | None:
@@ -329,7 +331,7 @@ class ExpCoins:
 def _is_exp(k: int, masses: list[Polynomial], *, is_point: bool, is_open: bool) -> bool:
     """Whether chances are those of exp(-k), or of exp(-(k + t)) for all t between 0 and 1."""
     with precision(CERTIFIED_BITS):
-        first = int(as_fraction(exact_ball(-k).exp().mid()) * _UNIT)
+        first = int(as_fraction(exact_ball(Fraction(-k)).exp().mid()) * _UNIT)
     if is_open:
         heads: Polynomial = (0,)  # exp(-x) is between 0 and FARTHEST there
     elif is_point:

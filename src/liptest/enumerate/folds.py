@@ -15,7 +15,7 @@ import math
 import operator
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from types import FunctionType
@@ -28,7 +28,6 @@ from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
-from liptest.enumerate.exp_coins import ExpCoins
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
 from liptest.enumerate.outside_names import OutsideNames
@@ -41,12 +40,11 @@ from liptest.enumerate.pure_code import (
 )
 from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
 from liptest.enumerate.record_loops import Loop, refuse_pass
-from liptest.enumerate.sub_samplers import tree_of
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
-from liptest.values.flips import Hit, PlaceByFlips, Tried, is_of_scores
+from liptest.values.flips import CoinFunctions, Hit, PlaceByFlips, Tried, is_of_scores, popped
 from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
@@ -125,7 +123,8 @@ class Folds:
         What ``zip`` gives of columns of the same records; None of all else.
     flips
         Gives the place that a loop that tries places keeps (``place_by_scores``), where such loops
-        are one choice; ``flips_found`` are the lines of those that were.
+        are one choice; ``flips_found`` are the lines of those that were. ``coins`` knows functions
+        that throw coins.
     moves_returns
         Whether what a loop returns may be calculated behind it (``returns_of_loops``).
     """
@@ -139,6 +138,7 @@ class Folds:
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
         flips: PlaceByFlips | None = None,
+        coins: CoinFunctions | None = None,
         moves_returns: bool = True,
     ) -> None:
         self.rows_of = rows_of
@@ -150,7 +150,7 @@ class Folds:
         self.place_by_flips = flips
         self.moves_returns = moves_returns
         self.flips_found: set[str] = set()
-        self._exp_coins = ExpCoins()
+        self._coins = coins
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -579,20 +579,7 @@ class Folds:
         rng.shuffle(order)
         return order
 
-    def popped(self, rng: Any, count: Any, how: str) -> Iterator[Any]:
-        """Places that are taken out of a list of the numbers below a count; "!" for ever."""
-        left = [*range(count)]
-        way, is_endless = how.rstrip("!"), how.endswith("!")
-        while left or is_endless:
-            if way == "unit":
-                item = left[int(rng.random() * len(left))]
-            elif way == "integers":
-                item = left[rng.integers(len(left))]
-            else:
-                item = rng.choice(left)
-                item = int(item) if way == "choice int" else item
-            left.remove(item)
-            yield item
+    popped = staticmethod(popped)
 
     def flips(
         self,
@@ -610,19 +597,20 @@ class Folds:
 
         ``coin`` gives the function whose coin has the chance exp of minus the weight, if one does.
         """
-        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else tree_of((rng,))
+        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else self._tree_of_others(rng)
         if tree is None or self.place_by_flips is None:
             return None
         try:
             number = count()
             if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
                 return None
-            thrown = None
+            thrown, chances = None, weight
             if coin is not None:
-                thrown = self._exp_coins.coin_of(coin(), rng, generator)
+                if self._coins is not None:
+                    thrown = self._coins.coin_of(coin(), rng, generator)
                 if thrown is None:
                     return None
-            chances = weight if thrown is None else lambda item: np.exp(-weight(item))
+                chances = lambda item: np.exp(-weight(item))  # noqa: E731
             tries = Tried(is_order, how.rstrip("!").removesuffix(" int"), thrown)
             place = self.place_by_flips(tree, int(number), chances, tries)
         except Exception:  # the loop itself raises it, or does not get there
@@ -631,6 +619,9 @@ class Folds:
             return None
         self.flips_found.add(line_in_words(*line))
         return Hit(np.int64(place), place)
+
+    def _tree_of_others(self, rng: Any) -> ChoiceTree | None:
+        return None if self._coins is None else self._coins.tree_of((rng,))
 
     def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""

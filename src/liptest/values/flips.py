@@ -8,7 +8,7 @@ it is that of a choice with weights.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +25,8 @@ from liptest.values.weights import Largest, Score, Weight, choose_contest
 
 # What a float weight, and the grid of 2**-53, change the chance of one try by, at most.
 _ROUNDING = Fraction(1, 1 << 42)
+# The same where the scores are a factor times whole numbers, and one place of a float times len().
+_ROUNDING_OF_WHOLE, _GRID = Fraction(1, 1 << 47), Fraction(1, GRID)
 _MOST = 1 << 12
 # At a point: how near to a chance a coin is, which places are missed before the hit, and how many.
 _NEAR = 2.0**-30
@@ -34,11 +36,39 @@ _UNITS = 1 << 60
 _ONE = Fraction(1)
 
 
+def popped(rng: Any, count: Any, how: str) -> Iterator[Any]:
+    """Places that are taken out of a list of the numbers below a count; "!" for ever."""
+    left = [*range(count)]
+    way, is_endless = how.rstrip("!"), how.endswith("!")
+    while left or is_endless:
+        if way == "unit":
+            item = left[int(rng.random() * len(left))]
+        elif way == "integers":
+            item = left[rng.integers(len(left))]
+        else:
+            item = rng.choice(left)
+            item = int(item) if way == "choice int" else item
+        left.remove(item)
+        yield item
+
+
 class FallingCoin(Protocol):
     """A function that throws a coin."""
 
     def draws(self, chance: float, *, falls: bool, rng: np.random.Generator) -> list[float]:
         """Numbers of ``random()`` with which a coin of this chance falls so."""
+        ...
+
+
+class CoinFunctions(Protocol):
+    """Functions that throw coins."""
+
+    def coin_of(self, function: Any, rng: Any, generator: int) -> FallingCoin | None:
+        """The coin that a function throws, which gets its generator at this place."""
+        ...
+
+    def tree_of(self, values: tuple[Any, ...]) -> Any:
+        """The tree that the draws of generators ask."""
         ...
 
 
@@ -146,7 +176,11 @@ def place_by_scores(
     scores = tuple(weight.form for weight in weights)
     noise = Noise("exponential" if is_order else "gumbel", _ONE)
     place = choose_contest(run, scores, noise, partial(Tries, tried=tried))
-    run.rounding += len(scores) * _ROUNDING
+    largest: Any = weights[0].unknowns[0][0]
+    is_whole = all(map(run.is_whole, largest.parts))
+    run.rounding += len(scores) * (_ROUNDING_OF_WHOLE if is_whole else _ROUNDING)
+    if tried.how == "unit":
+        run.rounding += len(scores) ** 2 * _GRID
     return place
 
 
