@@ -114,7 +114,7 @@ class _Number:
         return self._above(other)
 
     def __ge__(self, other: Any) -> bool:
-        return self > other
+        return bool(self > other)
 
     def __lt__(self, other: Any) -> bool:
         if isinstance(other, _Unit):
@@ -122,7 +122,7 @@ class _Number:
         return not self._above(other)
 
     def __le__(self, other: Any) -> bool:
-        return self < other
+        return bool(self < other)
 
     def __sub__(self, other: Any) -> _Number:
         if type(other) not in (int, float) or other != int(other) or self._divisor != 1:
