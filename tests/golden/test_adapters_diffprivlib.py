@@ -147,6 +147,40 @@ def test_permute_and_flip_is_proved_and_refuted() -> None:
     assert verdict.witness is not None
 
 
+def counted(data: Any) -> Any:
+    return np.bincount(data, minlength=3).tolist()
+
+
+def test_permute_and_flip_is_proved_at_any_size() -> None:
+    domain = lt.RecordGrid([3] * 5000)
+    own = made("PermuteAndFlip", epsilon=1.0, sensitivity=1, utility=[0.0, 0.0, 0.0])
+    mechanism = lt.adapters.diffprivlib(own, utility=counted, domain=domain)
+    verdict = lt.check_privacy(mechanism, domain, epsilon=1.0, delta=1e-12)
+    assert verdict.decision == "YES"
+    assert verdict.guarantee.kind == "proof"
+    assert verdict.largest_loss == pytest.approx(1.0)
+    small = lt.RecordGrid([3])
+    mechanism = lt.adapters.diffprivlib(own, utility=counted, domain=small)
+    refuted = lt.check_privacy(mechanism, small, epsilon=0.5, delta=1e-12)
+    assert refuted.decision == "NO"
+    assert refuted.witness is not None
+    assert refuted.witness.verify(mechanism)
+
+
+def test_permute_and_flip_is_proved_where_code_calls_it() -> None:
+    def winner(data: Any) -> int:
+        from diffprivlib.mechanisms import PermuteAndFlip
+
+        scores = np.bincount(data, minlength=3).tolist()
+        chosen: int = PermuteAndFlip(epsilon=1.0, sensitivity=1, utility=scores).randomise()
+        return chosen
+
+    verdict = lt.check_privacy(
+        lt.mechanism(winner), lt.RecordGrid([3] * 5000), epsilon=1.0, delta=1e-12
+    )
+    assert verdict.decision == "YES"
+
+
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [

@@ -17,6 +17,7 @@ from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import InputError, shown
+from liptest.values.protocol import is_symbolic
 
 #: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
 _ENDLESS = {
@@ -50,6 +51,9 @@ class _Randomise:
     mechanism: Any
     value: Callable[[Any], Any] | None
     utility: Callable[[Any], Sequence[float]] | None
+    #: What builds the mechanism anew, and with what beside the scores.
+    kind: Any
+    arguments: dict[str, Any]
 
     def __getstate__(self) -> dict[str, Any]:
         # The system's random numbers have no state, and are the same everywhere.
@@ -64,9 +68,10 @@ class _Randomise:
             self.mechanism._rng = secrets.SystemRandom()
 
     def __call__(self, data: Any, rng: Any) -> Any:
-        made = self.mechanism.copy()
-        if self.utility is not None:
-            made = _rebuilt(self.mechanism, [float(score) for score in self.utility(data)])
+        if self.utility is None:
+            made = self.mechanism.copy()
+        else:
+            made = self.kind(utility=_as_scores(self.utility(data)), **self.arguments)
         # The system's random numbers are stood in for as they are; seeded ones are not.
         if not isinstance(made._rng, secrets.SystemRandom):
             made._rng = rng
@@ -142,7 +147,7 @@ def diffprivlib(
             "Law: enumerated from the library's code, with its floats.",
         ),
     )
-    function = _Randomise(mechanism, read, utility)
+    function = _Randomise(mechanism, read, utility, type(mechanism), _arguments_of(mechanism))
     name = f"diffprivlib {type(mechanism).__name__}"
     return _implemented(function, name, terms)
 
@@ -206,8 +211,12 @@ class _Counted:
         return self.first + self.step * int(data[0])
 
 
-def _rebuilt(mechanism: Any, scores: list[float]) -> Any:
-    """The same mechanism with other scores, through its own constructor."""
+def _as_scores(scores: Sequence[Any]) -> list[Any]:
+    """Floats; what stands for a number of symbolic data stays as it is."""
+    return [score if is_symbolic(score) else float(score) for score in scores]
+
+
+def _arguments_of(mechanism: Any) -> dict[str, Any]:
+    """What a mechanism was built with, except for the scores."""
     names = inspect.getfullargspec(type(mechanism)).kwonlyargs
-    arguments = {name: getattr(mechanism, name) for name in names}
-    return type(mechanism)(**{**arguments, "utility": scores})
+    return {name: getattr(mechanism, name) for name in names if name != "utility"}

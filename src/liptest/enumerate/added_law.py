@@ -29,13 +29,15 @@ from liptest.enumerate.noise_outputs import RealPlace, forms_in, replaced
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
-from liptest.errors import LawError, LiptestError, UnsupportedRandomnessError
+from liptest.enumerate.told_sums import ToldLaw, ToldRun, told_end
+from liptest.errors import BudgetError, LawError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball
 from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedRun
 from liptest.values.branching import Branching, Path, UnweightedBranches
+from liptest.values.decisions import Alternative
 
 _MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 20_000, 400, 1000
 # Datasets on which the function is run as it is written, and how often.
@@ -117,12 +119,18 @@ class _WrittenTree(ChoiceTree):
 
 
 class _WeightTree(RestartingTree):
-    """Walks a program whose choices all have weights."""
+    """Walks a program whose choices have weights, but for questions about what is told."""
 
     inverts = False
+    __slots__ = ("end_of",)
+
+    def __init__(self, name: str, end_of: Callable[[ChoiceTree, Output], Any]) -> None:
+        super().__init__(name, max_choices=_MAX_CHOICES)
+        self.end_of = end_of
 
     def choose(self, branches: Any) -> int:
-        if isinstance(branches, UnweightedBranches):
+        is_free = type(branches) is Alternative and type(self.noise) is ToldRun
+        if isinstance(branches, UnweightedBranches) and (self.is_in_loop or not is_free):
             self.unsupported("a comparison of data or noise", "compare nothing before it is added")
         return super().choose(branches)
 
@@ -130,12 +138,12 @@ class _WeightTree(RestartingTree):
         self.fail(UnsupportedRandomnessError(f"{self.name}: {what} is not enumerated; {advice}"))
 
     def ends_of(self, run: Run) -> Iterator[tuple[Any, Fraction]]:
-        """What runs end with (``_end_of``), with their probabilities; some may be left out."""
+        """What runs end with (``end_of``), with their probabilities; some may be left out."""
         for _ in range(_MAX_LEAVES):
             output = self._run(run)
             has_ended = self._restarted is None and not self._cut
             # While the run is there that its sums are of: it is settled after later ones.
-            self._end(_end_of(self, output) if has_ended else None)
+            self._end(self.end_of(self, output) if has_ended else None)
             more = self._advance()
             self._leave_loops(len(self.path) if more else 0)
             yield from self.settled()
@@ -189,46 +197,77 @@ def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
 
     Raises LawError where a declared sampler has another law.
     """
+    law = _found_or_refused(_found, program, data)
+    if isinstance(law, AddedLaw) or isinstance(law.error, BudgetError):
+        return law if isinstance(law, AddedLaw) else str(law.error)
+    told = _found_or_refused(_found_told, program, data)
+    return told if isinstance(told, AddedLaw) else str(law.error)
+
+
+def _found_or_refused(
+    find: Callable[[Adding, AnyDataset], AddedLaw | str], program: Adding, data: AnyDataset
+) -> AddedLaw | Abort:
     try:
-        return _found(program, data)
+        found = find(program, data)
     except LawError:
         raise
     except Abort as abort:
         if isinstance(abort.error, LawError):
             raise abort.error from None
-        return str(abort.error)
+        return abort
     except LiptestError as error:
-        return str(error)
+        return Abort(error)
+    if isinstance(found, str):
+        return Abort(UnsupportedRandomnessError(found))
+    return found
+
+
+class _Walk:
+    """A program whose runs are walked, with what they end with."""
+
+    def __init__(
+        self,
+        program: Adding,
+        data: AnyDataset,
+        kind: Callable[[ChoiceTree], AlignedRun],
+        end_of: Callable[[ChoiceTree, Output], Any],
+    ) -> None:
+        self.laws = SamplerLaws(program.name)
+        self.functions: dict[Any, Answer] = {}
+        self.tree = tree = _WeightTree(program.name, end_of)
+        folds = Folds(rows_of, self.laws.summarised, samplers=self.laws)
+        function = fold_loops(program.function, folds)
+        called = function if program.takes_generator else lambda data, rng: function(data)
+        program.session.follow(tree)
+
+        def begin() -> Any:
+            tree.noise = kind(tree)
+            tree.noise.functions = self.functions
+            return data.symbolic(tree, tree.noise)
+
+        own = program.name, program.canonical, program.session
+        self._run = Run(called, begin, ChoiceGenerator(tree), *own)
+
+    def ends(self) -> Iterator[tuple[Any, Fraction]]:
+        """What runs end with, with their probabilities."""
+        try:
+            yield from self.tree.ends_of(self._run)
+        finally:
+            self.tree.close()
 
 
 def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
-    name, laws = program.name, SamplerLaws(program.name)
-    folds = Folds(rows_of, laws.summarised, samplers=laws)
-    function = fold_loops(program.function, folds)
-    called = function if program.takes_generator else lambda data, rng: function(data)
-    tree = _WeightTree(name, max_choices=_MAX_CHOICES)
-    program.session.follow(tree)
-
-    functions: dict[Any, Answer] = {}
-
-    def begin() -> Any:
-        tree.noise = AlignedRun(tree, releases=False)
-        tree.noise.functions = functions
-        return data.symbolic(tree, tree.noise)
-
-    run = Run(called, begin, ChoiceGenerator(tree), name, program.canonical, program.session)
+    walk = _Walk(program, data, partial(AlignedRun, releases=False), _end_of)
+    name, functions = program.name, walk.functions
     masses: dict[Constants, Fraction] = {}
     shapes: set[Any] = set()
     template: Output = None
-    try:
-        for (shape, constants, output), weight in tree.ends_of(run):
-            shapes.add(shape)
-            template = output
-            if len(shapes) > 1 or not constants:
-                return f"{name}: its answers are not one sum plus noise"
-            masses[constants] = masses.get(constants, Fraction(0)) + weight
-    finally:
-        tree.close()
+    for (shape, constants, output), weight in walk.ends():
+        shapes.add(shape)
+        template = output
+        if len(shapes) > 1 or not constants:
+            return f"{name}: its answers are not one sum plus noise"
+        masses[constants] = masses.get(constants, Fraction(0)) + weight
     if not shapes:
         return f"{name}: no run of it ends"
     ((skeleton, places),) = shapes
@@ -242,17 +281,42 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
         moves,
         skeleton,
         data.reads_length,
-        frozenset(laws.conditions),
+        frozenset(walk.laws.conditions),
     )
     numbered = {answer.number: answer for answer in functions.values()}
-    return _checked(program, data, law, template, numbered)
+    return _checked(program, data, law, partial(_filled, template), numbered)
+
+
+def _found_told(program: Adding, data: AnyDataset) -> AddedLaw | str:
+    """The law of sums that all else follows from; what follows costs nothing."""
+    walk = _Walk(program, data, ToldRun, told_end)
+    told = ToldLaw()
+    for end, weight in walk.ends():
+        told.add(end, weight)
+    masses = told.masses()
+    if masses is None or not told.shapes:
+        return f"{program.name}: what it makes of its sums depends on more than their noise"
+    places = next(iter(told.shapes)).places
+    moves = _moves(data.differences(), places) if places else None
+    if moves is None:
+        return f"{program.name}: its sums are not whole numbers, or have too many differences"
+    law = AddedLaw(
+        places,
+        masses,
+        1 - sum(masses.values(), Fraction(0)),
+        moves,
+        None,
+        data.reads_length,
+        frozenset(walk.laws.conditions),
+    )
+    return _checked(program, data, law, told.output, {})
 
 
 def _checked(
     program: Adding,
     data: AnyDataset,
     law: AddedLaw,
-    template: Output,
+    output_at: Callable[[Constants, list[Fraction]], Output],
     functions: dict[int, Answer],
 ) -> AddedLaw | str:
     """The law, where what is enumerated of the function as it is written fits under it."""
@@ -289,17 +353,20 @@ def _checked(
             tree.close()
 
         def value(number: int) -> Fraction:
-            answer = functions.get(number, Answer(number, True))
-            return answer_value(answer, lambda part: data.value(part, dataset))  # noqa: B023
+            own = functions.get(number, Answer(number, True))
+            return answer_value(own, lambda part: data.value(part, dataset))  # noqa: B023
 
         sums = [
             sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
         ]
-        expected = {_filled(template, at, sums): mass for at, mass in law.masses.items()}
-        for output, mass in plain_law.items():
+        expected: dict[Output, Fraction] = {}
+        for at, share in law.masses.items():
+            output = output_at(at, sums)
+            expected[output] = expected.get(output, Fraction(0)) + share
+        for answer, mass in plain_law.items():
             if not isinstance(mass, Fraction):
                 return f"{name}: it draws noise that has no weights"
-            if mass > expected.get(output, Fraction(0)) + law.unexplored:
+            if mass > expected.get(answer, Fraction(0)) + law.unexplored:
                 return f"{name}: on plain data its answers have another law"
     return law
 

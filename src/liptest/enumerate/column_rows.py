@@ -26,7 +26,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
-from liptest.values.flips import place_by_floats, place_by_scores
+from liptest.values.flips import CoinFunctions, place_by_floats, place_by_scores
 from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_frames import PolarsSeries
 from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
@@ -44,7 +44,10 @@ _LARGEST = 1 << 62
 
 
 def rewritten_for_columns(
-    function: Any, tail: Tail | None = None, samplers: PathSamplers | None = None
+    function: Any,
+    tail: Tail | None = None,
+    samplers: PathSamplers | None = None,
+    coins: CoinFunctions | None = None,
 ) -> Any:
     """The function with loops that columns can follow, and cut by a tail of it.
 
@@ -57,12 +60,16 @@ def rewritten_for_columns(
         rows_together=rows_together,
         samplers=samplers,
         flips=place_by_scores,
+        coins=coins,
     )
     return fold_loops(function, folds, tail)
 
 
 def choosing_at_once(
-    program: Program, function: Any, called: Callable[[Any], Callable[[Any, Any], Any]]
+    program: Program,
+    function: Any,
+    called: Callable[[Any], Callable[[Any, Any], Any]],
+    coins: CoinFunctions | None = None,
 ) -> Program:
     """A program that knows itself with loops that try places as one choice (``flip_loops``).
 
@@ -70,7 +77,7 @@ def choosing_at_once(
     """
 
     def at_once() -> tuple[Any, set[str]]:
-        folds = Folds(lambda value: None, flips=place_by_floats)
+        folds = Folds(lambda value: None, flips=place_by_floats, coins=coins)
         return called(fold_loops(function, folds)), folds.flips_found
 
     return replace(program, at_once=at_once)

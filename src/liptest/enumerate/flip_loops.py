@@ -10,10 +10,17 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.coin_loops import coin_of
-from liptest.enumerate.pure_code import NotPure, check_expression, is_builtin
+from liptest.enumerate.pure_code import (
+    NotPure,
+    check_expression,
+    constant_of,
+    is_builtin,
+    original_of,
+)
 from liptest.enumerate.returns_of_loops import jumps
 from liptest.enumerate.source import (
     OWN_NAMES,
@@ -47,17 +54,26 @@ class FlipLoop:
     #: What a pass calculates before, and what is done after the hit.
     before: list[ast.stmt]
     leaf: list[ast.stmt]
+    #: How a place is taken out of a list (``folds.popped``), where that is not one order at once.
+    how: str = ""
+    #: The function that throws the coin, and the place of its generator, where one does.
+    coin: tuple[ast.expr, int] | None = None
 
     def parts(self, folding: Spellings, number: int, line: int) -> FlipParts:
         """One choice with weights. Raises NotPure where it is another loop."""
-        own = folding.own | {self.item}
-        stored = {self.item, *(target for target, _ in map(_assigned, self.before))}
+        given = {
+            name for name in names_loaded(self.count, self.weight) if name.startswith(OWN_NAMES)
+        }
+        given -= {FOLDS}
+        given.add(self.rng)
+        own = folding.own | given | {self.item}
+        stored = {self.item, *(target for target, _ in map(assigned_by, self.before))}
         if not stored <= folding.source.local_names or self.rng in stored:
             raise NotPure("a name of another function")
-        for part in (self.count, self.weight):
-            check_expression(folding.source, part, own)
+        if not self.is_pure(folding.source, own):
+            raise NotPure("more than a calculation")
         known = {self.item}
-        for target, value in map(_assigned, self.before):
+        for target, value in map(assigned_by, self.before):
             # It is calculated once, for the hit, and must not tell of tries before.
             check_expression(folding.source, value, own | stored)
             if names_loaded(value) & stored - known:
@@ -67,8 +83,8 @@ class FlipLoop:
             raise NotPure("what a pass has assigned")
         found = f"{OWN_NAMES}found_{number}"
         file = folding.source.function.__code__.co_filename
-        values = [value for _, value in map(_assigned, self.before)]
-        read = sorted(names_loaded(self.count, self.weight, *values) & folding.own - stored)
+        values = [value for _, value in map(assigned_by, self.before)]
+        read = sorted(names_loaded(self.count, self.weight, *values) & (own - stored - {self.rng}))
         call = call_of_folds(
             "flips",
             name_node(self.rng),
@@ -77,11 +93,34 @@ class FlipLoop:
             lambda_node(None, tuple_node([name_node(name) for name in read])),
             ast.Constant(self.is_order),
             tuple_node([ast.Constant(file), ast.Constant(line)]),
+            ast.Constant(self.how),
+            *self._coin_of(folding.source),
         )
         kind = ast.Attribute(name_node(found), self.kind, ast.Load())
         hit: list[Any] = [ast.Assign([name_node(self.item, ast.Store())], kind)]
         hit += [folding.visit(copy_tree(one)) for one in (*self.before, *self.leaf)]
         return FlipParts(found, call, flat_statements(hit))
+
+    def is_pure(self, source: FunctionSource, own: frozenset[str] | None = None) -> bool:
+        """Whether its count and its weight only calculate."""
+        names = {self.item, self.rng, *source.function.__code__.co_varnames}
+        given = names_loaded(self.count, self.weight)
+        names |= {name for name in given if name.startswith(OWN_NAMES) and name != FOLDS}
+        try:
+            for part in (self.count, self.weight):
+                check_expression(source, part, own or frozenset(names))
+            if self.coin is not None:
+                constant_of(source, self.coin[0])
+        except NotPure:
+            return False
+        return True
+
+    def _coin_of(self, source: FunctionSource) -> list[ast.expr]:
+        """What finds the function that throws the coin, and the place of its generator."""
+        if self.coin is None:
+            return []
+        function, place = self.coin
+        return [lambda_node(None, copy_tree(function)), ast.Constant(place)]
 
 
 @dataclass(frozen=True)
@@ -111,7 +150,9 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     if drawn is None or not body or not isinstance(body[-1], ast.If):
         return None
     before, hit = body[:-1], body[-1]
-    coin = coin_of(hit.test)
+    thrown = coin_of(hit.test)
+    called = None if drawn is None else _called_coin(source, hit.test, drawn[0])
+    coin = thrown if called is None else (called[0], "Lt", called[1])
     leaf = hit.body[:-1] if isinstance(hit.body[-1], ast.Break) else hit.body
     leaves = len(leaf) < len(hit.body) or isinstance(leaf[-1], ast.Return)
     if hit.orelse or not leaves or any(jumps(leaf, (ast.Break, ast.Continue))):
@@ -119,16 +160,43 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     if coin is None or coin[0] != drawn[0] or coin[1] not in ("Lt", "LtE"):
         return None
     weight = copy_tree(coin[2])
-    names = [_assigned(statement)[0] for statement in before]
+    names = [assigned_by(statement)[0] for statement in before]
     if not all(names) or max(Counter([*names, drawn[1]]).values()) > 1:
         return None
     # A comprehension may have names of its own, which are other ones.
-    if names_stored(weight, *(_assigned(one)[1] for one in before)) & {drawn[1], *names}:
+    if names_stored(weight, *(assigned_by(one)[1] for one in before)) & {drawn[1], *names}:
         return None
     for statement in reversed(before):
-        weight = _Put(*_assigned(statement)).visit(weight)
+        weight = _Put(*assigned_by(statement)).visit(weight)
     rng, item, count, kind = drawn
-    return FlipLoop(rng, item, count, weight, isinstance(node, ast.For), kind, before, leaf)
+    how = _how_popped(node.iter) if isinstance(node, ast.For) else ""
+    kind = "numpy" if how.rstrip("!") == "choice" else kind
+    function = None if called is None else called[2]
+    own = rng, item, count, weight, isinstance(node, ast.For), kind, before, leaf
+    return FlipLoop(*own, how, function)
+
+
+def _called_coin(
+    source: FunctionSource, test: ast.expr, rng: str
+) -> tuple[str, ast.expr, tuple[ast.expr, int]] | None:
+    """Generator, number and function of ``function(x, rng)``, with the place of the generator."""
+    if not isinstance(test, ast.Call) or len(test.args) != 2 or test.keywords:
+        return None
+    places = [k for k, one in enumerate(test.args) if isinstance(one, ast.Name) and one.id == rng]
+    try:
+        function = constant_of(source, test.func)
+    except NotPure:
+        return None
+    if len(places) != 1 or not isinstance(original_of(function), FunctionType):
+        return None
+    return rng, test.args[1 - places[0]], (test.func, places[0])
+
+
+def _how_popped(order: ast.expr) -> str:
+    """How ``folds.popped`` takes places; "" for other orders."""
+    if not _is_of_folds(order, "popped"):
+        return ""
+    return str(order.args[2].value)  # type: ignore[attr-defined]
 
 
 def _order(node: ast.For) -> tuple[str, str, ast.expr, str] | None:
@@ -137,7 +205,7 @@ def _order(node: ast.For) -> tuple[str, str, ast.expr, str] | None:
     rng = _generator_of(drawn)
     if rng is None or not isinstance(node.target, ast.Name):
         return None
-    if _is_shuffled(drawn):
+    if _is_of_folds(drawn, "shuffled", "popped"):
         return rng, node.target.id, drawn.args[1], "plain"  # type: ignore[attr-defined]
     permuted = _listed_array(drawn)
     call = _call_of(permuted, "permutation")
@@ -147,14 +215,16 @@ def _order(node: ast.For) -> tuple[str, str, ast.expr, str] | None:
 
 def _generator_of(order: ast.expr) -> str | None:
     """The generator of ``rng.permutation(m)``, with ``.tolist()`` or not, or of a shuffled list."""
-    if _is_shuffled(order):
-        return order.args[0].id  # type: ignore[attr-defined, no-any-return]
+    if _is_of_folds(order, "shuffled", "popped"):
+        rng = order.args[0]  # type: ignore[attr-defined]
+        return rng.id if isinstance(rng, ast.Name) else None
     call = _call_of(_listed_array(order), "permutation")
     return call and call[0]
 
 
-def _is_shuffled(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == f"{FOLDS}.shuffled"
+def _is_of_folds(node: ast.expr, *names: str) -> bool:
+    words = [f"{FOLDS}.{name}" for name in names]
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in words
 
 
 def _listed_array(node: ast.expr) -> ast.expr:
@@ -200,7 +270,7 @@ def _call_of(node: ast.expr, method: str) -> tuple[str, ast.expr] | None:
     return (owner.id, node.args[0]) if is_plain and isinstance(owner, ast.Name) else None
 
 
-def _assigned(node: ast.stmt) -> tuple[str, ast.expr]:
+def assigned_by(node: ast.stmt) -> tuple[str, ast.expr]:
     """The name and the value of an assignment; no name for other statements."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -233,7 +303,7 @@ def with_orders_in_loops(source: FunctionSource) -> FunctionSource:
 def _with_orders(source: FunctionSource, body: list[ast.stmt]) -> list[ast.stmt] | None:
     uses = Counter(one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name))
     for place, node in enumerate(body):
-        name, value = _assigned(node)
+        name, value = assigned_by(node)
         shuffled = _shuffled(source, name, value, body[place + 1 : place + 2])
         order, length = (value, 1) if shuffled is None else (shuffled, 2)
         if not name or uses[name] != length + 1 or name not in source.local_names:
@@ -257,7 +327,7 @@ def _walk_of(source: FunctionSource, name: str, rest: list[ast.stmt], read: set[
         if isinstance(node, ast.For):
             is_walk = isinstance(node.iter, ast.Name) and node.iter.id == name
             return place if is_walk else None
-        assigned, value = _assigned(node)
+        assigned, value = assigned_by(node)
         try:
             check_expression(source, value, frozenset(source.function.__code__.co_varnames))
         except NotPure:
@@ -273,14 +343,14 @@ def _shuffled(
     """``folds.shuffled(rng, m)`` for a list of the numbers below m that is shuffled at once."""
     expression = following[0] if following else None
     call = _call_of(expression.value, "shuffle") if isinstance(expression, ast.Expr) else None
-    count = _count_of(source, value)
+    count = count_of(source, value)
     if count is None or call is None or ast.unparse(call[1]) != name:
         return None
     made = call_of_folds("shuffled", name_node(call[0]), copy_tree(count))
     return ast.fix_missing_locations(ast.copy_location(made, value))
 
 
-def _count_of(source: FunctionSource, value: ast.expr) -> ast.expr | None:
+def count_of(source: FunctionSource, value: ast.expr) -> ast.expr | None:
     """The m of ``list(range(m))``, or of ``[0, .., m - 1]``."""
     if isinstance(value, ast.List):
         entries = [one.value if isinstance(one, ast.Constant) else None for one in value.elts]

@@ -34,6 +34,7 @@ from liptest.enumerate.later_records import (
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.pass_forms import NotFolded, without_names
+from liptest.enumerate.popping_loops import with_pops_in_loops
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
 from liptest.enumerate.reductions import addition_of
@@ -150,7 +151,7 @@ class _Rewriter:
         if not is_cut and self._folds.moves_returns:
             source = with_returns_behind_loops(source)
         if not is_cut and self._folds.place_by_flips:
-            source = with_orders_in_loops(source)
+            source = with_pops_in_loops(with_orders_in_loops(source))
         return self._with_folds(source)
 
     def _collecting(self, function: FunctionType) -> Any:

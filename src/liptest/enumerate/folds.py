@@ -44,7 +44,7 @@ from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import looked_up
 from liptest.values.distinct import Distinct, DistinctPairs
-from liptest.values.flips import Hit, PlaceByFlips, is_of_scores
+from liptest.values.flips import CoinFunctions, Hit, PlaceByFlips, Tried, is_of_scores, popped
 from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
@@ -123,7 +123,8 @@ class Folds:
         What ``zip`` gives of columns of the same records; None of all else.
     flips
         Gives the place that a loop that tries places keeps (``place_by_scores``), where such loops
-        are one choice; ``flips_found`` are the lines of those that were.
+        are one choice; ``flips_found`` are the lines of those that were. ``coins`` knows functions
+        that throw coins.
     moves_returns
         Whether what a loop returns may be calculated behind it (``returns_of_loops``).
     """
@@ -137,6 +138,7 @@ class Folds:
         samplers: Samplers | None = None,
         rows_together: Callable[[Sequence[Any]], Any] = lambda iterables: None,
         flips: PlaceByFlips | None = None,
+        coins: CoinFunctions | None = None,
         moves_returns: bool = True,
     ) -> None:
         self.rows_of = rows_of
@@ -148,6 +150,7 @@ class Folds:
         self.place_by_flips = flips
         self.moves_returns = moves_returns
         self.flips_found: set[str] = set()
+        self._coins = coins
         #: Loops that were not run as they are written.
         self.loops_summed_up = 0
 
@@ -576,6 +579,8 @@ class Folds:
         rng.shuffle(order)
         return order
 
+    popped = staticmethod(popped)
+
     def flips(
         self,
         rng: Any,
@@ -584,22 +589,39 @@ class Folds:
         known: Callable[[], tuple[Any, ...]],
         is_order: bool,
         line: tuple[str, int],
+        how: str = "",
+        coin: Callable[[], Any] | None = None,
+        generator: int = 0,
     ) -> Hit | None:
-        """The place that a loop tries with success; None where it is to be run."""
-        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else None
+        """The place that a loop tries with success; None where it is to be run.
+
+        ``coin`` gives the function whose coin has the chance exp of minus the weight, if one does.
+        """
+        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else self._tree_of_others(rng)
         if tree is None or self.place_by_flips is None:
             return None
         try:
             number = count()
             if not isinstance(number, (int, np.int64)) or not all(map(_is_read_alike, known())):
                 return None
-            place = self.place_by_flips(tree, int(number), weight, is_order=is_order)
+            thrown, chances = None, weight
+            if coin is not None:
+                if self._coins is not None:
+                    thrown = self._coins.coin_of(coin(), rng, generator)
+                if thrown is None:
+                    return None
+                chances = lambda item: np.exp(-weight(item))  # noqa: E731
+            tries = Tried(is_order, how.rstrip("!").removesuffix(" int"), thrown)
+            place = self.place_by_flips(tree, int(number), chances, tries)
         except Exception:  # the loop itself raises it, or does not get there
             return None
         if place is None:
             return None
         self.flips_found.add(line_in_words(*line))
         return Hit(np.int64(place), place)
+
+    def _tree_of_others(self, rng: Any) -> ChoiceTree | None:
+        return None if self._coins is None else self._coins.tree_of((rng,))
 
     def heads(self, fixed: Any, filled: Any, carried: Any, counts: bool, as_it_is: bool) -> Heads:
         """What is told of the passes of a loop in which runs may meet (``meeting_loops``)."""

@@ -30,6 +30,7 @@ from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_column
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
 from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
+from liptest.enumerate.exp_coins import ExpCoins
 from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
 from liptest.enumerate.grid_laws import MOST_RUNS, GridTree
@@ -47,7 +48,7 @@ from liptest.enumerate.sampler_noise import drawing_noise
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
-from liptest.enumerate.sub_samplers import tree_of
+from liptest.enumerate.sub_samplers import SamplerLaws, tree_of
 from liptest.enumerate.summed_up import draws_noise_again, enumerate_with_loops, of_first_passes
 from liptest.enumerate.symbolic_data import (
     FEW_PATHS,
@@ -384,9 +385,11 @@ class PythonFunction(Mechanism):
         try:
             with self._followed() as session:
                 samplers = PathSamplers(tree_of) if way == "passes" else None
-                made = rewritten_for_columns(self.function, samplers=samplers)
+                coins = ExpCoins(SamplerLaws(self.name), tree_of)
+                made = rewritten_for_columns(self.function, samplers=samplers, coins=coins)
                 own = self.function, self._of_datasets
-                program = choosing_at_once(self._program(session, self._of_datasets(made)), *own)
+                program = self._program(session, self._of_datasets(made))
+                program = choosing_at_once(program, *own, coins)
                 if session.asks_types:
                     return NoPaths(f"{self.name}: {ASKS_TYPES}")
                 if samplers is not None and not samplers.loops:

@@ -138,6 +138,13 @@ class SamplerLaws:
 
         return call
 
+    def read_now(self, function: FunctionType, given: tuple[Any, ...]) -> Any:
+        """What a sampler that calls no other with openings reads of outside, as ``_read_now``."""
+        sampler = self._samplers[function]
+        if sampler is None or sampler.outside is None or sampler.calls_opened:
+            return None
+        return self._read_now(function, given)
+
     def _read_now(self, function: FunctionType, given: tuple[Any, ...]) -> Any:
         """What a sampler reads of outside in a call with these arguments.
 

@@ -41,7 +41,7 @@ _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 # Of objects they compare each with each, and numbers of other types keep them.
 _OF_LISTS: tuple[Callable[..., Any], ...] = (
     *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
-    *(np.round, np.around, np.clip),
+    *(np.round, np.around, np.clip, np.isinf, np.isnan, np.isfinite),
 )
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.

@@ -40,6 +40,7 @@ from liptest.values.free_functions import (
     OF_KNOWN,
     TOTAL,
     SharedCall,
+    to_decimals,
     to_whole,
 )
 from liptest.values.functions_of_answers import (
@@ -550,7 +551,7 @@ class ReleasedValue(NoisyData):
         self._at_point: tuple[Any, Fraction] | None = None
         self._finite = is_finite
         self.choices = choices
-        self.node = run.number_node()
+        self.node = run.node_of(self)
 
     def concretise(self, use: str) -> Any:
         if use == "the output":
@@ -644,7 +645,7 @@ class ReleasedValue(NoisyData):
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
-        function = lambda value: kind(own(value, decimals))  # noqa: E731
+        function = partial(to_decimals, own, kind, decimals)
         return ReleasedValue(self.run, kind, function, (self,), is_finite=self._finite)
 
     def is_integer(self) -> bool:

@@ -456,7 +456,7 @@ class DecidingRun(NoiseRun):
 
     def terms_of(self, form: Form) -> Terms:
         """The terms with the first factor 1."""
-        return _normal(form)[0]
+        return normal_form(form)[0]
 
     def conditions(self) -> tuple[Constraint, ...]:
         """All that this run asked of what is not known to the outside."""
@@ -490,17 +490,17 @@ class DecidingRun(NoiseRun):
 
     def release(self, form: Form) -> None:
         """Make a form known to the outside."""
-        terms, _ = _normal(form)
+        terms, _ = normal_form(form)
         self.released.setdefault(terms, form)
 
     def is_released(self, form: Form) -> bool:
         """Whether a form is known to the outside."""
-        return not form.terms or _normal(form)[0] in self.released
+        return not form.terms or normal_form(form)[0] in self.released
 
     def is_not_zero(self, comparison: Operation, form: Form) -> bool:
         """Whether a form that is compared for equality with 0 is certainly another number."""
         of_equality = comparison in (operator.eq, operator.ne)
-        return of_equality and not form.constant and _normal(form)[0] in self.nonzero
+        return of_equality and not form.constant and normal_form(form)[0] in self.nonzero
 
     def holds(self, comparison: Operation, form: Form) -> bool:
         """Whether a form compares so with 0: known, or chosen."""
@@ -510,7 +510,7 @@ class DecidingRun(NoiseRun):
 
     def question(self, comparison: Operation, form: Form) -> BoundQuestion:
         """Whether a form, which is not a constant, compares so with 0; the same for each path."""
-        terms, first = _normal(form)
+        terms, first = normal_form(form)
         bound = lean(-Fraction(form.constant) / first)
         gap = partial(self.at_point, Form(-bound, terms))
         return BoundQuestion(
@@ -671,13 +671,17 @@ class DecidingRun(NoiseRun):
         self._nodes += 1
         return self._nodes
 
+    def node_of(self, value: Any) -> Any:
+        """What stands for an expression, which has a function and arguments."""
+        return self.number_node()
+
     def interval_of(self, node: Any) -> Interval:
         """What is known of an expression."""
         return self._intervals.setdefault(node, Interval())
 
 
-def _normal(form: Form) -> tuple[Terms, Fraction]:
-    """Terms with the first factor 1, and that factor."""
+def normal_form(form: Form) -> tuple[Terms, Fraction]:
+    """The terms with the first factor 1, and that factor."""
     first = form.terms[0][1]
     if first == 1:
         return form.terms, Fraction(1)

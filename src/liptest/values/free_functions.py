@@ -31,6 +31,11 @@ def to_whole(how: str, kind: Any, value: Any) -> Any:
     return kind(getattr(np, how)(value))
 
 
+def to_decimals(own: Any, kind: Any, decimals: int, value: Any) -> Any:
+    """A known number, rounded to decimals by a function of its own."""
+    return kind(own(value, decimals))
+
+
 class SharedCall:
     """A function of NumPy of an array of known numbers, with all its entries."""
 
@@ -40,6 +45,12 @@ class SharedCall:
         self._options = options
         self._shape = array.shape
         self._dtype = array.dtype
+
+    @property
+    def key(self) -> Any:
+        """The same for calls that do the same."""
+        words = repr(self._more), repr(sorted(self._options.items()))
+        return self._function, words, self._shape, self._dtype
 
     def entry(self, place: int, *values: Any) -> Any:
         """One entry of the result."""

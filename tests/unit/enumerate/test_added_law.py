@@ -190,10 +190,6 @@ def looks(data: Any, rng: Any) -> int:
     return int(data.sum()) + (1 if data.sum() > 3 else rng.integers(0, 2))
 
 
-def looks_at_the_noisy(data: Any, rng: Any) -> int:
-    return max(0, int(data.sum()) + int(rng.integers(-3, 4)))
-
-
 def two_answers(data: Any, rng: Any) -> int:
     return int(data.sum()) if rng.random() < 0.5 else 2 * int(data.sum())
 
@@ -216,7 +212,7 @@ def counts_its_calls(data: Any, rng: Any) -> int:
 
 
 REFUSED = [
-    *(looks, looks_at_the_noisy, two_answers, halves, continuous, probability_of_data),
+    *(looks, two_answers, halves, continuous, probability_of_data),
     *(counts_its_calls,),
 ]
 

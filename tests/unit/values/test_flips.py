@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.values.flips import Tries, shares_of_flips
+from liptest.values.flips import Tried, Tries, shares_of_flips
 
 
 def shares_by_orders(weights: Any) -> list[float]:
@@ -68,7 +68,7 @@ def test_tries_end_at_the_place_and_tell_another_chance(seed: int, is_order: boo
     weights = np.exp(-rng.exponential(20.0, size=count))
     weights[rng.integers(count)] = 1.0
     place = int(rng.integers(count))
-    tries = Tries(weights, place, rng, is_order=is_order)
+    tries = Tries(weights, place, rng, tried=Tried(is_order))
     places = tried(tries, count, is_order=is_order)
     for by, last in ((0, place), (1e-8, None), (-1e-8, None)):
         chances = np.clip(weights * (1 + by), 2.0**-52, 1)
