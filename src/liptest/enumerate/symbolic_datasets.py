@@ -26,7 +26,12 @@ from liptest.enumerate.symbolic_paths import Pairs
 from liptest.enumerate.user_rows import UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.symbolic.forms import Form
-from liptest.values import open_truths, record_products  # noqa: F401 (register their types)
+from liptest.values import (  # noqa: F401 (register their types)
+    open_truths,
+    record_arrays,
+    record_axes,
+    record_products,
+)
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, filled

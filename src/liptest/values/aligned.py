@@ -40,6 +40,7 @@ from liptest.values.free_functions import (
     OF_KNOWN,
     TOTAL,
     SharedCall,
+    is_positive,
     to_whole,
 )
 from liptest.values.functions_of_answers import (
@@ -595,7 +596,7 @@ class ReleasedValue(NoisyData):
         finite = all(map(_is_finite, pair))
         if operation in _DIVISIONS:
             divisor = pair[1]
-            if bool(divisor == 0) if is_symbolic(divisor) else divisor == 0:
+            if not is_positive(divisor, ReleasedValue) and bool(divisor == 0):
                 operation(kinds[0](1), kinds[1](0))  # Python raises, NumPy does not
                 finite = False
         elif operation is operator.pow:

@@ -26,11 +26,12 @@ from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
 from liptest.values.record_parts import DrawnPart, line_of, positions_at
-from liptest.values.record_storage import OfData, RecordStorage
+from liptest.values.record_storage import OfData, RecordStorage, keeps_records
 from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
 Table = NDArray[Any]
-_APART = 2.0**-30
+#: Relatively, below which rounding may decide.
+APART = 2.0**-30
 # Functions that compare with each number of a line by itself.
 _OF_EDGES = (np.histogram, np.digitize)
 # Whole numbers up to here are floats.
@@ -60,6 +61,8 @@ class Column(RecordStorage):
 
     #: The same entries, of which more is made than tables (``real_matrix``).
     as_real: ClassVar[Callable[[Column, str], Any]]
+    #: ``numpy.bincount`` (``column_functions``).
+    bincount: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -214,8 +217,7 @@ class Column(RecordStorage):
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
         if type(first) in (np.ndarray, list) and len(places) == 1:
             return SymbolicArray(self._copied_at(first))
-        is_whole = type(first) is slice or (first is Ellipsis and len(places) < 2)
-        if not is_whole:
+        if type(first) is not slice and not keeps_records(places, self.table.ndim):
             return self.refuse("a use that looks at single records")
         column = self.other(self.calculated(lambda: self.table[places], "an index"))
         column.is_strided = True
@@ -376,10 +378,10 @@ class Column(RecordStorage):
             self.refuse(f"{use} with an array of {constant.dtype}")
         if constant.ndim < self.table.ndim:
             return constant
+        if constant.ndim == self.table.ndim and len(constant) == 1:
+            return constant
         if constant.ndim == self.table.ndim and self.kept is None:
             self.read_length()
-            if len(constant) == 1 and self.answers.records != 1:
-                return constant
             if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
                 return constant[:1]
         return self.refuse(f"{use} with an array that differs from record to record")
@@ -638,7 +640,7 @@ def is_grid(positions: NDArray[Any]) -> bool:
 def _are_apart(left: Any, right: Any) -> bool:
     """Whether no two numbers are so close that rounding decides which is larger."""
     sizes = np.maximum(np.abs(left), np.abs(right))
-    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > _APART * sizes))
+    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > APART * sizes))
 
 
 def _is_off(value: Any) -> bool:

@@ -195,6 +195,8 @@ class RealColumn(RecordStorage):
     def entries_at(self, index: Any) -> Any:
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
             return self.as_rows(self)
+        if index is None or (type(index) is tuple and index == (None, slice(None))):
+            return self.as_rows(self).T
         mask = column_of(index)
         if mask is None or mask.dtype != np.bool_ or not self.has_records_of(mask):
             return self.refuse("an index that is not a comparison of the same records")
@@ -657,6 +659,10 @@ def _histogram(
     return array_of(column.branching, cells, np.dtype(np.int64)), edges
 
 
+def _bincount(column: RealColumn, *arguments: Any, **options: Any) -> Any:
+    return Column.bincount(*arguments, **options)
+
+
 def _same(function: Any) -> Any:
     def make(column: RealColumn, array: Any, **options: Any) -> Any:
         return NotImplemented if options else column.count()
@@ -680,7 +686,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.round: _round,
     np.around: _round,
+    np.bincount: _bincount,
     np.size: _same(np.size),
+    np.ndim: lambda column, array: 1,
     np.histogram: _histogram,
     np.einsum: answer_einsum,
     **JOINS,
