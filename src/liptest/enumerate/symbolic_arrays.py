@@ -41,8 +41,10 @@ _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 # Of objects they compare each with each, and numbers of other types keep them.
 _OF_LISTS: tuple[Callable[..., Any], ...] = (
     *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
-    *(np.round, np.around, np.clip),
+    *(np.round, np.around, np.clip, np.sum, np.mean),
 )
+# Of random bits as objects they are followed in another way.
+_OF_ANSWERS = (np.sum, np.mean)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING, _FROM_ITERATOR = np.array, np.fromiter
@@ -179,7 +181,9 @@ def taking_lists() -> dict[int, Any]:
 
 def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
-        made = _of_symbols(session, value)
+        run = session.tree.noise
+        is_kept = original in _OF_ANSWERS and not (run is not None and run.has_answers)
+        made = None if is_kept else _of_symbols(session, value)
         return original(value if made is None else made, *arguments, **options)
 
     return make

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from liptest.values.drawn_order import DrawnOrder
 from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import DrawnPart, line_of, positions_at
+from liptest.values.record_parts import DrawnPart, is_grid, line_of, positions_at
 from liptest.values.record_storage import OfData, RecordStorage, keeps_records
 from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
@@ -590,19 +590,21 @@ class Blocks(Storage):
         return tuple(columns)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given = dict(options)
-        axis = given.pop("axis", arguments[1] if len(arguments) > 1 else None)
-        if function in (np.sum, np.mean, np.count_nonzero) and len(arguments) <= 2 and not given:
+        given, first = dict(options), 1 + (function in _QUANTILES)
+        share, rest = arguments[1:first], arguments[first:]
+        axis = given.pop("axis", rest[0] if rest else None)
+        if function in _OF_LINES + _QUANTILES and len(rest) < 2 and not given.keys() - {"ddof"}:
+            one = partial(function, **given)
             if axis in (None, (0, 1)):
-                return function(self._part(np.sort(self.grid, axis=None)))
+                return one(self._part(np.sort(self.grid, axis=None)), *share)
             if axis not in (0, 1, -1):
                 return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
             lines = self.grid.T if axis == 0 else self.grid
             parts = [self._part(line) for line in lines]
             for part in parts:
                 part.storage.is_strided = True  # the order of NumPy's sums is not known
-            cells = [function(part) for part in parts]
-            kind = np.asarray(function(np.zeros(1, self.dtype))).dtype
+            cells = [one(part, *share) for part in parts]
+            kind = np.asarray(one(np.zeros(2, self.dtype), *share)).dtype
             return array_of(self.branching, filled(cells, (len(lines),), object), kind)
         if function.__name__ in ("clip", "where", "round", "isin"):
             named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
@@ -627,14 +629,6 @@ class Blocks(Storage):
     @property
     def spokesman(self) -> Any:
         return OfData
-
-
-def is_grid(positions: NDArray[Any]) -> bool:
-    """Whether all rows and columns of positions are ranges."""
-    if positions.ndim != 2 or not positions.size:
-        return False
-    steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
-    return all(step.size == 0 or (step[0, 0] != 0 and np.all(step == step[0, 0])) for step in steps)
 
 
 def _are_apart(left: Any, right: Any) -> bool:
@@ -674,6 +668,8 @@ def column_of(value: Any) -> Column | None:
     return None
 
 
+_QUANTILES = np.percentile, np.quantile
+_OF_LINES = (np.sum, np.mean, np.count_nonzero, np.median, np.max, np.min, np.std, np.var)
 NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 _OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
 #: Functions of one entry each, the same wherever it is, and exactly rounded.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values import ranked_records, spread_of_records  # noqa: F401 (rules of other axes)
 from liptest.values.column import APART, FUNCTIONS, Column, column_of
 from liptest.values.column_functions import bincount_of_records, sums_by_place
 from liptest.values.protocol import Symbolic, is_symbolic
