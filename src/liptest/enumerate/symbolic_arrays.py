@@ -41,13 +41,18 @@ _MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortr
 # Of objects they compare each with each, and numbers of other types keep them.
 _OF_LISTS: tuple[Callable[..., Any], ...] = (
     *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
-    *(np.round, np.around, np.clip, np.sum, np.mean),
+    *(np.round, np.around, np.clip),
 )
-# Of random bits as objects they are followed in another way.
-_OF_ANSWERS = (np.sum, np.mean)
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING, _FROM_ITERATOR = np.array, np.fromiter
+# Where NumPy has the functions that methods of arrays call.
+_METHODS: Any = next(
+    sys.modules[name]
+    for name in ("numpy._core._methods", "numpy.core._methods")
+    if name in sys.modules
+)
+_MEAN = _METHODS._mean
 _CONCATENATOR: Any = type(np.c_).__mro__[1]
 _IN_BRACKETS = _CONCATENATOR.__getitem__
 _MOST_BYTES = 1 << 16
@@ -98,13 +103,29 @@ def _of_symbolic_frames(
     return make
 
 
-def methods_meeting_data() -> Iterator[tuple[type, str, Any]]:
+def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
     """What ``numpy.c_[..]`` calls, and methods of polars, where it is loaded, that meet frames."""
     yield _CONCATENATOR, "__getitem__", _in_brackets()
+    yield _METHODS, "_mean", _of_means()
     polars = sys.modules.get("polars")
     if polars is not None:
         kind = polars.DataFrame
         yield kind, "join", kept_follower(kind.join, _joining(kind.join), draws=False)
+
+
+@lru_cache
+def _of_means() -> Any:
+    return kept_follower(_MEAN, _mean_of_list, draws=False)
+
+
+def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
+    """What ``numpy.mean`` calls, of a list of answers."""
+    run = session.tree.noise
+    is_list = type(value) in (list, tuple) and run is not None and run.has_answers
+    made = _of_symbols(session, value) if is_list else None
+    every = (*arguments, *options.values())
+    has_options = any(one is not None and one is not np._NoValue for one in every)
+    return _MEAN(value, *arguments, **options) if made is None or has_options else np.mean(made)
 
 
 @lru_cache
@@ -181,9 +202,7 @@ def taking_lists() -> dict[int, Any]:
 
 def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
-        run = session.tree.noise
-        is_kept = original in _OF_ANSWERS and not (run is not None and run.has_answers)
-        made = None if is_kept else _of_symbols(session, value)
+        made = _of_symbols(session, value)
         return original(value if made is None else made, *arguments, **options)
 
     return make

@@ -198,10 +198,15 @@ class RealColumn(RecordStorage):
         if index is None or (type(index) is tuple and index == (None, slice(None))):
             return self.as_rows(self).T
         mask = column_of(index)
-        if mask is None or mask.dtype != np.bool_ or not self.has_records_of(mask):
+        if mask is None or not self._may_select(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         return SymbolicArray(self._copy(self.answers, kept))
+
+    def _may_select(self, mask: Column) -> bool:
+        """Whether it is one truth of each of the same records."""
+        is_line = mask.dtype == np.bool_ and mask.table.ndim == 1
+        return is_line and self.has_records_of(mask)
 
     # ---- entry by entry
 
@@ -623,7 +628,7 @@ def _cumsum(column: RealColumn, array: Any, axis: Any = None, **options: Any) ->
 
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     mask = column_of(condition)
-    if mask is None or mask.dtype != np.bool_ or len(pair) != 2 or not column.has_records_of(mask):
+    if mask is None or len(pair) != 2 or not column._may_select(mask):
         return NotImplemented
     parts = [column._part(operand, "numpy.where") for operand in pair]
     ends = [

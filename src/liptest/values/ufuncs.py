@@ -47,6 +47,8 @@ from liptest.values.transforms import BINARY, UNARY
 
 #: Methods of ufuncs that give something new.
 _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
+# What options of methods are where they say nothing.
+_PLAIN = {"where": True, "keepdims": False}
 _SCALARS = (np.float64, np.int64, float, int)
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 
@@ -102,7 +104,7 @@ def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
 def _of_method(
     ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
 ) -> Any:
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not _PLAIN.get(name)}
     if method == "reduce" and ufunc in _REDUCTIONS:
         given.setdefault("axis", options.get("axis", 0))
         if out is not None:

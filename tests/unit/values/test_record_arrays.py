@@ -194,6 +194,20 @@ def test_what_looks_at_several_records_is_refused(sums: Sums) -> None:
     assert reason_of(lt.mechanism(noisy(sums)), lt.RecordGrid([6] * 4))
 
 
+#: Masks with a truth for each number of a row choose numbers, and no rows.
+MASKS: list[Sums] = [
+    lambda x: x[x > 0.5].sum(),
+    lambda x: x[:, 0][x > 0.5].sum(),
+    lambda x: np.where(x > 0.5, x[:, 0], 0.0).sum(),
+    lambda x: (x[:, None] - x[0]).sum(axis=2).argmin(axis=1).sum(),
+]
+
+
+@pytest.mark.parametrize("sums", MASKS)
+def test_masks_of_rows_do_not_choose_records(sums: Sums) -> None:
+    assert reason_of(lt.mechanism(of_frame(sums)), TABLE)
+
+
 def test_numbers_too_close_to_tell_are_refused() -> None:
     def thirds(data: Any) -> Any:
         rows = np.stack([data / 3, data / 7, data / 11], axis=1)
