@@ -14,7 +14,7 @@ import numpy as np
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray, array_of
 from liptest.values.best_of_two import best_of_two
-from liptest.values.weights import are_scores, largest_of
+from liptest.values.weights import Score, are_scores, largest_of
 
 # What is walked once, whoever walks it.
 _WALKED: tuple[type, ...] = (
@@ -25,6 +25,8 @@ _WALKED: tuple[type, ...] = (
 
 def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) > 1 and not named:
+        values = tuple(map(_as_answer, values))
     if len(values) == 2 and not named:
         best = best_of_two(written, *values)
         if best is not None:
@@ -43,6 +45,11 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         return entries[place]
     places = range(len(entries))
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _as_answer(value: Any) -> Any:
+    """The largest of some sums, of which one more is the smallest: ``min(max(x, 0), 9)``."""
+    return value.as_answer() if type(value) is Score and value.is_largest else value
 
 
 def _is_of_cells(value: Any) -> bool:

@@ -136,9 +136,55 @@ class _Operands:
         if name == "__class__":
             return type, first
         inside = None if owner is _UNKNOWN else attribute_of(owner, "__dict__")
+        if name in self._written and isinstance(inside, dict):
+            return self._just_stored(place, name, type(owner)), first
         if name in self._written or not isinstance(inside, dict):
             return _UNKNOWN, first
         return inside.get(name, _UNKNOWN), first
+
+    def _just_stored(self, place: int, name: str, kind: type) -> Any:
+        """What ``self.name = value`` has stored before a step, if nothing else may have changed it.
+
+        All steps up to it are in one line, and after the value is stored the object is not handed
+        on: only its attributes are set and read.
+        """
+        owner = self.steps[place - 1]
+        stack: list[CodeStep | None] = []
+        stored = _UNKNOWN
+        for step, after in pairwise(self.steps[: place + 1]):
+            if step.offset in self._targets or "JUMP" in step.name:
+                return _UNKNOWN
+            is_owner = (step.name, step.value) == (owner.name, owner.value)
+            if stored is not _UNKNOWN and is_owner and not self._is_own_attribute(after):
+                return _UNKNOWN
+            if step.name == "STORE_ATTR" and len(stack) > 1:
+                target, source = stack.pop(), stack.pop()
+                if step.value == name:
+                    same = target is not None and target[:2] == owner[:2]
+                    stored = self._value_of(source) if same and _has_plain(kind, name) else _UNKNOWN
+            elif step.name == "SWAP" and not step.effect and len(stack) >= step.number:
+                stack[-1], stack[-step.number] = stack[-step.number], stack[-1]
+            elif step.effect == 1 and (step.name in _LOCALS or step.name == "LOAD_CONST"):
+                stack.append(step)
+            else:
+                stored = _UNKNOWN if step.value == name and step.name == "STORE_ATTR" else stored
+                stack = [None] * max(0, len(stack) + step.effect)
+        return stored
+
+    def _is_own_attribute(self, step: CodeStep) -> bool:
+        """Whether a step sets an attribute, or reads one that this code sets."""
+        reads = step.name == "LOAD_ATTR" and step.value in self._written
+        return step.name == "STORE_ATTR" or reads
+
+    def _value_of(self, step: CodeStep | None) -> Any:
+        return _UNKNOWN if step is None else self.value_at(self.steps.index(step))[0]
+
+
+def _has_plain(kind: Any, name: str) -> bool:
+    """Whether objects of a class keep an attribute of this name as it is."""
+    keeps = kind.__setattr__ is object.__setattr__
+    reads = kind.__getattribute__ is object.__getattribute__
+    return keeps and reads and not any(name in vars(base) for base in kind.__mro__)
 
 
 def _targets_in(code: CodeType) -> frozenset[int]:

@@ -213,7 +213,7 @@ def _install(
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
     _replace_asking_methods(undo)
-    for owner, name, method in (*symbolic_arrays.polars_methods(), *inverse_cdf_methods()):
+    for owner, name, method in (*symbolic_arrays.methods_meeting_data(), *inverse_cdf_methods()):
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
     stand_in = dict(_replaced_names(session))

@@ -390,4 +390,5 @@ def _is_known(node: ast.expr, around: _Around) -> bool:
     if root.id in around.scope:
         return root.id in around.local
     module = around.module_of(node)
-    return module in (np, math) or isinstance(module, (np.random.Generator, np.random.RandomState))
+    is_known = any(module is known for known in (np, math))
+    return is_known or isinstance(module, (np.random.Generator, np.random.RandomState))

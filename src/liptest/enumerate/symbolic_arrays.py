@@ -46,6 +46,15 @@ _OF_LISTS: tuple[Callable[..., Any], ...] = (
 _UNFILLED = (np.empty, np.empty_like)
 # Kept: while a program is analysed the name stands for something else.
 _COPYING, _FROM_ITERATOR = np.array, np.fromiter
+# Where NumPy has the functions that methods of arrays call.
+_METHODS: Any = next(
+    sys.modules[name]
+    for name in ("numpy._core._methods", "numpy.core._methods")
+    if name in sys.modules
+)
+_MEAN = _METHODS._mean
+_CONCATENATOR: Any = type(np.c_).__mro__[1]
+_IN_BRACKETS = _CONCATENATOR.__getitem__
 _MOST_BYTES = 1 << 16
 _ZEROS = "use numpy.zeros or numpy.array"
 
@@ -94,12 +103,53 @@ def _of_symbolic_frames(
     return make
 
 
-def polars_methods() -> Iterator[tuple[type, str, Any]]:
-    """Methods of polars that may meet what stands for a frame, where it is loaded."""
+def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
+    """What ``numpy.c_[..]`` calls, and methods of polars, where it is loaded, that meet frames."""
+    yield _CONCATENATOR, "__getitem__", _in_brackets()
+    yield _METHODS, "_mean", _of_means()
     polars = sys.modules.get("polars")
     if polars is not None:
         kind = polars.DataFrame
         yield kind, "join", kept_follower(kind.join, _joining(kind.join), draws=False)
+
+
+@lru_cache
+def _of_means() -> Any:
+    return kept_follower(_MEAN, _mean_of_list, draws=False)
+
+
+def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
+    """What ``numpy.mean`` calls, of a list of answers."""
+    run = session.tree.noise
+    is_list = type(value) in (list, tuple) and run is not None and run.has_answers
+    made = _of_symbols(session, value) if is_list else None
+    every = (*arguments, *options.values())
+    has_options = any(one is not None and one is not np._NoValue for one in every)
+    return _MEAN(value, *arguments, **options) if made is None or has_options else np.mean(made)
+
+
+@lru_cache
+def _in_brackets() -> Any:
+    return kept_follower(_IN_BRACKETS, _joined_in_brackets, draws=False)
+
+
+def _joined_in_brackets(session: Session, joiner: Any, key: Any) -> Any:
+    """Arrays side by side, or one after another, where some of them are symbolic."""
+    parts = key if type(key) is tuple else (key,)
+    is_plain = not any(type(part) is SymbolicArray or is_symbolic(part) for part in parts)
+    if (
+        is_plain
+        or joiner not in (np.c_, np.r_)
+        or any(type(part) in (str, slice) for part in parts)
+    ):
+        return _IN_BRACKETS(joiner, key)
+    made = [part if np.ndim(part) else _in_a_line(session, part) for part in parts]
+    return np.column_stack(made) if joiner is np.c_ else np.concatenate(made)
+
+
+def _in_a_line(session: Session, number: Any) -> Any:
+    made = _of_symbols(session, [number])
+    return _COPYING([number]) if made is None else made
 
 
 @lru_cache
@@ -282,8 +332,10 @@ def _of_symbols(session: Session, value: Any) -> Any:
     """Numbers of a list, or of NumPy's array of objects, as an array; None: none is symbolic."""
     is_array = type(value) is np.ndarray and value.dtype == object
     entries = value.ravel().tolist() if is_array else value
-    if type(entries) not in (list, tuple) or not any(map(is_symbolic, entries)):
+    if type(entries) not in (list, tuple):
         return None
+    if not any(map(is_symbolic, entries)):
+        return None if is_array else _of_rows(session, value)
     if not all(
         is_symbolic(entry) or isinstance(entry, (int, float, np.generic)) for entry in entries
     ):
@@ -292,3 +344,17 @@ def _of_symbols(session: Session, value: Any) -> Any:
     dtype = np.array([kind(1) for kind in kinds]).dtype
     shape = value.shape if is_array else (len(entries),)
     return array_of(session.tree, filled(list(entries), shape, object), dtype)
+
+
+def _of_rows(session: Session, value: Any) -> Any:
+    """Arrays and lists of one shape as the rows of an array; None: none is symbolic."""
+    rows = []
+    for entry in value:
+        made = entry if type(entry) is SymbolicArray else _of_symbols(session, entry)
+        is_plain = isinstance(entry, np.ndarray) or type(entry) in (list, tuple)
+        rows.append(_COPYING(entry) if made is None and is_plain else made)
+    if not any(type(row) is SymbolicArray for row in rows):
+        return None
+    if any(row is None or row.ndim == 0 for row in rows) or len({row.shape for row in rows}) > 1:
+        return None
+    return np.stack(rows)

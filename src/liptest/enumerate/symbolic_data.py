@@ -253,7 +253,7 @@ def _followed(
         if data.is_of_released or not _are_paths_of_sums(followed, leaves):
             return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
         followed = replace(followed, exits=exits, leaves_by_noise=loops.leaves_by_noise)
-    if functions and type(data) is Records:
+    if type(data) is Records and (functions or data.has_blocks):
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [gap for leaf in leaves for gap in leaf.missing]
     if missing:

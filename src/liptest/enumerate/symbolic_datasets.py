@@ -26,10 +26,16 @@ from liptest.enumerate.symbolic_paths import Pairs
 from liptest.enumerate.user_rows import UserRows, check_near, note_near, plain_near
 from liptest.symbolic.answers import Answer, Differences, Move
 from liptest.symbolic.forms import Form
-from liptest.values import open_truths, record_products  # noqa: F401 (register their types)
+from liptest.values import (  # noqa: F401 (register their types)
+    open_truths,
+    record_arrays,
+    record_axes,
+    record_products,
+)
 from liptest.values.aligned import AlignedRun, AlignedValue
 from liptest.values.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray, filled
+from liptest.values.block_statistics import pairs_of_blocks
 from liptest.values.branching import Branching
 from liptest.values.column import Column
 from liptest.values.read_only import ReadOnlyCells
@@ -123,6 +129,8 @@ class Records:
         if part not in counts:
             records = book.records_of(answer.number, dataset)
             counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
+        if answer.block is not None:
+            return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         there = self._in_cells(counts[part])
         recipe = book.recipes.get(answer.number)
         if recipe is None:
@@ -148,7 +156,7 @@ class Records:
     @property
     def is_of_released(self) -> bool:
         """See ``AnswerBook``."""
-        return self._answers.depends_on_released
+        return self._answers.depends_on_released or self.has_blocks
 
     def is_near(self, dataset: IntArray) -> bool:
         """See ``check_near``."""
@@ -209,8 +217,15 @@ class Records:
     def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
         """By moves: neighbours between which functions of answers move much."""
         values, records = int(self._sizes.min()), len(self._sizes)
+        if self.has_blocks:
+            return lambda moves: pairs_of_blocks(self._answers, values)
         lows = (0,) if self._answers.comes_and_goes else range(values)
         return partial(pairs_of_functions, self, (values, records, lows), functions)
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether some answer is one number of a block of the records."""
+        return bool(self._answers.blocks)
 
     are_answers_alike = False
 

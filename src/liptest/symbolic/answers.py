@@ -41,6 +41,8 @@ class Answer:
     function: Any = None
     #: As ``ends``, of a sum of real numbers, whose functions are not followed.
     real_ends: tuple[Fraction, Fraction] | None = None
+    #: What it is, where it is one number of a block of the records (``block_statistics``).
+    block: Any = None
 
     @property
     def span(self) -> tuple[Fraction, Fraction] | None:

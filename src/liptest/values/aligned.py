@@ -40,6 +40,7 @@ from liptest.values.free_functions import (
     OF_KNOWN,
     TOTAL,
     SharedCall,
+    is_positive,
     to_decimals,
     to_whole,
 )
@@ -595,8 +596,7 @@ class ReleasedValue(NoisyData):
         kinds: list[Any] = [part.kind if is_symbolic(part) else type(part) for part in pair]
         finite = all(map(_is_finite, pair))
         if operation in _DIVISIONS:
-            divisor = pair[1]
-            if bool(divisor == 0) if is_symbolic(divisor) else divisor == 0:
+            if not is_positive(pair[1], ReleasedValue) and bool(pair[1] == 0):
                 operation(kinds[0](1), kinds[1](0))  # Python raises, NumPy does not
                 finite = False
         elif operation is operator.pow:

@@ -31,6 +31,7 @@ Table = NDArray[Any]
 _MOST_WIDE, _MOST_CORNERS = 8, 100_000
 # Changes of a record that are listed, over all kinds of positions.
 _MOST_LISTED = 500_000
+_FEW_ROWS = 8
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,8 @@ class AnswerBook:
         #: Of answers that real numbers are part of: the largest that a record adds, and what it is.
         self.largest: dict[int, Table] = {}
         self.recipes: dict[int, Any] = {}
+        #: Answers that are one number of a block of the records (``block_statistics``).
+        self.blocks: dict[int, Any] = {}
         #: Answers that are coordinates of a vector of each record in a ball, by its key.
         self.balls: dict[Any, BallOfAnswers] = {}
         #: What rows an answer is of, where the contributions of users are bounded.
@@ -289,6 +292,27 @@ class AnswerBook:
             ends = self._ends_of(low, high, rounding)
             self._answers.append(Answer(number, is_whole, f"sum {number + 1}", real_ends=ends))
         self._note(number, rounding)
+        return self._answers[number]
+
+    def of_block(self, block: Any) -> Answer:
+        """The answer that is one number of the records of the part (``block_statistics``)."""
+        key = block, self.part
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.tables)
+            ends = block.low, block.high
+            most = min(block.reach, ends[1] - ends[0])
+            width = float(most)
+            width = width if Fraction(width) >= most else math.nextafter(width, math.inf)
+            self.tables.append(np.zeros(self.values))
+            self.largest[number], self.recipes[number] = np.full(self.values, width), block
+            self.blocks[number] = block
+            self.bounds.append(self.bound)
+            self.parts.append(self.part)
+            words, known = f"number {len(self.blocks)} of a block", ends if block.is_whole else None
+            answer = Answer(number, block.is_whole, words, known, real_ends=ends, block=block)
+            self._answers.append(answer)
+        self._note(number, NO_ROUNDING)
         return self._answers[number]
 
     def is_whole(self, number: int) -> bool:
@@ -463,7 +487,8 @@ class AnswerBook:
     def _boxed(self) -> dict[int, Fraction]:
         """Sums of real numbers that are too many for corners: by how much a record moves each."""
         inside = {number for ball in self.balls.values() for number in ball.places.values()}
-        wide = [n for n in self.largest if n not in inside]
+        # A record is in one of many blocks.
+        wide = [n for n in self.largest if n not in inside and n not in self.blocks]
         are_open = {n: self.largest[n] != self.tables[n] for n in wide}
         counts = sum(are_open.values(), np.zeros(self.values, dtype=np.int64))
         if counts.max(initial=0) <= _MOST_WIDE and (2.0**counts).sum() <= _MOST_CORNERS:
@@ -509,6 +534,12 @@ class AnswerBook:
         for place in self.places():
             numbers = [number for number in place.answers if number not in boxed]
             rows = dict.fromkeys(tuple(row.items()) for row in self._corners(numbers))
+            alone = {number for row in rows for number, _ in row}
+            if len(alone) == 1 and len(rows) > _FEW_ROWS:
+                steps = _steps_of_one(alone.pop(), rows)
+                moves.update(dict.fromkeys(steps))
+                listed += len(steps)
+                continue
             listed += len(rows) ** 2
             if listed > _MOST_LISTED:
                 raise InputError(
@@ -646,6 +677,13 @@ class AnswerBook:
             first = {row: value for value, row in reversed(list(enumerate(rows)))}
             self._rows[numbers] = rows, first
         return self._rows[numbers]
+
+
+def _steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
+    """The differences of rows in which one answer alone is not 0, each once."""
+    amounts = {dict(row).get(number, Fraction(0)) for row in rows}
+    every = {one - other for one in amounts for other in amounts if one != other}
+    return [((number, step),) for step in sorted(every)]
 
 
 def _lean(table: Table) -> Table:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,12 +25,13 @@ from liptest.values.drawn_order import DrawnOrder
 from liptest.values.functions_of_answers import OF_SCORES
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
-from liptest.values.record_parts import DrawnPart, line_of, positions_at
-from liptest.values.record_storage import OfData, RecordStorage
+from liptest.values.record_parts import DrawnPart, is_grid, line_of, positions_at
+from liptest.values.record_storage import OfData, RecordStorage, keeps_records
 from liptest.values.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 
 Table = NDArray[Any]
-_APART = 2.0**-30
+#: Relatively, below which rounding may decide.
+APART = 2.0**-30
 # Functions that compare with each number of a line by itself.
 _OF_EDGES = (np.histogram, np.digitize)
 # Whole numbers up to here are floats.
@@ -60,6 +61,8 @@ class Column(RecordStorage):
 
     #: The same entries, of which more is made than tables (``real_matrix``).
     as_real: ClassVar[Callable[[Column, str], Any]]
+    #: ``numpy.bincount`` (``column_functions``).
+    bincount: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -214,8 +217,7 @@ class Column(RecordStorage):
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
         if type(first) in (np.ndarray, list) and len(places) == 1:
             return SymbolicArray(self._copied_at(first))
-        is_whole = type(first) is slice or (first is Ellipsis and len(places) < 2)
-        if not is_whole:
+        if type(first) is not slice and not keeps_records(places, self.table.ndim):
             return self.refuse("a use that looks at single records")
         column = self.other(self.calculated(lambda: self.table[places], "an index"))
         column.is_strided = True
@@ -376,10 +378,10 @@ class Column(RecordStorage):
             self.refuse(f"{use} with an array of {constant.dtype}")
         if constant.ndim < self.table.ndim:
             return constant
+        if constant.ndim == self.table.ndim and len(constant) == 1:
+            return constant
         if constant.ndim == self.table.ndim and self.kept is None:
             self.read_length()
-            if len(constant) == 1 and self.answers.records != 1:
-                return constant
             if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
                 return constant[:1]
         return self.refuse(f"{use} with an array that differs from record to record")
@@ -588,19 +590,21 @@ class Blocks(Storage):
         return tuple(columns)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given = dict(options)
-        axis = given.pop("axis", arguments[1] if len(arguments) > 1 else None)
-        if function in (np.sum, np.mean, np.count_nonzero) and len(arguments) <= 2 and not given:
+        given, first = dict(options), 1 + (function in _QUANTILES)
+        share, rest = arguments[1:first], arguments[first:]
+        axis = given.pop("axis", rest[0] if rest else None)
+        if function in _OF_LINES + _QUANTILES and len(rest) < 2 and not given.keys() - {"ddof"}:
+            one = partial(function, **given)
             if axis in (None, (0, 1)):
-                return function(self._part(np.sort(self.grid, axis=None)))
+                return one(self._part(np.sort(self.grid, axis=None)), *share)
             if axis not in (0, 1, -1):
                 return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
             lines = self.grid.T if axis == 0 else self.grid
             parts = [self._part(line) for line in lines]
             for part in parts:
                 part.storage.is_strided = True  # the order of NumPy's sums is not known
-            cells = [function(part) for part in parts]
-            kind = np.asarray(function(np.zeros(1, self.dtype))).dtype
+            cells = [one(part, *share) for part in parts]
+            kind = np.asarray(one(np.zeros(2, self.dtype), *share)).dtype
             return array_of(self.branching, filled(cells, (len(lines),), object), kind)
         if function.__name__ in ("clip", "where", "round", "isin"):
             named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
@@ -627,18 +631,10 @@ class Blocks(Storage):
         return OfData
 
 
-def is_grid(positions: NDArray[Any]) -> bool:
-    """Whether all rows and columns of positions are ranges."""
-    if positions.ndim != 2 or not positions.size:
-        return False
-    steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
-    return all(step.size == 0 or (step[0, 0] != 0 and np.all(step == step[0, 0])) for step in steps)
-
-
 def _are_apart(left: Any, right: Any) -> bool:
     """Whether no two numbers are so close that rounding decides which is larger."""
     sizes = np.maximum(np.abs(left), np.abs(right))
-    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > _APART * sizes))
+    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > APART * sizes))
 
 
 def _is_off(value: Any) -> bool:
@@ -672,6 +668,8 @@ def column_of(value: Any) -> Column | None:
     return None
 
 
+_QUANTILES = np.percentile, np.quantile
+_OF_LINES = (np.sum, np.mean, np.count_nonzero, np.median, np.max, np.min, np.std, np.var)
 NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 _OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
 #: Functions of one entry each, the same wherever it is, and exactly rounded.

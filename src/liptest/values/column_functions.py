@@ -58,9 +58,6 @@ def _sum(
         cast = column_of(array.astype(dtype))
         return NotImplemented if cast is None else cast.sums(axis, "numpy.sum")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
-    if axis in (1, -1) and column.table.ndim == 2:
-        rows = np.sum(column.table, axis=1, keepdims=keep)
-        return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
     return NotImplemented if keep else column.sums(axis, "numpy.sum", in_line=True)
 
 
@@ -96,8 +93,6 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     if dtype is not None:
         is_wide = np.dtype(dtype) == np.float64
         return _mean(array.astype(np.float64), axis) if is_wide else NotImplemented
-    if axis in (1, -1) and column.table.ndim == 2:
-        return np.sum(array, axis=1) / column.table.shape[1]
     if column.dtype.kind == "f" and column.dtype != np.float64:
         return NotImplemented
     column.read_length()
@@ -183,9 +178,10 @@ def _all(array: Any, axis: Any = None, **options: Any) -> Any:
 
 
 @_follows(np.bincount)
-def _bincount(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
+def bincount_of_records(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    """``numpy.bincount``, of numbers of the records, too."""
     column = column_of(array)
-    if column is None or weights is not None or column.table.ndim != 1:
+    if column is None or column.table.ndim != 1 or column.is_off:
         return NotImplemented
     if is_symbolic(minlength) or column.dtype.kind not in "biu":
         return NotImplemented
@@ -196,8 +192,28 @@ def _bincount(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
             "numpy.bincount with a length that depends on the data",
             "give minlength= that is larger than every value",
         )
+    if weights is not None:
+        return sums_by_place(array, weights, cells, np.dtype(np.float64))
     counts = [column.sum_up(table == cell, np.int64, "numpy.bincount") for cell in range(cells)]
     return array_of(column.branching, filled(counts, (cells,), object), np.int64)
+
+
+def sums_by_place(places: Any, numbers: Any, cells: int, kind: np.dtype[Any]) -> Any:
+    """The sum of the numbers of those records that have each place, one after another."""
+    own: Any = column_of(places)
+    if type(numbers) in (int, float):
+        numbers = own.like(np.repeat(np.asarray(numbers), len(own.table)))
+    if type(numbers) is not SymbolicArray or not np.can_cast(numbers.dtype, kind, "safe"):
+        return own.refuse("sums by place of these numbers")
+    numbers = numbers.astype(kind)
+    use, totals = "numpy.bincount", []
+    for cell in range(cells):
+        storage: Any = np.where(places == cell, numbers, kind.type(0)).storage
+        if type(storage) is Column:
+            totals.append(storage.sum_up(storage.table, kind.type, use))
+        else:
+            totals.append(storage.sum_up(use, in_pairs=False))
+    return array_of(own.branching, filled(totals, (cells,), object), kind)
 
 
 @_follows(np.histogram)
@@ -336,20 +352,6 @@ def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
 @_follows(np.transpose)
 def _transpose(array: Any, axes: Any = None) -> Any:
     return NotImplemented if column_of(array) is None or axes is not None else array.T
-
-
-@_follows(np.linalg.norm)
-def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    column = column_of(array)
-    if column is None or column.table.ndim != 2 or axis not in (1, -1):
-        return NotImplemented
-    if issubclass(type(ord), Symbolic):
-        return NotImplemented
-    keep = bool(keepdims)
-    rows = column.calculated(
-        lambda: np.linalg.norm(column.table, ord, axis=1, keepdims=keep), "numpy.linalg.norm"
-    )
-    return column.like(rows, is_off=True)
 
 
 @_follows(np.clip)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.array import SymbolicArray
+from liptest.values.protocol import is_symbolic
 
 #: Functions of numbers that are known that follow from them, finite where they are.
 TOTAL = frozenset(
@@ -56,3 +57,10 @@ class SharedCall:
         """One entry of the result."""
         array = np.array(values, self._dtype).reshape(self._shape)
         return np.ravel(self._function(array, *self._more, **self._options))[place]
+
+
+def is_positive(value: Any, released: Any) -> bool:
+    """Whether it is ``numpy.maximum`` of known numbers, one of which is a constant above 0."""
+    if type(value) is not released or value.function is not np.maximum:
+        return False
+    return any(not is_symbolic(part) and part > 0 for part in value.arguments)

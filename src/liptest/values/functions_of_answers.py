@@ -71,6 +71,18 @@ class AnsweringRun(Protocol):
         ...
 
 
+class BlockTable:
+    """How statistics of blocks are clipped; ``block_statistics`` fills it in."""
+
+    #: ``(run, form, low, high)``; None for all else.
+    clipped: Callable[..., Form | None]
+    #: ``(run, comparison, form)``.
+    truth: Callable[..., Form | None]
+
+
+OF_BLOCKS = BlockTable()
+
+
 class ScoreTable:
     """How answers become weights of choices; ``weights`` fills it in."""
 
@@ -141,6 +153,9 @@ def clipped_form(
     run: AnsweringRun, form: Form, low: Fraction | None, high: Fraction | None
 ) -> Form:
     """A sum that is kept between two numbers."""
+    block = OF_BLOCKS.clipped(run, form, low, high)
+    if block is not None:
+        return block
     total = run.sum_of_answers(form)
     inner = total.terms[0][0].function if len(total.terms) == 1 else None
     if type(inner) is Clipped and total.terms[0][1] == 1 and not total.constant:
@@ -192,6 +207,9 @@ def _bent_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
 
 def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | None:
     """1 where a sum compares so with 0, else 0; None where floats may take it far."""
+    block = OF_BLOCKS.truth(run, comparison, form)
+    if block is not None:
+        return block
     total = run.sum_of_answers(form)
     if not total.follows_one_count:
         return None

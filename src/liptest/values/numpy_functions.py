@@ -43,6 +43,7 @@ from liptest.values.protocol import (
     symbolic_in,
 )
 from liptest.values.ranked_places import RankedPlace, Ranking
+from liptest.values.record_storage import beside_records
 from liptest.values.ufuncs import entrywise, write_into
 
 #: Not answered in a way of its own.
@@ -60,6 +61,7 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
     out = _bound(function, arguments, options).get("out")
     if out is not None and function not in WITH_OUT:
         _refuse((*arguments, *options.values()), f"{use} with out=")
+    arguments = beside_records(arguments)
     for operand in symbolic_in((*arguments, *options.values())):
         answer = operand.answer_function(function, arguments, options)
         if answer is not NotImplemented:

@@ -17,6 +17,7 @@ from liptest.symbolic.answer_functions import Ranked
 from liptest.symbolic.forms import Form
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import OpaqueArray, SymbolicArray, answered_by, array_of, filled
+from liptest.values.block_statistics import form_of_block, is_block
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.record_list import RecordList
@@ -148,6 +149,8 @@ def can_be_ranked(column: Column) -> bool:
 
 def record_of_rank(column: Column, rank: int, kind: Any) -> Any:
     """The record of a rank, 1 being the smallest, as a number of a type."""
+    if is_block(column):
+        return _of_block(column, _at_rank, kind, rank, Fraction(1))
     form = _form_of_rank(column, rank)
     return AlignedValue(column.run, form, kind) if form.terms else kind(int(form.constant))
 
@@ -163,8 +166,34 @@ def _form_of_rank(column: Column, rank: int) -> Form:
     return column.run.function_of_answers(ranked)
 
 
+def _at_rank(numbers: Any, rank: int) -> Any:
+    return np.sort(numbers)[rank - 1]
+
+
+def _at_place(numbers: Any, place: Fraction) -> Any:
+    ranked, low = np.sort(numbers), int(place)
+    share = float(place - low)
+    return ranked[low] * (1 - share) + (ranked[low + 1] * share if share else 0)
+
+
+def _of_block(column: Column, function: Any, kind: Any, given: Any, part: Fraction) -> Any:
+    """A number of a block that lies between its records, and moves by a part of their range.
+
+    All records in their order move together as far as the record that is replaced.
+    """
+    least, most = int(column.table.min()), int(column.table.max())
+    if least == most:
+        return kind(least)
+    ends, reach = (Fraction(least), Fraction(most)), part * (most - least)
+    form = form_of_block(column, function, ends, given, reach=reach)
+    return AlignedValue(column.run, form, kind)
+
+
 def _between(column: Column, place: Fraction) -> AlignedValue | Any:
     """A number between two records in their order, where ``place`` is from 0 on."""
+    if is_block(column):
+        share = place - int(place)
+        return _of_block(column, _at_place, np.float64, place, max(share, 1 - share))
     low = int(place)
     share = place - low
     form = _form_of_rank(column, low + 1)

@@ -195,11 +195,18 @@ class RealColumn(RecordStorage):
     def entries_at(self, index: Any) -> Any:
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
             return self.as_rows(self)
+        if index is None or (type(index) is tuple and index == (None, slice(None))):
+            return self.as_rows(self).T
         mask = column_of(index)
-        if mask is None or mask.dtype != np.bool_ or not self.has_records_of(mask):
+        if mask is None or not self._may_select(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
         return SymbolicArray(self._copy(self.answers, kept))
+
+    def _may_select(self, mask: Column) -> bool:
+        """Whether it is one truth of each of the same records."""
+        is_line = mask.dtype == np.bool_ and mask.table.ndim == 1
+        return is_line and self.has_records_of(mask)
 
     # ---- entry by entry
 
@@ -621,7 +628,7 @@ def _cumsum(column: RealColumn, array: Any, axis: Any = None, **options: Any) ->
 
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     mask = column_of(condition)
-    if mask is None or mask.dtype != np.bool_ or len(pair) != 2 or not column.has_records_of(mask):
+    if mask is None or len(pair) != 2 or not column._may_select(mask):
         return NotImplemented
     parts = [column._part(operand, "numpy.where") for operand in pair]
     ends = [
@@ -657,6 +664,10 @@ def _histogram(
     return array_of(column.branching, cells, np.dtype(np.int64)), edges
 
 
+def _bincount(column: RealColumn, *arguments: Any, **options: Any) -> Any:
+    return Column.bincount(*arguments, **options)
+
+
 def _same(function: Any) -> Any:
     def make(column: RealColumn, array: Any, **options: Any) -> Any:
         return NotImplemented if options else column.count()
@@ -680,7 +691,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.round: _round,
     np.around: _round,
+    np.bincount: _bincount,
     np.size: _same(np.size),
+    np.ndim: lambda column, array: 1,
     np.histogram: _histogram,
     np.einsum: answer_einsum,
     **JOINS,

@@ -30,6 +30,7 @@ ADVICE = (
 )
 # Of sums of a row, relatively: more than their roundings in any order.
 _WIDER = 2.0**-50
+_ROWS = 2
 _NO_VALUE: Any = np._NoValue
 _EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
 
@@ -51,6 +52,8 @@ class RealMatrix(RecordStorage):
 
     #: Makes rows of 32 bits of these, and joins columns of 32 bits (``single_matrix``).
     in_32_bits: ClassVar[Any]
+    #: The same numbers as an array of columns (``record_arrays``).
+    as_array: ClassVar[Any]
     of_singles: ClassVar[tuple[type, Callable[[list[Any]], Any]]]
 
     leads = True
@@ -101,6 +104,8 @@ class RealMatrix(RecordStorage):
         if mask is not None:
             made = [column.entries_at(index).storage for column in self.columns]
             return SymbolicArray(RealMatrix(made, layout=("selected", self.layout)))
+        if type(index) is tuple and any(part is None for part in index):
+            return self.as_array(self).entries_at(index)
         is_pair = type(index) is tuple and len(index) == 2
         if not is_pair or any(issubclass(type(part), Symbolic) for part in index):
             return self.refuse("an index")
@@ -124,10 +129,10 @@ class RealMatrix(RecordStorage):
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         use = f"numpy.{ufunc.__name__}"
-        if ufunc in COMPARISONS:
-            return self.refuse(f"{use} of rows")
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
+        if ufunc in COMPARISONS or any(map(_has_more_axes, inputs)):
+            return self.as_array(self).answer_ufunc(ufunc, inputs)
         inputs = tuple(_with_columns(operand, use) for operand in inputs)
         widths = [_width(operand) for operand in inputs]
         if None in widths:
@@ -148,9 +153,14 @@ class RealMatrix(RecordStorage):
         rule = _FUNCTIONS.get(function)
         given = {name: option for name, option in options.items() if option is not _NO_VALUE}
         answer = NotImplemented if rule is None else rule(self, *arguments, **given)
+        if answer is NotImplemented and (function is np.where or self._leads(arguments)):
+            answer = self.as_array(self).answer_rows(function, arguments, given)
         if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")
         return answer
+
+    def _leads(self, arguments: Any) -> bool:
+        return type(arguments[0]) is SymbolicArray and arguments[0].storage is self
 
     def sums(self, use: str, scale: Fraction = Fraction(1)) -> Any:
         """The sums of the columns, added up in an order that is not known."""
@@ -169,6 +179,14 @@ class RealMatrix(RecordStorage):
         first = self.columns[0]
         made = first.like(ends, recipe, known)
         return made.storage.as_rows(made.storage) if keep else made  # type: ignore[attr-defined]
+
+
+def _has_more_axes(value: Any) -> bool:
+    """Whether it has an array of numbers for each record, or would make one of rows."""
+    if type(value) is SymbolicArray and isinstance(value.storage, RecordStorage):
+        is_table = type(value.storage) is Column and value.storage.table.ndim > _ROWS
+        return is_table or not isinstance(value.storage, (Column, RealColumn, RealMatrix))
+    return np.ndim(value) > _ROWS
 
 
 def _with_columns(value: Any, use: str) -> Any:
@@ -364,6 +382,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.clip: _clip,
     np.einsum: answer_einsum,
     np.transpose: transpose,
+    np.ndim: lambda matrix, array: _ROWS,
+    np.shape: lambda matrix, array: array.shape,
     **JOINS,
 }
 
@@ -406,13 +426,15 @@ def _real_column(column: Column, table: Any) -> RealColumn:
     return RealColumn(column.branching, column.answers, (table, table), recipe, column.kept)
 
 
-def as_real(column: Column, use: str) -> RealColumn | RealMatrix:
+def as_real(column: Column, use: str) -> Any:
     """Numbers of a finite table as real ones, which meet released numbers."""
     if column.answers.cells is None:
         column.refuse(f"{use} with noise, or with a sum of the data")
     is_finite = bool(np.isfinite(column.table).all())
-    if column.is_off or not is_finite or column.dtype in NARROW or column.table.ndim > 2:
+    if column.is_off or not is_finite or column.dtype in NARROW:
         column.refuse(f"{use} of these numbers with noise", "use whole numbers, or np.float64")
+    if column.table.ndim > _ROWS:
+        return RealMatrix.as_array(column)
     if column.table.ndim > 1:
         return RealMatrix([_real_column(column, part) for part in column.table.T])
     made = _real_column(column, column.table)

@@ -148,3 +148,11 @@ def line_of(positions: NDArray[Any]) -> range | None:
     step = int(positions[1]) - start if len(positions) > 1 else 1
     line = range(start, start + step * len(positions), step) if step else None
     return line if line is not None and np.array_equal(positions, np.asarray(line)) else None
+
+
+def is_grid(positions: NDArray[Any]) -> bool:
+    """Whether all rows and columns of positions are ranges."""
+    if positions.ndim != 2 or not positions.size:
+        return False
+    steps = [np.diff(positions, axis=axis) for axis in (0, 1)]
+    return all(step.size == 0 or (step[0, 0] != 0 and np.all(step == step[0, 0])) for step in steps)

@@ -25,6 +25,7 @@ from liptest.values.real_norms import SLACK
 from liptest.values.record_storage import RecordStorage, given_options
 
 ADVICE = "sum up products over all records: X.T @ X, X.T @ y, (x * y).sum()"
+_OF_AN_AXIS = (np.sum, np.mean, np.linalg.norm, np.argmin, np.argmax, np.min, np.max)
 _NARROWEST = 4  # bytes of numbers, below which sums have another type
 
 
@@ -82,7 +83,7 @@ class TransposedRows(RecordStorage):
         if function is np.transpose and not given and len(arguments) == 1:
             return arguments[0].T
         axis = given.pop("axis", arguments[1] if len(arguments) == 2 else None)
-        if function in (np.sum, np.mean, np.linalg.norm) and axis in (0, 1) and not given:
+        if function in _OF_AN_AXIS and axis in (0, 1) and not given:
             return function(SymbolicArray(self.rows), axis=1 - axis)
         return self.refuse(f"numpy.{function.__name__} of transposed rows")
 

@@ -8,14 +8,39 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import Storage
+from liptest.values.array import CellStorage, Storage, SymbolicArray, filled
 from liptest.values.branching import Branching
-from liptest.values.protocol import Symbolic
+from liptest.values.protocol import Symbolic, is_symbolic
 
+_PAIR = 2
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
 )
+
+
+def beside_records(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Where records are among the values: arrays with room for noise, and none, as plain ones."""
+    arrays = [value.storage for value in values if type(value) is SymbolicArray]
+    if len(arrays) < _PAIR or not any(isinstance(storage, RecordStorage) for storage in arrays):
+        return values
+    return tuple(map(_constant, values))
+
+
+def keeps_records(places: tuple[Any, ...], dimensions: int) -> bool:
+    """Whether an index that begins with ``...`` says nothing of the records' own axis."""
+    rest = [place for place in places[1:] if place is not None]
+    are_plain = all(type(place) in (int, slice) for place in rest)
+    return places[:1] in ((), (Ellipsis,)) and are_plain and len(rest) < dimensions
+
+
+def _constant(value: Any) -> Any:
+    if type(value) is not SymbolicArray or type(value.storage) is not CellStorage:
+        return value
+    cells = value.cells
+    if any(is_symbolic(cell) for cell in cells.flat):
+        return value
+    return filled(list(cells.flat), cells.shape, value.dtype)
 
 
 def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +76,7 @@ class RecordStorage(Storage):
     multiply: ClassVar[Any]
     einsum: ClassVar[Any]
     join: ClassVar[Any]
+    add_at: ClassVar[Any]
 
     def refuse(self, use: str, advice: str | None = None) -> Any:
         """End the analysis."""

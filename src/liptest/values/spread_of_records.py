@@ -6,6 +6,7 @@ docs/theory/size.md, S14). Floats are off by less than a margin, in whatever ord
 
 from __future__ import annotations
 
+import math
 import operator
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from liptest.symbolic.answer_functions import Spread
 from liptest.values.aligned import AlignedValue
+from liptest.values.block_statistics import form_of_block, is_block
 from liptest.values.column import FUNCTIONS, Column, column_of
 from liptest.values.functions_of_answers import UNKNOWN
 from liptest.values.protocol import is_symbolic
@@ -39,15 +41,28 @@ def spread(values: Any, ddof: Any, *, is_root: bool) -> Any:
         return None
     if len(levels) == 1 or levels[-1] - levels[0] < _CLOSEST:
         return None  # floats may give a little more than 0
+    exact = tuple(Fraction(number) for number in levels.tolist())
+    margin = _margin(exact, records, records - less, is_root=is_root)
+    if is_block(column):
+        return _of_block(column, Spread((), exact, records, records - less, is_root, margin))
     counts = [
         column.sum_up(places.reshape(-1) == place, np.int64, "a variance")
         for place in range(len(levels))
     ]
-    exact = tuple(Fraction(number) for number in levels.tolist())
-    margin = _margin(exact, records, records - less, is_root=is_root)
     parts = tuple(column.run.sum_of_answers(count.form) for count in counts)
     made = Spread(parts, exact, records, records - less, is_root, margin)
     form = column.run.function_of_answers(made)
+    return AlignedValue(column.run, form, np.float64, UNKNOWN)
+
+
+def _of_block(column: Column, made: Spread) -> AlignedValue:
+    """Of some of the records: squares of deviations are a quarter of the range's at most."""
+    most = (made.levels[-1] - made.levels[0]) ** 2 / 4 * made.records / made.divisor
+    # Floats may give a little more.
+    high = Fraction(math.sqrt(most) if made.is_root else float(most)) * (1 + Fraction(1, 1 << 30))
+    function, less = np.std if made.is_root else np.var, made.records - made.divisor
+    ends, reach = (Fraction(0), high), made.reach(())[1]
+    form = form_of_block(column, function, ends, None, None, None, less, reach=reach)
     return AlignedValue(column.run, form, np.float64, UNKNOWN)
 
 

@@ -42,10 +42,13 @@ from liptest.values.protocol import (
     truncate,
 )
 from liptest.values.quantile_steps import of_ufunc
+from liptest.values.record_storage import RecordStorage, beside_records
 from liptest.values.transforms import BINARY, UNARY
 
 #: Methods of ufuncs that give something new.
 _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
+# What options of methods are where they say nothing.
+_PLAIN = {"where": True, "keepdims": False}
 _SCALARS = (np.float64, np.int64, float, int)
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 
@@ -101,7 +104,7 @@ def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
 def _of_method(
     ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any], out: Any
 ) -> Any:
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not _PLAIN.get(name)}
     if method == "reduce" and ufunc in _REDUCTIONS:
         given.setdefault("axis", options.get("axis", 0))
         if out is not None:
@@ -111,8 +114,13 @@ def _of_method(
         return np.cumsum(*inputs)
     if method == "at" and ufunc is np.add and _counts_places(*inputs):
         array, places, number = inputs
+        if type(number) is SymbolicArray and isinstance(number.storage, RecordStorage):
+            number.storage.add_at(array, places, number)
+            return None
         write_into(array, array + np.bincount(places, minlength=len(array)) * number)
         return None
+    if method == "outer" and out is None and not given and _has_records(inputs[0]):
+        return ufunc(inputs[0][:, None], inputs[1])
     use = f"numpy.{ufunc.__name__}.{method}()"
     if method in _PURE and out is None:
         return getattr(ufunc, method)(*concretise_all(inputs, use), **concretise_all(given, use))
@@ -120,10 +128,20 @@ def _of_method(
     return first.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}()")
 
 
+def _has_records(value: Any) -> bool:
+    """Whether it is a number of each record."""
+    of_records = type(value) is SymbolicArray and isinstance(value.storage, RecordStorage)
+    return of_records and value.ndim == 1
+
+
 def _counts_places(array: Any, places: Any, number: Any = None) -> bool:
-    """Whether ``numpy.add.at`` counts how often each place occurs, times a number."""
-    are_lines = all(type(line) is SymbolicArray and line.ndim == 1 for line in (array, places))
-    return are_lines and isinstance(number, _SCALARS) and places.dtype.kind in "iu"
+    """Whether ``numpy.add.at`` counts how often each place occurs, or adds numbers there."""
+    are_arrays = all(type(line) is SymbolicArray for line in (array, places))
+    if not are_arrays or places.ndim != 1 or places.dtype.kind not in "iu":
+        return False
+    if type(number) is SymbolicArray:
+        return isinstance(number.storage, RecordStorage)
+    return array.ndim == 1 and isinstance(number, _SCALARS)
 
 
 def _is_discrete(value: Any) -> bool:
@@ -147,6 +165,7 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
 
 def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     """The results as an array, a plain one where nothing is random, or as one number."""
+    inputs = beside_records(inputs)
     for operand in inputs:
         if issubclass(type(operand), Symbolic):
             answer = operand.answer_ufunc(ufunc, inputs)

@@ -188,6 +188,11 @@ class Score(_Terms):
             return super().typed(kind)
         return self.as_answer().typed(kind)
 
+    @property
+    def is_largest(self) -> bool:
+        """Whether it is the largest or the smallest of some sums, and nothing else."""
+        return bool(self.unknowns) and all(type(one) is Largest for one, _ in self.unknowns)
+
     def as_answer(self) -> AlignedValue:
         """The same number, where the largest one is an answer of its own (size.md, S14)."""
         form = self.form

@@ -67,7 +67,74 @@ def one_of_two_on_the_right(data: Any, rng: Any) -> Any:
     return int((rng.laplace(size=2) > 30)[0] is (YES if data[0] else None))
 
 
-REFUSED = [constant, of_a_module, one_number, of_data, two_numbers, noise, pattern]
+class Storing:
+    def __init__(self, flag: Any, size: int = 2, name: str = "") -> None:
+        self.size, self.name, self.flag = size, name, flag
+        self.share = 0.25 * size
+        if self.flag is True:
+            self.share = 0.5
+
+
+class Changing(Storing):
+    def __init__(self, rng: Any) -> None:
+        self.flag = True
+        self.draw(rng)
+        self.share = 0.5 if self.flag is True else 0.25
+
+    def draw(self, rng: Any) -> None:
+        self.flag = (rng.random(2) > 0.5)[0]
+
+
+class Wrapping:
+    def __init__(self, rng: Any) -> None:
+        self.rng = rng
+        self.flag = True
+        self.share = 0.5 if self.flag is True else 0.25
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        vars(self)[name] = (vars(self)["rng"].random(2) > 0.5)[0] if name == "flag" else value
+
+
+class Twice:
+    def __init__(self, rng: Any) -> None:
+        self.flag = True
+        self.flag = (rng.random(2) > 0.5)[0]
+        self.share = 0.5 if self.flag is True else 0.25
+
+
+def drawn_before(data: Any, rng: Any) -> Any:
+    return Storing((rng.random(2) > 0.5)[0]).share
+
+
+def changed_by_a_method(data: Any, rng: Any) -> Any:
+    return Changing(rng).share
+
+
+def set_in_another_way(data: Any, rng: Any) -> Any:
+    return Wrapping(rng).share
+
+
+def set_twice(data: Any, rng: Any) -> Any:
+    return Twice(rng).share
+
+
+def stored(data: Any, rng: Any) -> Any:
+    return int(rng.random() < Storing(True, 3).share)
+
+
+REFUSED = [
+    drawn_before,
+    changed_by_a_method,
+    set_in_another_way,
+    set_twice,
+    constant,
+    of_a_module,
+    one_number,
+    of_data,
+    two_numbers,
+    noise,
+    pattern,
+]
 REFUSED += [operator_function, one_of_two, one_of_two_on_the_right]
 
 
@@ -116,7 +183,7 @@ class Held:
         return int(rng.integers(2)) if self.on is True and self is not data else 0
 
 
-FOLLOWED = [setting, sentinel, kind, truth, negated, best, Held()]
+FOLLOWED = [setting, sentinel, kind, truth, negated, best, stored, Held()]
 
 
 @pytest.mark.parametrize("program", FOLLOWED, ids=lambda p: getattr(p, "__name__", "object"))
