@@ -186,11 +186,9 @@ def _factors(count: int) -> NDArray[np.uint64]:
 
 @cache
 def _drawn_factors(bits: int) -> NDArray[np.uint64]:
-    # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-    states = np.arange(1, (1 << bits) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        states = (states ^ (states >> np.uint64(shift))) * np.uint64(factor)
-    return (states ^ (states >> np.uint64(31))) | np.uint64(1)
+    # Their order decides which of equally good witnesses is shown.
+    states = (np.random.SeedSequence(k).generate_state(1, np.uint64)[0] for k in range(1 << bits))
+    return np.fromiter(states, dtype=np.uint64) | np.uint64(1)
 
 
 def _keys(logs: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
