@@ -10,6 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.exp_coins import ExpCoin
+from liptest.enumerate.told_sums import ToldLaw
 
 _DOMAIN = lt.RecordGrid([3] * 40)
 
@@ -131,6 +132,18 @@ def test_half_of_it_is_refuted() -> None:
     verdict = lt.check_privacy(lt.mechanism(by_popping), _DOMAIN, epsilon=0.5, delta=1e-12)
     assert verdict.decision == "NO"
     assert verdict.witness is not None
+
+
+@pytest.mark.slow
+def test_half_of_a_coin_by_a_function_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its counts are told before anything is drawn: no noise of them is looked for."""
+    walked: list[Any] = []
+    monkeypatch.setattr(ToldLaw, "add", lambda law, end, weight: walked.append(end))
+    domain = lt.RecordGrid([3] * 5000)
+    verdict = lt.check_privacy(lt.mechanism(by_coins_in_order), domain, epsilon=0.5)
+    assert verdict.decision == "NO"
+    assert verdict.witness.verify(lt.mechanism(by_coins_in_order))
+    assert not walked
 
 
 # ---- which coins are recognised
