@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from liptest.enumerate.coin_loops import coin_of
 from liptest.enumerate.pure_code import (
     NotPure,
@@ -206,7 +208,9 @@ def _order(node: ast.For) -> tuple[str, str, ast.expr, str] | None:
     if rng is None or not isinstance(node.target, ast.Name):
         return None
     if _is_of_folds(drawn, "shuffled", "popped"):
-        return rng, node.target.id, drawn.args[1], "plain"  # type: ignore[attr-defined]
+        is_array = _is_of_folds(drawn, "shuffled") and len(drawn.args) > 2  # type: ignore[attr-defined]
+        kind = "numpy" if is_array else "plain"
+        return rng, node.target.id, drawn.args[1], kind  # type: ignore[attr-defined]
     permuted = _listed_array(drawn)
     call = _call_of(permuted, "permutation")
     assert call is not None
@@ -292,7 +296,8 @@ class _Put(ast.NodeTransformer):
 def with_orders_in_loops(source: FunctionSource) -> FunctionSource:
     """``order = rng.permutation(m)``, which one loop walks, where it is walked.
 
-    Also ``order = list(range(m))`` and then ``rng.shuffle(order)``, as ``folds.shuffled(rng, m)``.
+    Also ``order = list(range(m))`` and then ``rng.shuffle(order)``, as ``folds.shuffled(rng, m)``;
+    Of ``np.arange(m)`` it is ``folds.shuffled(rng, m, np.arange)``.
     """
     if not isinstance(source.node, ast.FunctionDef):
         return source
@@ -343,10 +348,13 @@ def _shuffled(
     """``folds.shuffled(rng, m)`` for a list of the numbers below m that is shuffled at once."""
     expression = following[0] if following else None
     call = _call_of(expression.value, "shuffle") if isinstance(expression, ast.Expr) else None
+    arange: tuple[ast.expr, ...] = ()
     count = count_of(source, value)
+    if count is None and isinstance(value, ast.Call):
+        count, arange = _count_of_array(source, value), (copy_tree(value.func),)
     if count is None or call is None or ast.unparse(call[1]) != name:
         return None
-    made = call_of_folds("shuffled", name_node(call[0]), copy_tree(count))
+    made = call_of_folds("shuffled", name_node(call[0]), copy_tree(count), *arange)
     return ast.fix_missing_locations(ast.copy_location(made, value))
 
 
@@ -358,6 +366,17 @@ def count_of(source: FunctionSource, value: ast.expr) -> ast.expr | None:
         return ast.copy_location(ast.Constant(len(entries)), value) if is_range else None
     made = _of_builtin(source, value, list)
     return None if made is None else _of_builtin(source, made, range)
+
+
+def _count_of_array(source: FunctionSource, value: ast.Call) -> ast.expr | None:
+    """The m of ``np.arange(m)``."""
+    if len(value.args) != 1 or value.keywords:
+        return None
+    try:
+        is_range = constant_of(source, value.func) is np.arange
+    except NotPure:
+        return None
+    return value.args[0] if is_range and not isinstance(value.args[0], ast.Starred) else None
 
 
 def _of_builtin(source: FunctionSource, node: ast.expr, function: Any) -> ast.expr | None:

@@ -573,9 +573,9 @@ class Folds:
         self.loops_summed_up += passes is not None
         return passes
 
-    def shuffled(self, rng: Any, count: Any) -> Iterable[int]:
-        """``order = list(range(count))`` after ``rng.shuffle(order)``."""
-        order = [*range(count)]
+    def shuffled(self, rng: Any, count: Any, arange: Any = None) -> Iterable[Any]:
+        """``order = list(range(count))``, or an array, after ``rng.shuffle(order)``."""
+        order = [*range(count)] if arange is None else arange(count)
         rng.shuffle(order)
         return order
 

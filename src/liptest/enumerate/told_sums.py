@@ -144,9 +144,16 @@ class ToldRun(AlignedRun):
             self.tree.unsupported("a sum that is not a whole number", "round it")
         terms, first = normal_form(form)
         constant = Fraction(form.constant) / first
+        if terms not in self.offsets and not self._has_drawn():
+            self.tree.unsupported("a sum that is told before anything is drawn", _ADVICE)
         offset = constant - Fraction(self.offsets.setdefault(terms, constant))
         place = list(self.offsets).index(terms)
         return ToldSum(place, Fraction(first), first * offset, kind)
+
+    def _has_drawn(self) -> bool:
+        """Whether anything was drawn yet that a sum may have as its noise."""
+        asked = self.tree.path[: self.tree.depth]
+        return any(type(branches) is not Alternative for branches, _ in asked)
 
     def _is_of_sums(self, form: Form) -> bool:
         """Whether nothing but sums of the data are in it."""

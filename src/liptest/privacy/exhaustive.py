@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import BudgetError, InputError
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import Mechanism, MechanismWrapper
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import AnyClaim, Claim
@@ -57,6 +57,8 @@ _FEW_POINTS = 1 << 26
 _VISITS = 32
 # Pairs of distinct laws are marked in a table of u * u bytes while that is small.
 _MARKED_LAWS = 4096
+# Of a line of values so many edges are compared at a time.
+_EDGES = 512
 
 
 @dataclass(frozen=True)
@@ -112,17 +114,33 @@ def edge_blocks(
 
 
 def _every_edge(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
-    for left, right in mechanism.statistic.edges(domain):
-        if len(left) == 0:
-            continue  # coordinates of one value have no neighbours
-        both = np.concatenate([left, right])
-        values, rows = np.unique(both, axis=0, return_inverse=True)
-        rows = rows.reshape(-1)
-        laws = mechanism.laws_of(values)
-        _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
-        first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
-        locate = _locator(mechanism, domain, left, right)
-        yield PairBlock(laws, first, second, len(left), len(values), locate)
+    for edges in mechanism.statistic.edges(domain):
+        known: set[bytes] = set()
+        for left, right in _in_parts(mechanism, *edges):
+            both = np.concatenate([left, right])
+            values, rows = np.unique(both, axis=0, return_inverse=True)
+            rows = rows.reshape(-1)
+            laws = mechanism.laws_of(values)
+            if not known:
+                _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
+            before = len(known)
+            known |= {value.tobytes() for value in values}
+            first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
+            locate = _locator(mechanism, domain, left, right)
+            yield PairBlock(laws, first, second, len(left), len(known) - before, locate)
+
+
+def _in_parts(
+    mechanism: Any, left: IntArray, right: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Edges, those of many counts that code reads part by part: its laws may take long."""
+    size = max(len(left), 1)
+    if isinstance(mechanism, MechanismWrapper) and size > _EDGES:
+        # Where edges are as many as values, or more, values are in edges that are far apart.
+        values = np.unique(np.concatenate([left, right]), axis=0)
+        size = _EDGES if len(values) > size else size
+    for start in range(0, len(left), size):
+        yield left[start : start + size], right[start : start + size]
 
 
 def _shift_block(

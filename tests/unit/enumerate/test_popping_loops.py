@@ -10,6 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.exp_coins import ExpCoin
+from liptest.enumerate.told_sums import ToldLaw
 
 _DOMAIN = lt.RecordGrid([3] * 40)
 
@@ -85,6 +86,17 @@ def by_coins_in_order(data: Any, rng: Any) -> Any:
     return None
 
 
+def by_shuffled_array(data: Any, rng: Any) -> Any:
+    q = counts(data)
+    m = q.max()
+    order = np.arange(3)
+    rng.shuffle(order)
+    for k in order:
+        if rng.random() < np.exp(0.5 * (q[k] - m)):
+            return k
+    return None
+
+
 class Picker:
     """As libraries write it: the weights and the generator are attributes."""
 
@@ -116,6 +128,7 @@ def by_object(data: Any, rng: Any) -> Any:
         pytest.param(by_index, marks=pytest.mark.slow),
         pytest.param(by_coins_in_order, marks=pytest.mark.slow),
         by_object,
+        by_shuffled_array,
     ],
 )
 def test_permute_and_flip_is_proved_at_any_size(function: Any) -> None:
@@ -131,6 +144,18 @@ def test_half_of_it_is_refuted() -> None:
     verdict = lt.check_privacy(lt.mechanism(by_popping), _DOMAIN, epsilon=0.5, delta=1e-12)
     assert verdict.decision == "NO"
     assert verdict.witness is not None
+
+
+@pytest.mark.slow
+def test_half_of_a_coin_by_a_function_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its counts are told before anything is drawn: no noise of them is looked for."""
+    walked: list[Any] = []
+    monkeypatch.setattr(ToldLaw, "add", lambda law, end, weight: walked.append(end))
+    domain = lt.RecordGrid([3] * 5000)
+    verdict = lt.check_privacy(lt.mechanism(by_coins_in_order), domain, epsilon=0.5)
+    assert verdict.decision == "NO"
+    assert verdict.witness.verify(lt.mechanism(by_coins_in_order))
+    assert not walked
 
 
 # ---- which coins are recognised
@@ -325,11 +350,42 @@ class Growing:
         return None
 
 
+def shuffles_a_part(data: Any, rng: Any) -> Any:
+    q = counts(data)
+    order = np.arange(3)
+    rng.shuffle(order[1:])
+    for k in order:
+        if rng.random() < np.exp(0.5 * (q[k] - q.max())):
+            return int(k)
+    return None
+
+
+def shuffles_two_places(data: Any, rng: Any) -> Any:
+    q = counts(data)
+    order = np.arange(2)
+    rng.shuffle(order)
+    for k in order:
+        if rng.random() < np.exp(0.5 * (q[k] - q.max())):
+            return int(k)
+    return 2
+
+
+def tells_the_first_place(data: Any, rng: Any) -> Any:
+    q = counts(data)
+    order = np.arange(3)
+    rng.shuffle(order)
+    for k in order:
+        if rng.random() < np.exp(0.5 * (q[k] - q.max())):
+            return int(k), int(order[0])
+    return None
+
+
 def grows(data: Any, rng: Any) -> Any:
     return Growing().pick(counts(data), rng)
 
 
 HOSTILE = [takes_the_wrong_score, knows_the_largest_left, has_another_scale_once, leaks_a_little]
+HOSTILE += [shuffles_a_part, shuffles_two_places, tells_the_first_place]
 HOSTILE += [draws_biased_places, takes_the_first, tells_how_many_are_left, grows]
 HOSTILE += [pytest.param(has_a_coin_of_its_own, marks=pytest.mark.slow)]
 

@@ -375,3 +375,18 @@ def test_neighbours_share_all_records_but_one():
     assert found.value == pytest.approx(math.log(4))
     with pytest.raises(InputError, match=r"pairs\[1\].*not a neighbour of itself"):
         lt.exact_loss(mechanism, [([0, 1], [1, 1]), ([1, 1], [1, 1])])
+
+
+def certain_at_zero(data, rng):
+    return bool(data.sum()) and rng.random() < 0.5
+
+
+@pytest.mark.slow
+def test_many_counts_are_compared_part_by_part() -> None:
+    """What is broken early ends the rest: most laws are not computed."""
+    verdict = lt.check_privacy(
+        lt.mechanism(certain_at_zero), lt.Hypercube(2000), epsilon=1.0, method="exhaustive"
+    )
+    assert verdict.decision == "NO"
+    assert {sum(verdict.witness.dataset), sum(verdict.witness.neighbour)} == {0, 1}
+    assert verdict.cost.pairs < 2000
