@@ -15,6 +15,7 @@ from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.post_processing import Tail
+from liptest.enumerate.pure_code import NUMBERS
 from liptest.enumerate.record_counts import Counts
 from liptest.values import (  # noqa: F401 (they register their functions)
     single_column,
@@ -130,20 +131,38 @@ def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:
 
 
 def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
-    """``zip`` of columns of the same records; None of all else."""
+    """``zip`` of columns of the same records, and of one number for all; None of all else."""
     found = [None if _is_of_python(one) else rows_of(one) for one in iterables]
     rows = [one for one in found if one is not None]
-    if not rows or len(rows) < len(found):
+    if not rows:
         return None
     first = rows[0]
+    if len(rows) < len(found) and not (all(first.kept) and type(first.length) is int):
+        return None
+    lines = [
+        _repeated(one, first) if walked is None else walked.values
+        for one, walked in zip(iterables, found, strict=True)
+    ]
+    if any(line is None for line in lines):
+        return None
     book = first.column.answers
     if not all(one.column.answers is book and one.kept == first.kept for one in rows):
         return None
     leading = next((one for one in rows if type(one) is RowsOfReals), rows[0])
     array = SymbolicArray(leading.reals if type(leading) is RowsOfReals else leading.column)
     return RecordRows(
-        array, [RowByPlace((), one) for one in zip(*(one.values for one in rows), strict=True)]
+        array, [RowByPlace((), one) for one in zip(*filter(None, lines), strict=True)]
     )
+
+
+def _repeated(value: Any, rows: RowsOfColumn) -> list[Any] | None:
+    """One number for each possible record, of a list in which each record has this number."""
+    numbers = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
+    if type(numbers) not in (list, tuple) or len(numbers) != rows.length:
+        return None
+    if type(numbers[0]) not in NUMBERS or len({(type(one), repr(one)) for one in numbers}) > 1:
+        return None
+    return [value[0]] * len(rows.values)
 
 
 def _is_of_python(value: Any) -> bool:

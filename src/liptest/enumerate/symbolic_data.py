@@ -270,7 +270,9 @@ def _followed(
         followed = replace(followed, sample=sample)
     if isinstance(data, UserRows):
         followed = replace(followed, pairs_of_moves=data.pairs_of_moves)
-        followed = replace(followed, hint=data.hint, rounded=data.rounded)
+        followed = replace(followed, hint=data.hint)
+    if isinstance(data, UserRows | Records):
+        followed = replace(followed, rounded=data.rounded)
     return followed
 
 

@@ -41,6 +41,7 @@ from liptest.values.column import Column
 from liptest.values.read_only import ReadOnlyCells
 from liptest.values.recipes import RowCondition, evaluate
 from liptest.values.record_parts import Part
+from liptest.values.rounded_sums import rounding_in_words
 from liptest.values.row_cells import MOST_CELLS, RowCells
 
 # Records of a balanced dataset that have any value.
@@ -75,6 +76,11 @@ class Records:
     def is_too_fine(self) -> bool:
         """Whether records are divided into more cells than are followed."""
         return self._cells is None
+
+    @property
+    def rounded(self) -> str:
+        """How far the rounding of float sums may take an answer; empty where it may not."""
+        return rounding_in_words(self._answers.margins)
 
     def refined(self) -> Records | None:
         """The same with finer cells, where these were requested; None where it was not."""

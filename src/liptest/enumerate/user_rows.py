@@ -24,6 +24,7 @@ from liptest.values.answer_book import AnswerBook, RowBound
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import Column
+from liptest.values.rounded_sums import rounding_in_words
 from liptest.values.row_cells import RowCells
 from liptest.values.user_numbers import PerUser, added_by_users
 
@@ -182,8 +183,7 @@ class UserRows:
     @property
     def rounded(self) -> str:
         """How far the rounding of float sums may take an answer; empty where it may not."""
-        margin = max(self._answers.margins.values(), default=Fraction(0))
-        return f"the rounding of float sums, up to {float(margin):.3g}" if margin else ""
+        return rounding_in_words(self._answers.margins)
 
     @property
     def reads_length(self) -> bool:

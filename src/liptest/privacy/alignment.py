@@ -36,6 +36,10 @@ from liptest.symbolic.alignment import Price
 
 SOURCE = "theory S1"
 
+_ROUNDING = "the rounding of float sums"
+# Up to so much above the claim the rounding is what is missing.
+_NEARLY = 1 + Fraction(1, 1_000_000)
+
 
 def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
     """A YES for data of any size, or what following the code came to instead."""
@@ -188,7 +192,32 @@ def dearer_words(found: Alignment, claim: object = None) -> str:
     claimed = claim.threshold if isinstance(claim, Claim) else 0.0
     texts = (f"{found.epsilon:.{digits}g}" for digits in range(6, 18))
     figure = next((text for text in texts if float(text) > claimed), repr(found.epsilon))
+    why = _instead_of_exact(found, claim) or why
     return f"proved at most {figure}, which is more than was claimed{why}"
+
+
+def _instead_of_exact(found: Alignment, claim: object) -> str:
+    """What to write where a claim misses by little, and the rounding of float sums is priced."""
+    rounding = next((text for text in found.given if text.startswith(_ROUNDING)), None)
+    claimed = float(claim.epsilon) if isinstance(claim, Claim) else 0.0
+    price = None if found.price is None else found.price.epsilon
+    if rounding is None or price is None or not 0 < claimed < price <= Fraction(claimed) * _NEARLY:
+        return ""
+    return (
+        f"; what is missing is {rounding.removesuffix(', included')}: claim epsilon="
+        f"{least_decimal(price)}, or multiply the scale of the noise by "
+        f"{least_decimal(price / Fraction(claimed))}, or, of whole-number records, sum multiples "
+        "of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
+    )
+
+
+def least_decimal(number: Fraction) -> str:
+    """A short decimal that is at least a number: its rest in one digit, rounded up."""
+    rest, digits = number - math.floor(number), 1
+    while rest and rest * 10**digits < 1:
+        digits += 1
+    whole, rest_in_digits = divmod(math.ceil(number * 10**digits), 10**digits)
+    return f"{whole}.{rest_in_digits:0{digits}d}"
 
 
 def _verdict(

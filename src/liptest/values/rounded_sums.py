@@ -58,6 +58,12 @@ def is_exact(table: Table, records: int, digits: int = 53) -> bool:
     return Fraction(largest) * records * max(denominators) <= 1 << digits
 
 
+def rounding_in_words(margins: dict[int, Fraction]) -> str:
+    """How far the rounding of float sums may take an answer; empty where it may not."""
+    margin = max(margins.values(), default=_ZERO)
+    return f"the rounding of float sums, up to {float(margin):.3g}" if margin else ""
+
+
 def margin_of(
     table: Table, records: int, *, is_off: bool, in_pairs: bool, is_fixed: bool = False
 ) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy import at_any_size, exact, refutation
 from liptest.privacy import check as checking
-from liptest.privacy.alignment import align, dearer_words
+from liptest.privacy.alignment import align, dearer_words, least_decimal
 from liptest.privacy.claims import Claim
 from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
 from liptest.privacy.prices import Alignment
@@ -168,6 +169,36 @@ def test_digits_of_a_price_are_those_that_tell_it_from_the_claim() -> None:
     words = dearer_words(price, Claim(1.0, 0.0, 0.0))
     assert words.startswith("proved at most 1.000000001,")
     assert dearer_words(price, Claim(0.5, 0.0, 0.0)).startswith("proved at most 1,")
+
+
+POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.1, 0.9]])
+THIRDS = lt.RecordGrid([3] * 5000)
+
+
+def test_what_the_rounding_of_sums_lacks_is_told_with_what_to_write() -> None:
+    def sums(data: Any, rng: Any, *, grid: bool = False, scale: float = 1.0) -> Any:
+        rows = POINTS[data]
+        if grid:
+            rows = np.round(rows * 2**20) / 2**20
+        return rows.sum(axis=0) + rng.laplace(0, 2.0 * scale, 2)
+
+    reason = check(sums, THIRDS, 1.0, method="alignment").reason
+    assert "what is missing is the rounding of float sums" in reason
+    claim = float(reason.split("claim epsilon=")[1].split(",")[0])
+    factor = float(reason.split("the noise by ")[1].split(",")[0])
+    assert 1.0 < claim < 1.0000001
+    assert check(sums, THIRDS, claim, method="alignment").decision == "YES"
+    scaled = partial(sums, scale=factor)
+    assert check(scaled, THIRDS, 1.0, method="alignment").decision == "YES"
+    assert check(partial(sums, grid=True), THIRDS, 1.0, method="alignment").decision == "YES"
+    assert "what is missing" not in check(sums, THIRDS, 0.9, method="alignment").reason
+
+
+@pytest.mark.parametrize("number", ["1", "1.00000000555", "2.5", "0.99999999", "1.9999", "3.21"])
+def test_a_short_decimal_is_never_below(number: str) -> None:
+    exact = Fraction(number)
+    above = Fraction(least_decimal(exact))
+    assert exact <= above <= exact + max(exact % 1, Fraction(1, 10))
 
 
 @pytest.mark.slow
