@@ -7,18 +7,19 @@ compared with the series of exp(-x), for all x at once (docs/theory/loops.md, L1
 
 from __future__ import annotations
 
+import builtins
+import dis
 import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from types import FunctionType
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.enumerate.pure_code import original_of
-from liptest.enumerate.replaceable_names import names_in
 from liptest.mechanisms.laws import as_fraction, exact_ball
 from liptest.runs.surroundings import without_hooks
 
@@ -28,17 +29,16 @@ FARTHEST = Fraction(1, 1 << 52)
 _LAST, _BITS = 45, 128
 _UNIT, _LIGHT = 1 << _BITS, 1 << (_BITS - 62)
 _DEGREE, _MOST_RUNS, _MOST_DRAWS = 30, 400, 400
-_LOOKING = {
-    "isinstance",
-    "type",
-    "globals",
-    "__class__",
-    "getattr",
-    "hasattr",
-    "vars",
-    "repr",
-    "str",
-}
+#: What a coin may name, beside functions that are checked alike, and of objects: all else might ask
+#: what kind of number it was given.
+_KNOWN = (math, np, math.floor, np.floor, int, bool, range, ValueError)
+_OF_OBJECTS = frozenset({"random", "floor"})
+#: Functions of libraries that make a generator of what they are given, and get no number.
+_MAKING_GENERATORS = ("diffprivlib", "sklearn")
+_STEPS_THAT_LOOK = (
+    *("MATCH", "CONTAINS_OP", "IS_OP", "BINARY_SUBSCR", "BINARY_SLICE", "BUILD_", "MAKE"),
+    *("STORE_ATTR", "STORE_GLOBAL", "STORE_SUBSCR", "DELETE", "IMPORT", "LOAD_NAME", "YIELD"),
+)
 #: Coefficients in units of 2**-128; rounding them is far below FARTHEST in all runs together.
 Polynomial = tuple[int, ...]
 _ONE: Polynomial = (_UNIT,)
@@ -151,6 +151,12 @@ class _Number:
         self._above(other)
         return False
 
+    def __format__(self, how: str) -> str:
+        raise _UndecidedError
+
+    def __repr__(self) -> str:
+        raise _UndecidedError
+
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -188,6 +194,15 @@ class _Unit:
 
     def __ge__(self, other: Any) -> bool:
         return not self.is_below(other)
+
+    def __eq__(self, other: object) -> bool:
+        raise _UndecidedError
+
+    def __format__(self, how: str) -> str:
+        raise _UndecidedError
+
+    def __repr__(self) -> str:
+        raise _UndecidedError
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -245,8 +260,8 @@ class ExpCoin:
             return False
 
     def _checked(self) -> bool:
-        names = names_in(self._function.__code__)
-        if names & _LOOKING or self._function.__closure__ or self._function.__code__.co_cellvars:
+        self._functions: dict[str, FunctionType] = {}
+        if not _calculates_alone(self._function, self._functions):
             return False
         self._laws: dict[Any, list[Polynomial]] = {}
         for k in range(_LAST + 1):
@@ -255,20 +270,22 @@ class ExpCoin:
                 (_Number(k, is_open=k == _LAST), False),
             ]
             for x, is_point in starts:
-                if not _is_exp(k, self._law(x), is_point=is_point, is_open=k == _LAST):
+                law = self._law(self._function.__name__, self._arguments(x, _Units()))
+                if not _is_exp(k, law, is_point=is_point, is_open=k == _LAST):
                     return False
         return True
 
-    def _law(self, x: Any) -> list[Polynomial]:
-        """The chances of 0 and 1, as far as they were followed."""
+    def _law(self, name: str, arguments: tuple[Any, ...]) -> list[Polynomial]:
+        """The chances of 0 and 1 of one of its functions, as far as they were followed."""
         walk, units = _Walk(), _Units()
         masses: list[Polynomial] = [(0,), (0,)]
         units.walk = walk
-        called = self._calling_itself(walk, units)
+        called = self._with_laws(name, walk, units)
+        drawing = [units if type(one) is _Units else one for one in arguments]
         for _ in range(_MOST_RUNS):
             walk.begin()
             try:
-                outcome = called(*self._arguments(x, units))
+                outcome = called(*drawing)
             except _CutError:
                 pass
             else:
@@ -279,28 +296,76 @@ class ExpCoin:
                 return masses
         raise _UndecidedError
 
-    def _calling_itself(self, walk: _Walk, units: _Units) -> Callable[..., Any]:
-        """The function, which calls itself with plain numbers by its law."""
-        own, name = self._function, self._function.__name__
+    def _with_laws(self, named: str, walk: _Walk, units: _Units) -> Callable[..., Any]:
+        """The function; it and those that it calls are thrown by their laws for plain numbers."""
+        space = dict(self._function.__globals__)
+        made: dict[str, Callable[..., Any]] = {}
+        for name, function in self._functions.items():
+            code, defaults = function.__code__, function.__defaults__
+            made[name] = FunctionType(code, space, name, defaults, function.__closure__)
+        for name, function in self._functions.items():
+            space[name] = self._by_law(function, made[name], walk, units)
+        return made[named]
 
-        def call(*arguments: Any, **options: Any) -> Any:
-            x = arguments[1 - self._generator] if len(arguments) == 2 and not options else None
-            if type(x) not in (int, float) or arguments[self._generator] is not units:
-                if type(x) is not _Number:
-                    raise _UndecidedError
+    def _by_law(
+        self, function: FunctionType, made: Callable[..., Any], walk: _Walk, units: _Units
+    ) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            if any(type(one) is _Number for one in arguments):
                 return made(*arguments)
-            if x not in self._laws:
-                self._laws[x] = []
-                self._laws[x] = self._law(x)
-            masses = self._laws[x]
-            if not masses:  # it calls itself with the same number
+            places = tuple(place for place, one in enumerate(arguments) if one is units)
+            if len(places) != 1 or not {int, float, bool, _Units}.issuperset(map(type, arguments)):
+                raise _UndecidedError
+            plain = tuple(None if one is units else (type(one), one) for one in arguments)
+            key = function.__name__, plain
+            if key not in self._laws:
+                self._laws[key] = []
+                self._laws[key] = self._law(function.__name__, arguments)
+            masses = self._laws[key]
+            if not masses:  # it calls itself with the same numbers
                 raise _UndecidedError
             return walk.choose(masses)
 
-        names = own.__globals__
-        space = {**names, name: call} if names.get(name) is own else names
-        made = FunctionType(own.__code__, space, name, own.__defaults__, own.__closure__)
-        return made
+        return call
+
+
+def _calculates_alone(function: FunctionType, seen: dict[str, FunctionType]) -> bool:
+    """Whether a function, and each that it calls, can only calculate, compare and draw.
+
+    ``seen`` gathers them by their names, which are those of one module.
+    """
+    code, names = function.__code__, function.__globals__
+    if seen.setdefault(function.__name__, function) is not function:
+        return False
+    if (
+        function.__closure__
+        or code.co_cellvars
+        or code.co_exceptiontable
+        or function.__kwdefaults__
+    ):
+        return False
+    if not {NoneType, int, float, bool}.issuperset(map(type, function.__defaults__ or ())):
+        return False
+    for step in dis.get_instructions(code):
+        if step.opname.startswith(_STEPS_THAT_LOOK) and step.opname != "BUILD_STRING":
+            return False
+        if step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER")):
+            if step.argval not in _OF_OBJECTS:
+                return False
+        elif step.opname == "LOAD_GLOBAL":
+            called = names.get(step.argval, getattr(builtins, step.argval, None))
+            if not any(called is one for one in _KNOWN) and not _is_alike(called, names, seen):
+                return False
+    return True
+
+
+def _is_alike(called: object, names: dict[str, Any], seen: dict[str, FunctionType]) -> bool:
+    if not isinstance(called, FunctionType):
+        return False
+    if called.__name__ == "check_random_state":
+        return called.__module__.partition(".")[0] in _MAKING_GENERATORS
+    is_own = called.__globals__ is names and names.get(called.__name__) == called
+    return is_own and (seen.get(called.__name__) == called or _calculates_alone(called, seen))
 
 
 class ExpCoins:

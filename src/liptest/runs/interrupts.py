@@ -7,13 +7,14 @@ is dropped.
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -86,9 +87,10 @@ def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[
 
 def is_in_finalizer(frame: FrameType | None) -> bool:
     """Whether Python would print what is raised in a frame, and go on."""
+    collecting = [one.__code__ for one in gc.callbacks if isinstance(one, FunctionType)]
     while frame is not None:
         code = frame.f_code
-        if code.co_name == "__del__" or code.co_filename == weakref.__file__:
+        if code.co_name == "__del__" or code.co_filename == weakref.__file__ or code in collecting:
             return True
         frame = frame.f_back
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -161,20 +162,28 @@ def test_half_of_a_coin_by_a_function_is_refuted(monkeypatch: pytest.MonkeyPatch
 # ---- which coins are recognised
 
 
-@pytest.mark.parametrize("function", [exp_coin])
+def of_small_numbers(g: Any, rng: Any) -> int:
+    k = 1
+    while rng.random() <= g / k:
+        k += 1
+    return k % 2
+
+
+def in_two_functions(g: Any, rng: Any) -> int:
+    while g > 1:
+        if not of_small_numbers(1.0, rng):
+            return 0
+        g -= 1
+    return of_small_numbers(g, rng)
+
+
+@pytest.mark.parametrize("function", [exp_coin, in_two_functions])
 def test_coins_of_an_exponential_are_recognised(function: Any) -> None:
     assert ExpCoin(function, 1).is_one()
 
 
 def turned(g: Any, rng: Any) -> int:
     return 1 - exp_coin(g, rng)
-
-
-def of_small_numbers(g: Any, rng: Any) -> int:
-    k = 1
-    while rng.random() <= g / k:
-        k += 1
-    return k % 2
 
 
 def leaks(g: Any, rng: Any) -> int:
@@ -227,8 +236,77 @@ def looks_at_the_type(g: Any, rng: Any) -> int:
     return 1 if isinstance(g, float) and g > 3 else exp_coin(g, rng)
 
 
+def its_type(g: Any, rng: Any) -> int:
+    return 1 if isinstance(g, float) and 0.2 < g < 0.3 else of_small_numbers(g, rng)
+
+
+def asks_for_its_type(g: Any, rng: Any) -> int:
+    while g > 1:
+        g -= 1
+        if not of_small_numbers(1, rng):
+            return 0
+    return its_type(g, rng)
+
+
+def its_text(g: Any, rng: Any) -> int:
+    return 1 if f"{g}"[:4] == "0.25" else of_small_numbers(g, rng)
+
+
+def asks_for_its_text(g: Any, rng: Any) -> int:
+    while g > 1:
+        g -= 1
+        if not of_small_numbers(1, rng):
+            return 0
+    return its_text(g, rng)
+
+
+def its_pattern(g: Any, rng: Any) -> int:
+    match g:
+        case float() if 0.2 < g < 0.3:
+            return 1
+        case _:
+            return of_small_numbers(g, rng)
+
+
+def asks_for_its_pattern(g: Any, rng: Any) -> int:
+    while g > 1:
+        g -= 1
+        if not of_small_numbers(1, rng):
+            return 0
+    return its_pattern(g, rng)
+
+
+def its_size(g: Any, rng: Any) -> int:
+    try:
+        return 1 if 0.2 < abs(g) < 0.3 else of_small_numbers(g, rng)
+    except TypeError:
+        return of_small_numbers(g, rng)
+
+
+def asks_for_its_size(g: Any, rng: Any) -> int:
+    while g > 1:
+        g -= 1
+        if not of_small_numbers(1, rng):
+            return 0
+    return its_size(g, rng)
+
+
+def its_generator(g: Any, rng: Any) -> int:
+    return of_small_numbers(g, rng) if isinstance(rng, random.Random) else 1
+
+
+def asks_for_its_generator(g: Any, rng: Any) -> int:
+    while g > 1:
+        g -= 1
+        if not of_small_numbers(1, rng):
+            return 0
+    return its_generator(g, rng)
+
+
 OTHERS = [turned, of_small_numbers, leaks, fails_far_away, fails_at_one_number]
 OTHERS += [peels_too_late, fails_after_many, looks_at_the_type]
+OTHERS += [asks_for_its_type, asks_for_its_text, asks_for_its_pattern]
+OTHERS += [asks_for_its_size, asks_for_its_generator]
 
 
 @pytest.mark.parametrize("function", OTHERS)

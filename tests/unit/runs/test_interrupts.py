@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -224,3 +225,23 @@ def test_an_interrupt_of_ours_waits_for_the_end_of_a_finalizer(is_weak, monkeypa
         assert lost == []
         interrupts()  # a finalizer that goes on is interrupted in the end
     assert lost == [KeyboardInterrupt]
+
+
+def test_an_interrupt_of_ours_waits_for_the_end_of_a_collection(monkeypatch):
+    lost, came = [], []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: lost.append(found.exc_type))
+
+    def collecting(phase, info):
+        if phase == "stop" and not came:
+            came.append(phase)
+            signal.raise_signal(signal.SIGINT)
+
+    with counted_interrupts(is_ours=lambda: True):
+        gc.callbacks.append(collecting)
+        try:
+            gc.collect()
+        finally:
+            gc.callbacks.remove(collecting)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert (came, lost) == (["stop"], [])
