@@ -31,7 +31,7 @@ from liptest.enumerate.running import Run
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.told_sums import ToldLaw, ToldRun, told_end
 from liptest.errors import BudgetError, LawError, LiptestError, UnsupportedRandomnessError
-from liptest.mechanisms.laws import Output, as_fraction, exact_ball
+from liptest.mechanisms.laws import Output, as_fraction, exact_ball, sum_of_fractions
 from liptest.symbolic.answer_functions import answer_value, with_functions
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.symbolic.forms import Form
@@ -277,7 +277,7 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     law = AddedLaw(
         places,
         masses,
-        1 - sum(masses.values(), Fraction(0)),
+        1 - sum_of_fractions(masses.values()),
         moves,
         skeleton,
         data.reads_length,
@@ -303,7 +303,7 @@ def _found_told(program: Adding, data: AnyDataset) -> AddedLaw | str:
     law = AddedLaw(
         places,
         masses,
-        1 - sum(masses.values(), Fraction(0)),
+        1 - sum_of_fractions(masses.values()),
         moves,
         None,
         data.reads_length,

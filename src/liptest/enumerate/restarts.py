@@ -21,7 +21,7 @@ from liptest.enumerate.choice_tree import (
 )
 from liptest.enumerate.run_watch import endless
 from liptest.errors import LiptestError
-from liptest.mechanisms.laws import Output
+from liptest.mechanisms.laws import Output, quotient_of
 from liptest.symbolic.work import spend_on_choices
 from liptest.values.branching import Path
 from liptest.values.noise_run import NoiseRun
@@ -75,7 +75,7 @@ class RestartingTree(ChoiceTree):
         if number == len(self._entered):
             if self.depth != len(self.path):
                 self._differs("the same choices led to another loop")
-            self._entered.append(_Entered(self.depth, Fraction(*self._leaf_weight())))
+            self._entered.append(_Entered(self.depth, quotient_of(*self._leaf_weight())))
         entered = self._entered[number]
         if entered.depth != self.depth:
             self._differs("the same choices led to another loop")
@@ -143,7 +143,7 @@ class RestartingTree(ChoiceTree):
         if self._restarted is not None:
             self._count_restart()
         elif not self._cut:
-            self._note(_Ended(Fraction(*self._leaf_weight()), (self.noise, output), None))
+            self._note(_Ended(quotient_of(*self._leaf_weight()), (self.noise, output), None))
 
     def _ended(self) -> int:
         return self.leaves + self._restarts
@@ -152,11 +152,11 @@ class RestartingTree(ChoiceTree):
         if not self._entered:
             self.sum.add_leaf(self.noise, leaf, *self._leaf_weight())
             return
-        self._note(_Ended(Fraction(*self._leaf_weight()), (self.noise, leaf), None))
+        self._note(_Ended(quotient_of(*self._leaf_weight()), (self.noise, leaf), None))
 
     def _count_restart(self) -> None:
         self._restarts += 1
-        self._note(_Ended(Fraction(*self._leaf_weight()), None, self._restarted))
+        self._note(_Ended(quotient_of(*self._leaf_weight()), None, self._restarted))
 
     def _note(self, ended: _Ended) -> None:
         """Of a run that passed through all loops that are entered."""

@@ -7,13 +7,14 @@ rationals where the law was enumerated, and balls (intervals with exact ends) fo
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb
@@ -65,6 +66,43 @@ def integer_weights(probabilities: Sequence[Fraction]) -> list[int]:
     """Whole numbers in exactly the given proportions."""
     common = math.lcm(*(p.denominator for p in probabilities))
     return [p.numerator * (common // p.denominator) for p in probabilities]
+
+
+class _InLowestTerms(NamedTuple):
+    """Taken by ``Fraction`` as it is, as every rational number: no common divisor is looked for."""
+
+    numerator: int
+    denominator: int
+
+
+numbers.Rational.register(_InLowestTerms)
+
+
+def quotient_of(numerator: int, denominator: int) -> Fraction:
+    """The quotient; quick where the denominator is a large power of 2, as of products of draws."""
+    if not numerator or denominator & (denominator - 1):
+        return Fraction(numerator, denominator)
+    shift = min(_twos(abs(numerator)), _twos(denominator))
+    lowest: Any = _InLowestTerms(numerator >> shift, denominator >> shift)
+    return Fraction(lowest)
+
+
+def sum_of_fractions(fractions: Iterable[Fraction]) -> Fraction:
+    """The sum; quick where denominators differ by powers of 2, as those of products of draws do."""
+    sums: dict[tuple[int, int], int] = {}
+    for one in fractions:
+        shift = _twos(one.denominator)
+        key = one.denominator >> shift, shift
+        sums[key] = sums.get(key, 0) + one.numerator
+    odd = math.lcm(*{own for own, _ in sums})
+    most = max((shift for _, shift in sums), default=0)
+    total = sum(by * (odd // own) << most - shift for (own, shift), by in sums.items())
+    return Fraction(total, odd << most)
+
+
+def _twos(number: int) -> int:
+    """How often 2 divides a number above 0."""
+    return (number & -number).bit_length() - 1
 
 
 def log_fraction(value: Fraction) -> float:

@@ -6,6 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
 
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.laws import (
@@ -18,6 +20,8 @@ from liptest.mechanisms.laws import (
     exact_ball,
     log_fraction,
     normalised_logs,
+    quotient_of,
+    sum_of_fractions,
 )
 
 THIRD = Fraction(1, 3)
@@ -152,3 +156,23 @@ def test_what_is_no_law_is_an_error(logs: list[list[float]], words: str) -> None
 def test_errors_are_0_or_more(error: float) -> None:
     with pytest.raises(InputError, match="error="):
         normalised_logs(np.log([[0.3, 0.7]]), 2, 1, error, "m")
+
+
+@given(
+    st.lists(st.tuples(st.integers(-(10**30), 10**30), st.integers(1, 10**9), st.integers(0, 300)))
+)
+def test_fractions_are_made_and_added_exactly(parts: list[tuple[int, int, int]]) -> None:
+    expected = [Fraction(top, bottom << shift) for top, bottom, shift in parts]
+    made = [quotient_of(top, bottom << shift) for top, bottom, shift in parts]
+    assert made == expected
+    for one, two in zip(made, expected, strict=True):
+        assert (one.numerator, one.denominator) == (two.numerator, two.denominator)
+        assert type(one.numerator) is int
+    assert sum_of_fractions(made) == sum(expected, Fraction(0))
+
+
+def test_a_fraction_over_a_power_of_two_is_in_lowest_terms() -> None:
+    for top in range(-40, 41):
+        one = quotient_of(top, 1 << 5)
+        assert (one.numerator, one.denominator) == Fraction(top, 32).as_integer_ratio()
+        assert hash(one) == hash(Fraction(top, 32))
