@@ -229,7 +229,8 @@ def _verdict(
         task, plan, RunOutcome(total, "complete", found.seconds), guarantee, reason
     )
     source, *conditions = task.mechanism.law_source.split("; ")
-    source = source.replace("enumerated", "aligned", 1).replace("integrated", "aligned", 1)
+    if not found.values:  # else every random choice was followed as it is drawn
+        source = source.replace("enumerated", "aligned", 1).replace("integrated", "aligned", 1)
     # What is calculated from proved numbers is private, whatever its type.
     left_out = {*found.given, EQUAL_ARE_ONE}
     told = [condition for condition in conditions if condition not in left_out]
