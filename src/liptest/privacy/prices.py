@@ -18,6 +18,7 @@ from typing import Any
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
+from liptest.privacy.unanswered import never_answered
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
@@ -65,6 +66,8 @@ class Alignment:
     has_loops: bool = False
     #: A loss that is taken, where the largest was looked for over all values of the sums.
     least: float = 0.0
+    #: The exception that every path of it ends with.
+    raises: str | None = None
     #: Says what it comes to, where that is more than was claimed, and the other way may prove less.
     put_off: Callable[[], Alignment] | None = None
 
@@ -86,7 +89,10 @@ def align(
     wanted: Fraction | None = None,
     delta: Fraction = Fraction(0),
 ) -> Alignment:
-    """The price of a mechanism at a delta, the lower one of both ways to follow it."""
+    """The price of a mechanism at a delta, the lower one of both ways to follow it.
+
+    Raises MechanismError where every path ends with an exception.
+    """
     started = time.perf_counter()
     passed = _with_passes(mechanism, domain, wanted)
     if passed is not None:
@@ -95,6 +101,8 @@ def align(
     put_off, has_far_too_many = None, False
     for way in WAYS:
         alignment = _aligned(mechanism, domain, way, wanted, delta)
+        if alignment.raises is not None:
+            raise never_answered(mechanism.name, alignment.raises, domain)
         has_far_too_many |= alignment.has_far_too_many
         if alignment.put_off is not None:
             put_off = alignment.put_off
@@ -149,6 +157,8 @@ def _aligned(
                 dearest=followed.dearest,
                 has_far_too_many=many,
             )
+        if followed.ends and all(end.raises for end in followed.ends):
+            return Alignment(None, raises=followed.ends[0].output.exception)
         if followed.missing is not None:
             return _with_missing(followed, way, wanted, delta)
         if followed.sample is not None and not followed.rounding:

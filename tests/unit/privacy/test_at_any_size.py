@@ -13,7 +13,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.answers import Answers
-from liptest.errors import InputError
+from liptest.errors import InputError, MechanismError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy import at_any_size, exact, refutation
@@ -575,3 +575,15 @@ def test_bounds_that_are_quantiles_of_the_data_are_refuted(relation: str, quanti
     table = lt.Table({"x": lt.Integer(0, 20, step=5)}, rows=200, relation=relation)
     verdict = lt.check_privacy(clipped, table, epsilon=1)
     assert verdict.decision == "NO"
+
+
+def raises_after_all(data: Any, rng: Any) -> Any:
+    noisy = data.mean() + rng.laplace(0, 1.0)
+    steps = np.clip(noisy - data, -1, 1).sum() + rng.laplace(0, 100.0)
+    return steps.nothing
+
+
+def test_code_whose_every_path_raises_is_broken_and_not_private() -> None:
+    # Its runs on plain data make too many choices to be seen to the end.
+    with pytest.raises(MechanismError, match=r"AttributeError.*never answers is broken"):
+        lt.check_privacy(raises_after_all, lt.RecordGrid([4] * 5_000), epsilon=1.0)
