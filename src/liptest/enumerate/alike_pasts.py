@@ -168,10 +168,11 @@ class Pasts:
         key = self._entered, place, state, pasts, self._own_names, common
         self._last_head = self._pass
         is_at_end = tree.depth == len(tree.path)
+        if key in self._known and not is_at_end:
+            self.told.repeat(key)
+            return  # a run that repeats the branches of one before
         branches = tuple([branch for _, branch in tree.path[: tree.depth]])
         self.told.reach(key, filled() if as_it_is else None, branches)
-        if key in self._known and not is_at_end:
-            return  # a run that repeats the branches of one before
         first = self._known.setdefault(key, branches)
         if first != branches and is_at_end:
             self.met[branches] = first
@@ -297,8 +298,8 @@ def _length(filled: Any) -> int:
 def _other_knowledge(run: AlignedRun) -> Any:
     """What a run knows beside the ends of sums that it compared."""
     sizes = run.more, run.contests, run.released, run.missing, run.orders, run.coins, run.nonzero
-    counts = [len(known) for known in (*sizes, run.wholes)]
-    return (*counts, run.known_ways, run.rounding)
+    counts = [len(known) for known in sizes]
+    return (*counts, len(run.wholes), run.known_ways, run.rounding)
 
 
 def _asked_in(run: AlignedRun) -> list[Terms]:

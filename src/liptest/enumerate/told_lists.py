@@ -33,6 +33,8 @@ class ToldLists:
         # By the head where they begin and by what the run takes on the way: what is put into the
         # list, and the head where they end.
         self._steps: dict[Any, dict[Branches, tuple[tuple[Any, ...], Any]]] = {}
+        # By head what the first run that came there had put into the list, and how far it was.
+        self._reached: dict[Any, tuple[tuple[Any, ...], int]] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -47,6 +49,12 @@ class ToldLists:
             self.is_known = False
             return
         self._step(head, tuple(lists[0]), branches)
+        self._reached.setdefault(head, (self._told, self._depth))
+
+    def repeat(self, head: Any) -> None:
+        """A run has come to a head as the first run that came there did."""
+        if head in self._reached:
+            self._at, (self._told, self._depth) = head, self._reached[head]
 
     def end(self, output: Output, branches: Branches) -> None:
         """A run has ended."""

@@ -106,3 +106,18 @@ def test_circles_without_entries_end() -> None:
     lists.reach("head", [[]], (0,))
     lists.end((), (0, 1))
     assert not lists.is_told_once(())
+
+
+def test_lists_are_looked_at_once_for_each_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Counter[str]()
+    for name in ("reach", "repeat"):
+        written = getattr(ToldLists, name)
+
+        def noted(lists: Any, *given: Any, _name: str = name, _written: Any = written) -> None:
+            looked[_name] += 1
+            _written(lists, *given)
+
+        monkeypatch.setattr(ToldLists, name, noted)
+    _paths(ALONE["stops"], "branches", 30)
+    # Runs that repeat the passes of others do not copy their lists once more.
+    assert 30 <= looked["reach"] < 8 * 30 < looked["repeat"]
