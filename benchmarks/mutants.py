@@ -51,6 +51,16 @@ NOTIONS = [
     ENDS,
 ]
 #: Files that decide verdicts, and the tests that cover them.
+OF_PROOFS = [
+    f"{PRIVACY}/test_exhaustive.py",
+    f"{PRIVACY}/test_remedies.py",
+    f"{PRIVACY}/test_same_law.py",
+    f"{PRIVACY}/test_correlated.py",
+    f"{PRIVACY}/test_privacy_verdicts.py",
+    f"{PRIVACY}/test_at_any_size.py",
+    f"{PRIVACY}/test_workers.py",
+    ENDS,
+]
 COVERED = {
     "privacy/comparison.py": COMPARED,
     "privacy/judge.py": [
@@ -76,26 +86,7 @@ COVERED = {
         "tests/property/test_privacy_exhaustive.py",
         "tests/property/test_difference_pairs.py",
     ],
-    "privacy/proof.py": [
-        f"{PRIVACY}/test_exhaustive.py",
-        f"{PRIVACY}/test_remedies.py",
-        f"{PRIVACY}/test_same_law.py",
-        f"{PRIVACY}/test_correlated.py",
-        f"{PRIVACY}/test_privacy_verdicts.py",
-        f"{PRIVACY}/test_at_any_size.py",
-        f"{PRIVACY}/test_workers.py",
-        ENDS,
-    ],
-    "privacy/exact.py": [
-        f"{PRIVACY}/test_exhaustive.py",
-        f"{PRIVACY}/test_remedies.py",
-        f"{PRIVACY}/test_same_law.py",
-        f"{PRIVACY}/test_correlated.py",
-        f"{PRIVACY}/test_privacy_verdicts.py",
-        f"{PRIVACY}/test_at_any_size.py",
-        f"{PRIVACY}/test_workers.py",
-        ENDS,
-    ],
+    **dict.fromkeys(("privacy/proof.py", "privacy/exact.py"), OF_PROOFS),
     "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
     "privacy/domain_laws.py": [
         f"{PRIVACY}/test_distinct_laws.py",

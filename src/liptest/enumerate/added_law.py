@@ -271,18 +271,10 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     if not shapes:
         return f"{name}: no run of it ends"
     ((skeleton, places),) = shapes
-    moves = _moves(with_functions(data.differences(), functions.values()), places)
-    if moves is None:
-        return f"{name}: its sums are not whole numbers, or have too many differences"
-    law = AddedLaw(
-        places,
-        masses,
-        1 - sum_of_fractions(masses.values()),
-        moves,
-        skeleton,
-        data.reads_length,
-        frozenset(walk.laws.conditions),
-    )
+    differences = with_functions(data.differences(), functions.values())
+    law = _law(walk, data, differences, masses, places, skeleton)
+    if isinstance(law, str):
+        return law
     numbered = {answer.number: answer for answer in functions.values()}
     return _checked(program, data, law, partial(_filled, template), numbered)
 
@@ -296,20 +288,31 @@ def _found_told(program: Adding, data: AnyDataset) -> AddedLaw | str:
     masses = told.masses()
     if masses is None or not told.shapes:
         return f"{program.name}: what it makes of its sums depends on more than their noise"
-    places = next(iter(told.shapes)).places
-    moves = _moves(data.differences(), places) if places else None
+    law = _law(walk, data, data.differences(), masses, next(iter(told.shapes)).places)
+    return law if isinstance(law, str) else _checked(program, data, law, told.output, {})
+
+
+def _law(
+    walk: _Walk,
+    data: AnyDataset,
+    differences: Differences | ManyDifferences,
+    masses: dict[Constants, Fraction],
+    places: Any,
+    skeleton: Output = None,
+) -> AddedLaw | str:
+    """The law of these constants at these places, or why it is not compared."""
+    moves = _moves(differences, places) if places else None
     if moves is None:
-        return f"{program.name}: its sums are not whole numbers, or have too many differences"
-    law = AddedLaw(
+        return f"{walk.tree.name}: its sums are not whole numbers, or have too many differences"
+    return AddedLaw(
         places,
         masses,
         1 - sum_of_fractions(masses.values()),
         moves,
-        None,
+        skeleton,
         data.reads_length,
         frozenset(walk.laws.conditions),
     )
-    return _checked(program, data, law, told.output, {})
 
 
 def _checked(

@@ -85,7 +85,17 @@ class _Walk:
         return False
 
 
-class _Number:
+class _Hidden:
+    """What has no text: code that asks for it would look at what kind of number it was given."""
+
+    def __format__(self, how: str) -> str:
+        raise _UndecidedError
+
+    def __repr__(self) -> str:
+        raise _UndecidedError
+
+
+class _Number(_Hidden):
     """``t + base`` over a divisor, for all t between 0 and 1, or for all t > 0."""
 
     def __init__(self, base: int, *, is_open: bool, divisor: int = 1) -> None:
@@ -151,16 +161,10 @@ class _Number:
         self._above(other)
         return False
 
-    def __format__(self, how: str) -> str:
-        raise _UndecidedError
-
-    def __repr__(self) -> str:
-        raise _UndecidedError
-
     __hash__ = None  # type: ignore[assignment]
 
 
-class _Unit:
+class _Unit(_Hidden):
     """A number of ``random()``, which may be compared once."""
 
     def __init__(self, walk: _Walk) -> None:
@@ -198,12 +202,6 @@ class _Unit:
     def __eq__(self, other: object) -> bool:
         raise _UndecidedError
 
-    def __format__(self, how: str) -> str:
-        raise _UndecidedError
-
-    def __repr__(self) -> str:
-        raise _UndecidedError
-
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -238,6 +236,9 @@ class ExpCoin:
     def __init__(self, function: FunctionType, generator: int) -> None:
         self._function = function
         self._generator = generator
+        #: It and those that it calls, by name, and their laws for plain numbers.
+        self._functions: dict[str, FunctionType] = {}
+        self._laws: dict[Any, list[Polynomial]] = {}
 
     def _arguments(self, x: Any, rng: Any) -> tuple[Any, Any]:
         return (rng, x) if self._generator == 0 else (x, rng)
@@ -254,16 +255,12 @@ class ExpCoin:
         """Whether it is, for all x that are not below 0."""
         try:
             return self._checked()
-        except (_UndecidedError, RecursionError):
-            return False
-        except Exception:
+        except Exception:  # of the function on numbers that are not plain, or what is not followed
             return False
 
     def _checked(self) -> bool:
-        self._functions: dict[str, FunctionType] = {}
         if not _calculates_alone(self._function, self._functions):
             return False
-        self._laws: dict[Any, list[Polynomial]] = {}
         for k in range(_LAST + 1):
             starts: list[tuple[Any, bool]] = [
                 (float(k), True),
@@ -313,8 +310,8 @@ class ExpCoin:
         def call(*arguments: Any) -> Any:
             if any(type(one) is _Number for one in arguments):
                 return made(*arguments)
-            places = tuple(place for place, one in enumerate(arguments) if one is units)
-            if len(places) != 1 or not {int, float, bool, _Units}.issuperset(map(type, arguments)):
+            draws = sum(one is units for one in arguments)
+            if draws != 1 or not {int, float, bool, _Units}.issuperset(map(type, arguments)):
                 raise _UndecidedError
             plain = tuple(None if one is units else (type(one), one) for one in arguments)
             key = function.__name__, plain

@@ -63,12 +63,7 @@ class FlipLoop:
 
     def parts(self, folding: Spellings, number: int, line: int) -> FlipParts:
         """One choice with weights. Raises NotPure where it is another loop."""
-        given = {
-            name for name in names_loaded(self.count, self.weight) if name.startswith(OWN_NAMES)
-        }
-        given -= {FOLDS}
-        given.add(self.rng)
-        own = folding.own | given | {self.item}
+        own = folding.own | self._given() | {self.item}
         stored = {self.item, *(target for target, _ in map(assigned_by, self.before))}
         if not stored <= folding.source.local_names or self.rng in stored:
             raise NotPure("a name of another function")
@@ -105,17 +100,21 @@ class FlipLoop:
 
     def is_pure(self, source: FunctionSource, own: frozenset[str] | None = None) -> bool:
         """Whether its count and its weight only calculate."""
-        names = {self.item, self.rng, *source.function.__code__.co_varnames}
-        given = names_loaded(self.count, self.weight)
-        names |= {name for name in given if name.startswith(OWN_NAMES) and name != FOLDS}
+        if own is None:
+            own = self._given() | {self.item, *source.function.__code__.co_varnames}
         try:
             for part in (self.count, self.weight):
-                check_expression(source, part, own or frozenset(names))
+                check_expression(source, part, own)
             if self.coin is not None:
                 constant_of(source, self.coin[0])
         except NotPure:
             return False
         return True
+
+    def _given(self) -> frozenset[str]:
+        """The generator, and names that stand for attributes which its numbers are made of."""
+        read = names_loaded(self.count, self.weight) - {FOLDS}
+        return frozenset({self.rng, *(name for name in read if name.startswith(OWN_NAMES))})
 
     def _coin_of(self, source: FunctionSource) -> list[ast.expr]:
         """What finds the function that throws the coin, and the place of its generator."""
@@ -152,9 +151,8 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     if drawn is None or not body or not isinstance(body[-1], ast.If):
         return None
     before, hit = body[:-1], body[-1]
-    thrown = coin_of(hit.test)
-    called = None if drawn is None else _called_coin(source, hit.test, drawn[0])
-    coin = thrown if called is None else (called[0], "Lt", called[1])
+    called = _called_coin(source, hit.test, drawn[0])
+    coin = coin_of(hit.test) if called is None else (called[0], "Lt", called[1])
     leaf = hit.body[:-1] if isinstance(hit.body[-1], ast.Break) else hit.body
     leaves = len(leaf) < len(hit.body) or isinstance(leaf[-1], ast.Return)
     if hit.orelse or not leaves or any(jumps(leaf, (ast.Break, ast.Continue))):
@@ -297,7 +295,7 @@ def with_orders_in_loops(source: FunctionSource) -> FunctionSource:
     """``order = rng.permutation(m)``, which one loop walks, where it is walked.
 
     Also ``order = list(range(m))`` and then ``rng.shuffle(order)``, as ``folds.shuffled(rng, m)``;
-    Of ``np.arange(m)`` it is ``folds.shuffled(rng, m, np.arange)``.
+    of ``np.arange(m)`` it is ``folds.shuffled(rng, m, np.arange)``.
     """
     if not isinstance(source.node, ast.FunctionDef):
         return source

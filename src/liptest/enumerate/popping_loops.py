@@ -38,22 +38,26 @@ def with_pops_in_loops(source: FunctionSource) -> FunctionSource:
         return source
     body = list(source.body)
     for place, node in enumerate(body):
-        made = None
         if isinstance(node, ast.For):
             made = _with_names(source, node)
-        name, value = assigned_by(node)
-        count = count_of(source, value) if name in source.local_names else None
-        if made is None and count is not None:
-            at = _loop_after(source, body, place)
-            loop = None if at is None else _walk(source, body, name, body[at], count)
-            made = None if loop is None else _with_names(source, loop)
-            if made is not None and at is not None:
-                new = [*body[:place], *body[place + 1 : at], *made, *body[at + 1 :]]
-                return replace(source, node=source.with_body(new))
-        elif made is not None and len(made) > 1:
-            new = [*body[:place], *made, *body[place + 1 :]]
+            new = [*body[:place], *made, *body[place + 1 :]] if made and len(made) > 1 else None
+        else:
+            new = _with_walk(source, body, place)
+        if new is not None:
             return replace(source, node=source.with_body(new))
     return source
+
+
+def _with_walk(source: FunctionSource, body: list[ast.stmt], place: int) -> list[ast.stmt] | None:
+    """The statements with a walk for the loop that takes all out of the list made at a place."""
+    name, value = assigned_by(body[place])
+    count = count_of(source, value) if name in source.local_names else None
+    at = None if count is None else _loop_after(source, body, place)
+    if count is None or at is None:
+        return None
+    loop = _walk(source, body, name, body[at], count)
+    made = None if loop is None else _with_names(source, loop)
+    return None if made is None else [*body[:place], *body[place + 1 : at], *made, *body[at + 1 :]]
 
 
 def _loop_after(source: FunctionSource, body: list[ast.stmt], place: int) -> int | None:

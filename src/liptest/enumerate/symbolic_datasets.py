@@ -131,12 +131,12 @@ class Records:
             self._counted = dataset, {}
             self._answers.dataset = dataset
         book, counts = self._answers, self._counted[1]
+        if answer.block is not None:
+            return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         part = book.parts[answer.number]
         if part not in counts:
             records = book.records_of(answer.number, dataset)
             counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
-        if answer.block is not None:
-            return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         there = self._in_cells(counts[part])
         recipe = book.recipes.get(answer.number)
         if recipe is None:

@@ -33,10 +33,10 @@ from liptest.privacy.verdicts import (
 )
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.symbolic.alignment import Price
+from liptest.values.rounded_sums import ROUNDING
 
 SOURCE = "theory S1"
 
-_ROUNDING = "the rounding of float sums"
 # Up to so much above the claim the rounding is what is missing.
 _NEARLY = 1 + Fraction(1, 1_000_000)
 
@@ -198,7 +198,7 @@ def dearer_words(found: Alignment, claim: object = None) -> str:
 
 def _instead_of_exact(found: Alignment, claim: object) -> str:
     """What to write where a claim misses by little, and the rounding of float sums is priced."""
-    rounding = next((text for text in found.given if text.startswith(_ROUNDING)), None)
+    rounding = next((text for text in found.given if text.startswith(ROUNDING)), None)
     claimed = float(claim.epsilon) if isinstance(claim, Claim) else 0.0
     price = None if found.price is None else found.price.epsilon
     if rounding is None or price is None or not 0 < claimed < price <= Fraction(claimed) * _NEARLY:

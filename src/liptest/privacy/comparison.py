@@ -301,8 +301,8 @@ def rounded_ends(lower: arb, upper: arb) -> tuple[float, float]:
 # Rounding in a float loss beyond the declared errors: a few ulp of the logs it is made of.
 _ROUNDING = 2.0**-48
 # Two evaluations of one law may differ by rounding (vectorised functions use other code paths
-# for other lengths), never by more than this; see fresh_law_differs.
-_SAME_LAW = 1e-9
+# for other lengths), never by more than this, or this share; see fresh_law_differs.
+_SAME_LAW, _SAME_SHARE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True)
@@ -480,7 +480,7 @@ def check_same_law(
         open_before = open_now = 0.0
     for output in dict.fromkeys((*earlier, *again)):
         before, now = float(earlier.get(output, 0.0)), again.get(output, 0.0)
-        if math.isclose(before, now, rel_tol=1e-6, abs_tol=_SAME_LAW):
+        if math.isclose(before, now, rel_tol=_SAME_SHARE, abs_tol=_SAME_LAW):
             continue
         # What a budget of time left unexplored may lie on any output.
         if before > now + open_now + _SAME_LAW or now > before + open_before + _SAME_LAW:
@@ -492,7 +492,7 @@ def _is_near(outputs: tuple[Output, ...], logs: NDArray[np.float64], again: Outp
     if again.outputs != outputs:
         return False
     before, now = (np.exp(np.maximum(each, -745.0)) for each in (logs, again.log_probabilities))
-    nearest = np.maximum(1e-6 * np.maximum(before, now), _SAME_LAW)
+    nearest = np.maximum(_SAME_SHARE * np.maximum(before, now), _SAME_LAW)
     return bool(np.all(np.abs(before - now) <= nearest))
 
 

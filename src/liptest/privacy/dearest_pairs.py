@@ -31,6 +31,7 @@ from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
 from liptest.symbolic.forms import Form
 from liptest.symbolic.probability import System
+from liptest.values.decisions import holds_at
 
 
 @dataclass(frozen=True)
@@ -118,24 +119,13 @@ def probability_of_path(path: AlignedPath, answers: IntArray) -> arb:
             (Fraction(f) * numbers[v] for v, f in condition.terms if v in numbers), Fraction()
         )
         terms = tuple((own[v], f) for v, f in condition.terms if v in own)
-        ends = condition.low, condition.high
         if terms:
+            ends = condition.low, condition.high
             is_closed = {"low_closed": condition.low_closed, "high_closed": condition.high_closed}
             asked.append(Form(known, terms).between(*ends, **is_closed))
-        elif not _is_between(known, *ends, condition.low_closed, condition.high_closed):
+        elif not holds_at(condition, known):
             return arb(0)
     return System(noises).probability(asked)
-
-
-def _is_between(
-    number: Fraction,
-    low: Fraction | None,
-    high: Fraction | None,
-    low_closed: bool,
-    high_closed: bool,
-) -> bool:
-    is_above = low is None or number > low or (low_closed and number == low)
-    return is_above and (high is None or number < high or (high_closed and number == high))
 
 
 def _witness(

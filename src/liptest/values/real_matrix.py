@@ -28,8 +28,8 @@ ADVICE = (
     "treat all rows alike (arithmetic, clip, np.linalg.norm(rows, axis=1), rows * scale[:, None]), "
     "then .sum(axis=0)"
 )
-# Of sums of a row, relatively: more than their roundings in any order.
-_WIDER = 2.0**-50
+#: Of sums of a row, relatively: more than their roundings in any order.
+WIDER = 2.0**-50
 _ROWS = 2
 _NO_VALUE: Any = np._NoValue
 _EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
@@ -266,7 +266,7 @@ def _sum(
         return NotImplemented
     lows, highs = ([getattr(column, end) for column in matrix.columns] for end in ("low", "high"))
     with np.errstate(all="ignore"):
-        size = _WIDER * len(lows) * sum(map(np.maximum, map(abs, lows), map(abs, highs)))
+        size = WIDER * len(lows) * sum(map(np.maximum, map(abs, lows), map(abs, highs)))
         low, high = sum(lows) - size, sum(highs) + size
     norm = None
     if matrix.made_of is not None:
@@ -306,7 +306,7 @@ def _norm(
         return NotImplemented
     exponent = _EXPONENTS[ord]
     sizes = [_sizes(column) for column in matrix.columns]
-    wide = 0.0 if exponent == math.inf else _WIDER * (len(sizes) + 2)
+    wide = 0.0 if exponent == math.inf else WIDER * (len(sizes) + 2)
     with np.errstate(all="ignore"):
         low, high = (
             _NORMS[exponent](*(size[end] for size in sizes)) * (1 + sign * wide)

@@ -22,7 +22,7 @@ from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
 from liptest.values.column import Column, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn
-from liptest.values.real_matrix import RealMatrix
+from liptest.values.real_matrix import WIDER, RealMatrix
 from liptest.values.record_axes import FEW_ADDED, axes_within
 from liptest.values.record_storage import RecordStorage, keeps_records
 
@@ -31,8 +31,7 @@ ADVICE = (
     "record (axis=1 or 2), then sum or count"
 )
 Lines = NDArray[Any]
-# Of sums of a few numbers, relatively: more than their roundings in any order.
-_WIDER = 2.0**-50
+_BOUNDS = 2
 
 
 class RecordArray(RecordStorage):
@@ -265,7 +264,7 @@ def _added(storage: RecordArray, lane: list[Any]) -> Any:
         return storage.refuse("sums of more than two real numbers of a record")
     sizes = [_largest(line.storage) for line in lane]
     with np.errstate(all="ignore"):
-        wide = _WIDER * len(lane) * sum(sizes)
+        wide = WIDER * len(lane) * sum(sizes)
         low = np.where(own.low >= 0, np.maximum(own.low - wide, 0.0), own.low - wide)
         return own.like((low, own.high + wide), own.recipe)
 
@@ -339,7 +338,7 @@ def _mean(storage: RecordArray, array: Any, axis: Any = None, **options: Any) ->
 def _clip(storage: RecordArray, array: Any, *bounds: Any, **options: Any) -> Any:
     low = bounds[0] if bounds else options.pop("a_min", options.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else options.pop("a_max", options.pop("max", None))
-    if len(bounds) > FEW_ADDED or options:
+    if len(bounds) > _BOUNDS or options:
         return NotImplemented
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         array = array if bound is None else ufunc(array, bound)

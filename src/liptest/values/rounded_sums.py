@@ -58,10 +58,14 @@ def is_exact(table: Table, records: int, digits: int = 53) -> bool:
     return Fraction(largest) * records * max(denominators) <= 1 << digits
 
 
+#: What such words begin with.
+ROUNDING = "the rounding of float sums"
+
+
 def rounding_in_words(margins: dict[int, Fraction]) -> str:
     """How far the rounding of float sums may take an answer; empty where it may not."""
     margin = max(margins.values(), default=_ZERO)
-    return f"the rounding of float sums, up to {float(margin):.3g}" if margin else ""
+    return f"{ROUNDING}, up to {float(margin):.3g}" if margin else ""
 
 
 def margin_of(
