@@ -115,19 +115,21 @@ def edge_blocks(
 
 def _every_edge(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
     for edges in mechanism.statistic.edges(domain):
+        parts = list(_in_parts(mechanism, *edges))
         known: set[bytes] = set()
-        for left, right in _in_parts(mechanism, *edges):
+        for number, (left, right) in enumerate(parts):
             both = np.concatenate([left, right])
             values, rows = np.unique(both, axis=0, return_inverse=True)
             rows = rows.reshape(-1)
             laws = mechanism.laws_of(values)
-            if not known:
+            if number == 0:
                 _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
-            before = len(known)
-            known |= {value.tobytes() for value in values}
+            own = {value.tobytes() for value in values} if len(parts) > 1 else set()
+            queries = len(own - known) if own else len(values)
+            known |= own
             first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
             locate = _locator(mechanism, domain, left, right)
-            yield PairBlock(laws, first, second, len(left), len(known) - before, locate)
+            yield PairBlock(laws, first, second, len(left), queries, locate)
 
 
 def _in_parts(
