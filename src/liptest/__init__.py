@@ -29,7 +29,7 @@ if _TYPE_CHECKING:
     from liptest.data.tables import Integer as Integer
     from liptest.data.tables import Key as Key
     from liptest.data.tables import Table as Table
-    from liptest.enumerate.python_function import mechanism as mechanism
+    from liptest.enumerate.decorator import mechanism as mechanism
     from liptest.enumerate.whole_numbers import output_law as output_law
     from liptest.evidence.certificate import Certificate as Certificate
     from liptest.evidence.ledger import Ledger as Ledger
@@ -83,7 +83,7 @@ _HOME = {
     "SampledDistribution": "data.sampled",
     "Real": "data.real_tables",
     **dict.fromkeys(("Bit", "Category", "Integer", "Key", "Table"), "data.tables"),
-    "mechanism": "enumerate.python_function",
+    "mechanism": "enumerate.decorator",
     "output_law": "enumerate.whole_numbers",
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",

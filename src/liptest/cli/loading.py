@@ -21,7 +21,8 @@ from typing import Any
 from liptest.blackbox.samplers import Sampler
 from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.data.domains import Domain
-from liptest.enumerate.python_function import PythonFunction, mechanism
+from liptest.enumerate.decorator import mechanism
+from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.runs.fingerprints import is_local, module_of_file

@@ -214,6 +214,7 @@ class ChoiceTree:
         "path",
         "sum",
         "unexplored",
+        "walks_records",
     )
 
     def __init__(
@@ -245,6 +246,8 @@ class ChoiceTree:
         self._skipped = False
         self.path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
+        #: Whether its program reads symbolic data record by record.
+        self.walks_records = False
         #: Sum of all leaves.
         self.sum = LawSum()
         self._complete = False

@@ -357,6 +357,8 @@ class KnownLaws:
         self.conditions: set[str] = set()
         #: Whether a run did something of which only a watch of all runs tells.
         self.sees_all = False
+        #: Whether it was seen to read its data record by record.
+        self.walks_records = False
         #: Of the outputs that were seen.
         self.kinds = OutputKinds()
         #: What is known of the function with its loops summed up (``SummedUp``).
@@ -375,6 +377,7 @@ class KnownLaws:
         session.surroundings.sees_all |= self.sees_all
         yield
         self.sees_all |= session.surroundings.sees_all
+        self.walks_records |= session.walks_records
 
     def told_conditions(self) -> list[str]:
         """All that a verdict has to say of them, in order."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from liptest.enumerate.analysis_session import Session
 from liptest.enumerate.by_records import (
     OF_PARTS,
     FirstRecord,
-    MappedFunction,
     RowFunction,
     part_functions,
     row_function,
@@ -33,7 +32,7 @@ from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, Ra
 from liptest.enumerate.exp_coins import ExpCoins
 from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
-from liptest.enumerate.grid_laws import MOST_RUNS, GridTree
+from liptest.enumerate.grid_laws import GridTree
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.loops_of_paths import PathSamplers
@@ -206,6 +205,10 @@ class PythonFunction(Mechanism):
     def first_exception(self) -> str | None:
         """Type and message of an exception, where a dataset made every run raise one."""
         return self._known.first_exception
+
+    @property
+    def walks_records(self) -> bool:
+        return self._known.walks_records
 
     @property
     def law_source(self) -> str:
@@ -430,7 +433,7 @@ class PythonFunction(Mechanism):
                 paths = follow_floats(*own, runs=self._takes_generator)
         except LiptestError as error:
             paths = FloatPaths(reason=str(error))
-        return replace(paths, on_grid=copied(self.within(MOST_RUNS), _tree=GridTree))
+        return replace(paths, on_grid=copied(self, _tree=GridTree))
 
     def _programs(
         self, program: Program, way: str, max_paths: int
@@ -608,48 +611,6 @@ class OneRecord(ComesApart, PythonFunction):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class PerRecordFunction(PythonFunction):
-    """A function ``(value, rng) -> output`` of one record, mapped over those of a dataset.
-
-    ``outputs`` are those of one record. The function must keep no state from record to record.
-    """
-
-    of_record: Any = None
-
-    @property
-    def is_per_record(self) -> bool:
-        return True
-
-    def of_one_record(self, example: IntArray) -> Mechanism:
-        """The law of the function itself; values of records are Python's integers."""
-        inner = self.of_record
-        first = FirstRecord(inner.function, takes_generator(inner.function))
-        one_record = OneRecord(first, outputs=inner.outputs, name=self.name, **inner.options)
-        one_record.examples.append(example)
-        return one_record
-
-
-@dataclass(frozen=True, eq=False)
-class _OfRecord:
-    """A function of one record, its outputs, and how its law is enumerated."""
-
-    function: Any
-    outputs: tuple[Output, ...] | None
-    options: dict[str, Any]
-
-
-def _per_record(function: Any, outputs: Any = None, name: str = "", **options: Any) -> Any:
-    if options.pop("statistic", None) is not None:
-        raise InputError(
-            "statistic= with per_record=True: the function sees one record already; leave one out",
-            name="statistic",
-        )
-    words = name or getattr(function, "__name__", "")
-    inner = _OfRecord(function, None if outputs is None else tuple(outputs), options)
-    return PerRecordFunction(MappedFunction(function), name=words, of_record=inner, **options)
-
-
 def _with_densities(function: PythonFunction) -> PythonFunction:
     return copied(function, _plain=function)
 
@@ -662,39 +623,3 @@ def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
 
 def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
     return PythonFunction(imported_by_name(module, qualname).function, *parameters)
-
-
-@overload
-def mechanism(function: RandomFunction, /) -> PythonFunction: ...
-
-
-@overload
-def mechanism(
-    *,
-    outputs: Sequence[Output] | None = None,
-    statistic: Statistic | None = None,
-    name: str = "",
-    typed_outputs: bool = False,
-    max_leaves: int = MAX_LEAVES,
-    max_choices: int = MAX_CHOICES,
-    max_seconds: float | None = None,
-    deterministic: Sequence[str] = (),
-    frame: str = "",
-    per_record: bool = False,
-) -> Callable[[RandomFunction], PythonFunction]: ...
-
-
-def mechanism(function: RandomFunction | None = None, /, **options: Any) -> Any:
-    """Make a mechanism of a Python function ``(data, rng) -> output``.
-
-    Use as ``@lt.mechanism`` or ``@lt.mechanism(outputs=[...], statistic=lt.Count(), name=...,
-    frame="polars", ..)``; parameters and errors as for ``PythonFunction``.
-
-    With ``per_record=True`` the function is of one record, ``(value, rng) -> output``, and the
-    mechanism gives the list of its outputs for all records of a dataset; ``outputs`` are then those
-    of one record. Its privacy is proved by the law of one record, however many there are.
-    """
-    make = _per_record if options.pop("per_record", False) else PythonFunction
-    if function is not None:
-        return make(function, **options)
-    return lambda decorated: make(decorated, **options)

@@ -36,6 +36,7 @@ class Loop:
         methods: PureMethods | None = None,
         folds: Any = None,
     ) -> None:
+        rows.branching.walks_records = True
         self._rows = rows
         self._records = records
         self._methods = methods

@@ -396,6 +396,7 @@ def _explored(
                     )
     finally:
         tree.close()
+        program.session.walks_records |= tree.walks_records
     return leaves
 
 

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any
 
 from flint import arb
+from numpy.typing import NDArray
 
 from liptest.balls import ball, precision
 from liptest.floats.chains import FloatChain, Number
@@ -29,6 +30,13 @@ MOST_LEVELS = 2000
 # No noise of these samplers is larger, in scales: it is a logarithm of 2**-53 at most.
 _REACH = 40.0
 _BITS = 160
+# Records that all real runs of one comparison read.
+_READ, _FEWEST = 2_000_000, 2
+
+
+def runs_over(dataset: Sequence[Any] | NDArray[Any], most: int) -> int:
+    """How many of so many runs are made over a dataset: of many records fewer, a few of any."""
+    return max(_FEWEST, min(most, _READ // max(1, len(dataset))))
 
 
 @dataclass(frozen=True)

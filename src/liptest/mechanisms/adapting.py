@@ -15,7 +15,7 @@ from typing import Any
 from liptest.data.domains import Domain
 from liptest.runs.extensions import ADAPTERS, load_offered
 
-_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.python_function:mechanism", ADAPTERS)
+_OF_FUNCTIONS = EntryPoint("functions", "liptest.enumerate.decorator:mechanism", ADAPTERS)
 _OWN = {
     name: EntryPoint(name, f"liptest.adapters.{name}:{name}", ADAPTERS)
     for name in ("opendp", "diffprivlib")

@@ -155,6 +155,11 @@ class Mechanism(ABC):
         """
         return None
 
+    @property
+    def walks_records(self) -> bool:
+        """Whether its code was seen to read its data record by record."""
+        return False
+
     def aligned_paths(self, domain: Domain, *, way: str = "released") -> Any:
         """Its paths with data and noise as symbols, with ``paths`` empty and a ``reason`` where it
         is not followed; None where there is no code to follow.

@@ -25,6 +25,7 @@ from liptest.floats.counts import (
     delta_between,
     loss_between,
     output_of,
+    runs_over,
 )
 from liptest.floats.grid import GENERATOR, GRID, fresh, generator_in, words_at
 from liptest.floats.impossible import INVERSION
@@ -38,7 +39,7 @@ from liptest.verdicts import Decision
 
 #: A finite loss beyond a pure claim that needs no more delta is one of single grid points.
 GRID_DELTA = Fraction(1, 1 << 40)
-_CHECKED = 8
+_CHECKED, _GRID_RUNS = 8, 1 << 10
 # Rationals around e^epsilon are written out.
 _MOST_EPSILON = 10_000
 Dataset = NDArray[Any]
@@ -113,7 +114,7 @@ class _Laws:
         if followed is None:
             raise NotCounted("the code is not followed")
         try:
-            return self._by_paths(followed)
+            return self._by_paths(followed, dataset)
         except NotCounted as error:
             why = error
         # Not while that is handled: it is not what an exception of the program comes from.
@@ -122,14 +123,14 @@ class _Laws:
             raise why
         return law
 
-    def _by_paths(self, followed: Any) -> CountedLaw:
+    def _by_paths(self, followed: Any, dataset: Dataset) -> CountedLaw:
         if not followed.paths:
             raise NotCounted(followed.reason)
         pieces = _pieces(followed.paths)
         key = tuple(pieces)
         if key not in self._known:
             self._known[key] = count_outputs(pieces, self._most)
-            _check_runs(pieces, followed.run)
+            _check_runs(pieces, followed.run, runs_over(dataset, _CHECKED))
         return self._known[key]
 
 
@@ -145,7 +146,7 @@ def _law_on_grid(on_grid: Mechanism | None, dataset: Dataset) -> CountedLaw | No
     if on_grid is None:
         return None
     try:
-        law = on_grid.law(dataset)
+        law = on_grid.within(runs_over(dataset, _GRID_RUNS)).law(dataset)
     except LiptestError:
         return None
     if law.fractions is None or law.unexplored:
@@ -155,12 +156,12 @@ def _law_on_grid(on_grid: Mechanism | None, dataset: Dataset) -> CountedLaw | No
     return CountedLaw(counts, sum(weights))
 
 
-def _check_runs(pieces: list[OutputPiece], run: Any) -> None:
+def _check_runs(pieces: list[OutputPiece], run: Any, times: int) -> None:
     """Real runs must give what the pieces say."""
     if run is None:
         return
     drawn = fresh(GENERATOR, 3)
-    for _ in range(_CHECKED):
+    for _ in range(times):
         words = words_at(GENERATOR, int(drawn.integers(1, GRID)))
         _, numbers = run(generator_in(GENERATOR, words))
         if numbers != (output_of(pieces, generator_in(GENERATOR, words)),):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain, Number
-from liptest.floats.counts import NotCounted
+from liptest.floats.counts import NotCounted, runs_over
 from liptest.floats.grid import (
     GENERATOR,
     GRID,
@@ -58,8 +58,8 @@ FAILURE = 1e-6
 # Pairs that are looked at, places of an output, draws until an impossible one, at both ends of the
 # grid, and runs that must agree with what was followed.
 _PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED, _COMPARED = 4, 3, 12, 6, 8, 64
-# Records that all real runs of one comparison read: of many records fewer runs, a few of any.
-_READ, _FEWEST = 2_000_000, 2
+# Records that are walked one by one for this line alone.
+_WALKED = 100_000
 #: How many draws measure the share of impossible ones, beside the ideal verdict and without it.
 FEW_DRAWS, MANY_DRAWS = 64, 400
 _SOURCE = "theory I2"
@@ -149,6 +149,11 @@ def _examined(
     mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
 ) -> AsImplemented:
     many = draws == MANY_DRAWS
+    if not many and domain.dimension > _WALKED and mechanism.walks_records:
+        return not_analysed(
+            f'its code reads {domain.dimension:,} records one by one: with floats="implemented" '
+            f"they are examined"
+        )
     counted, why = None, ""
     try:
         sizes = {"pairs": 8, "datasets": 256} if many else {"pairs": 2, "datasets": 32}
@@ -264,7 +269,7 @@ class _Side:
 
     def runs_of(self, most: int) -> int:
         """How many of so many real runs are made, by the number of records that each reads."""
-        return max(_FEWEST, min(most, _READ // max(1, len(self.dataset))))
+        return runs_over(self.dataset, most)
 
     def agrees(self) -> bool:
         """Whether real runs give outputs that its paths do not exclude."""

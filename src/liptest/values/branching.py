@@ -83,6 +83,8 @@ class Branching(Protocol):
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int
+    #: Whether symbolic data are read record by record.
+    walks_records: bool
 
     def choose(self, branches: Branches) -> int:
         """The branch to take; branches of weight 0 are never taken."""

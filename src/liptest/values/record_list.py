@@ -56,6 +56,7 @@ class RecordList(Symbolic):
         to_column: ToColumn,
         length: Callable[[], Any],
     ) -> None:
+        branching.walks_records = True
         self.branching = branching
         self.values = values
         self.kept = kept

@@ -460,3 +460,44 @@ def test_many_records_are_read_in_few_real_runs(monkeypatch: pytest.MonkeyPatch)
         assert len(told.witness.dataset) == records
     assert runs[100] > 200
     assert runs[1_000_000] <= 16
+
+
+def counted_one_by_one(data, rng):
+    total = 0
+    for value in data:
+        if value:
+            total += 1
+    return total + rng.laplace(0, 1.0)
+
+
+def counted_in_a_list(data, rng):
+    return sum(1 for value in data.tolist() if value) + rng.laplace(0, 1.0)
+
+
+@pytest.mark.parametrize("program", [counted_one_by_one, counted_in_a_list])
+def test_many_records_are_not_walked_for_the_line_alone(program, monkeypatch):
+    """A proof for any number of records costs the same for a million of them as for a hundred."""
+    asked = []
+    follow = float_paths.follow_floats
+    monkeypatch.setattr(
+        "liptest.enumerate.python_function.follow_floats",
+        lambda *own, **more: (asked.append(len(own[2])), follow(*own, **more))[1],
+    )
+    verdict = lt.check_privacy(lt.mechanism(program), lt.Hypercube(200_000), epsilon=1.0)
+    assert verdict.decision == "YES"
+    assert verdict.guarantee.kind == "proof"
+    assert "reads 200,000 records one by one" in verdict.implemented.reason
+    assert not asked
+    assert lt.check_privacy(lt.mechanism(program), FIVE, epsilon=1.0).implemented.decision == "NO"
+    assert asked
+
+
+def test_many_records_that_numpy_reads_are_examined():
+    verdict = lt.check_privacy(textbook, lt.Hypercube(200_000), epsilon=1.0)
+    assert verdict.implemented.decision == "NO"
+
+
+def test_under_implemented_many_records_are_walked():
+    program = lt.mechanism(counted_in_a_list)
+    verdict = lt.check_privacy(program, lt.Hypercube(150_000), epsilon=1.0, floats="implemented")
+    assert verdict.decision == "NO"
