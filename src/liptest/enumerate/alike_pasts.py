@@ -46,6 +46,16 @@ class MeetingTree(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class _Head:
+    """What a run was at the start of a pass: the next run, which repeats it, is the same there."""
+
+    depth: int
+    pasts: Counter[Any]
+    key: Any
+    last: int
+
+
 class Pasts:
     """What the runs of one analysis did before the passes of a loop; ``None`` where none is told.
 
@@ -73,6 +83,8 @@ class Pasts:
         self.exchanges_answers = False
         #: What the runs have put into their lists.
         self.told = ToldLists()
+        # The starts of passes of the last run, one after the other.
+        self._heads: list[_Head] = []
         # A bit for each name, so that a set of thousands of them is one number.
         self._bits: dict[Any, int] = {}
         self._tree: MeetingTree | None = None
@@ -156,23 +168,55 @@ class Pasts:
         ``as_it_is``: whether each output is the one list that the loop fills at its end.
         """
         self._pass += 1
-        self._put_away()
         assert self._tree is not None
-        tree, run = self._tree, self._run
-        state = _state_of(values, filled)
-        if self.is_stale or state is None or self._noted != _other_knowledge(run):
-            return
-        common = frozenset(self._described(terms, {}) for terms in self._common)
-        pasts = frozenset(self._pasts.items())
-        place = self._pass if self._counts else 0
-        key = self._entered, place, state, pasts, self._own_names, common
-        self._last_head = self._pass
+        tree = self._tree
         is_at_end = tree.depth == len(tree.path)
-        if key in self._known and not is_at_end:
-            self.told.repeat(key)
-            return  # a run that repeats the branches of one before
+        if not is_at_end and self._repeats():
+            return
+        self._put_away()
+        key = self._key(values, filled)
+        del self._heads[self._pass - 1 :]
+        if key is not None:
+            self._last_head = self._pass
+        self._heads.append(_Head(tree.depth, self._pasts, key, self._last_head))
+        if key is not None:
+            self._reach(key, filled() if as_it_is else None, is_at_end=is_at_end)
+
+    def _repeats(self) -> bool:
+        """Whether this run begins the pass as the last one did, whose branches it repeats.
+
+        Runs are walked in depth first: up to the last branch that is set, all is as it was.
+        """
+        assert self._tree is not None
+        if self.is_stale or self._pass > len(self._heads):
+            return False
+        head = self._heads[self._pass - 1]
+        if head.depth != self._tree.depth:
+            return False
+        self._asked_now.clear()
+        self._pasts, self._last_head = head.pasts, head.last
+        if head.key is not None:
+            self.told.repeat(head.key)
+        return True
+
+    def _key(self, values: Values, filled: Values) -> Any:
+        """The same for runs that go on alike; None where that is not seen."""
+        state = _state_of(values, filled)
+        if self.is_stale or state is None or self._noted != _other_knowledge(self._run):
+            return None
+        common = frozenset(self._described(terms, {}) for terms in self._common)
+        place = self._pass if self._counts else 0
+        return (
+            *(self._entered, place, state),
+            *(frozenset(self._pasts.items()), self._own_names, common),
+        )
+
+    def _reach(self, key: Any, lists: Any, *, is_at_end: bool) -> None:
+        """The run has come to a head, and ends there where another one was followed from it."""
+        assert self._tree is not None
+        tree = self._tree
         branches = tuple([branch for _, branch in tree.path[: tree.depth]])
-        self.told.reach(key, filled() if as_it_is else None, branches)
+        self.told.reach(key, lists, branches)
         first = self._known.setdefault(key, branches)
         if first != branches and is_at_end:
             self.met[branches] = first
@@ -187,7 +231,8 @@ class Pasts:
             own: dict[int, Any] = {}
             past = tuple(self._described(terms, own) for terms in self._asked_now)
             if not self._is_of_noise_alone():
-                self._pasts[past] += 1
+                # A new one: that of the last head is kept.
+                self._pasts = self._pasts + Counter([past])
             self._asked_now.clear()
 
     def _is_of_noise_alone(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -246,6 +247,24 @@ class TestRandomPrograms:
                 assert costs[0] == costs[1], seed
         assert met
 
+    def test_what_a_run_repeats_is_as_it_would_be_found_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        met = 0
+        for seed in range(1020, 1050):
+            found = []
+            for repeats in (Pasts._repeats, lambda _pasts: False):
+                with monkeypatch.context() as patch:
+                    patch.setattr(Pasts, "_repeats", repeats)
+                    seen = _leaves(seed, 3, patch, meets=True)[1]
+                    pasts = seen.get("pasts")
+                    told = None if pasts is None else (pasts.met, pasts.told.is_known)
+                    ends = [leaf.branches for leaf in seen.get("leaves", ())]
+                    found.append((ends, told, None if pasts is None else pasts.told._steps))
+                    met += pasts is not None and bool(pasts.met)
+            assert found[0] == found[1], seed
+        assert met > 8
+
 
 @pytest.mark.slow
 def test_a_pass_costs_the_same_after_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,3 +292,19 @@ def test_a_pass_costs_the_same_after_many(monkeypatch: pytest.MonkeyPatch) -> No
         counts.append(len(asked))
     # Runs replay the passes before their own, which is a square; a cube would be 8.
     assert counts[1] < 5 * counts[0], counts
+
+
+def test_states_are_looked_at_once_for_each_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: Counter[str] = Counter()
+    for name in ("_key", "begin_pass"):
+        written = getattr(Pasts, name)
+
+        def noted(*given: Any, _name: str = name, _written: Any = written, **more: Any) -> Any:
+            counts[_name] += 1
+            return _written(*given, **more)
+
+        monkeypatch.setattr(Pasts, name, noted)
+    assert _priced(_sparse(), 30)[0] is not None
+    # Three hits at most: one head for each pass and number of hits, and as many that are met.
+    assert 60 <= counts["_key"] < 6 * 30
+    assert counts["begin_pass"] > 8 * counts["_key"]
