@@ -142,5 +142,5 @@ def handed(argument: NDArray[Any]) -> Any:
     numbers: Any = argument.base
     is_handed = type(numbers) is bytes and argument.flags.c_contiguous
     if not (is_handed and argument.dtype == np.int64 and argument.nbytes == len(numbers)):
-        numbers = argument.astype(np.int64).tobytes()
+        numbers = argument.astype(np.int64, copy=False).tobytes()
     return np.frombuffer(numbers, dtype=np.int64)

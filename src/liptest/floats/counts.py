@@ -17,7 +17,6 @@ from itertools import islice
 from typing import Any
 
 from flint import arb
-from numpy.typing import NDArray
 
 from liptest.balls import ball, precision
 from liptest.floats.chains import FloatChain, Number
@@ -34,9 +33,9 @@ _BITS = 160
 _READ, _FEWEST = 2_000_000, 2
 
 
-def runs_over(dataset: Sequence[Any] | NDArray[Any], most: int) -> int:
-    """How many of so many runs are made over a dataset: of many records fewer, a few of any."""
-    return max(_FEWEST, min(most, _READ // max(1, len(dataset))))
+def runs_over(records: int, most: int) -> int:
+    """How many of so many runs are made: over many records fewer, over any a few."""
+    return max(_FEWEST, min(most, _READ // max(1, records)))
 
 
 @dataclass(frozen=True)

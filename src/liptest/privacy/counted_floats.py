@@ -130,7 +130,7 @@ class _Laws:
         key = tuple(pieces)
         if key not in self._known:
             self._known[key] = count_outputs(pieces, self._most)
-            _check_runs(pieces, followed.run, runs_over(dataset, _CHECKED))
+            _check_runs(pieces, followed.run, runs_over(len(dataset), _CHECKED))
         return self._known[key]
 
 
@@ -146,7 +146,7 @@ def _law_on_grid(on_grid: Mechanism | None, dataset: Dataset) -> CountedLaw | No
     if on_grid is None:
         return None
     try:
-        law = on_grid.within(runs_over(dataset, _GRID_RUNS)).law(dataset)
+        law = on_grid.within(runs_over(len(dataset), _GRID_RUNS)).law(dataset)
     except LiptestError:
         return None
     if law.fractions is None or law.unexplored:

@@ -174,7 +174,7 @@ def _examined(
 def _searched(
     mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
 ) -> AsImplemented:
-    for ends in islice(plain_pairs(domain), _PAIRS):
+    for ends in islice(plain_pairs(domain), runs_over(domain.dimension, _PAIRS)):
         followed: list[Any] = []
         for end in ends:
             traced = mechanism.float_paths(end)
@@ -269,7 +269,7 @@ class _Side:
 
     def runs_of(self, most: int) -> int:
         """How many of so many real runs are made, by the number of records that each reads."""
-        return runs_over(self.dataset, most)
+        return runs_over(len(self.dataset), most)
 
     def agrees(self) -> bool:
         """Whether real runs give outputs that its paths do not exclude."""
