@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -107,16 +107,17 @@ class RealRows(RowsOfUsers):
 
     def slots_in(self, dataset: IntArray) -> NDArray[np.int64]:
         """By slot the row and its user, (rows,); 0 where there is none."""
-        return np.asarray(dataset).astype(np.int64).reshape(self.rows, -1)[:, 0]
+        return np.asarray(dataset).reshape(self.rows, -1)[:, 0].astype(np.int64)
 
     def entries_in(self, dataset: IntArray) -> dict[str, NDArray[np.float64]]:
         """By real column the numbers, (rows,)."""
-        halves = np.asarray(dataset).astype(np.uint64).reshape(self.rows, -1)[:, 1:]
-        words = (halves[:, 0::2] << np.uint64(32)) | halves[:, 1::2]
-        floats = np.ascontiguousarray(words.T).view(np.float64)
-        return dict(zip(self.reals, floats, strict=True))
+        halves = np.asarray(dataset).reshape(self.rows, -1).T[1:].astype(np.uint64)
+        words = (halves[0::2] << np.uint64(32)) | halves[1::2]
+        return dict(zip(self.reals, words.view(np.float64), strict=True))
 
-    def made(self, slots: Sequence[int], entries: Mapping[str, Any]) -> IntArray:
+    def made(
+        self, slots: Sequence[int] | NDArray[np.int64], entries: Mapping[str, Any]
+    ) -> IntArray:
         """A dataset of these slots; 0 or the nearest of real columns that are left out."""
         width = 1 + 2 * len(self.reals)
         # Not np.zeros, which an analysis that this may be part of follows.
@@ -171,31 +172,31 @@ class RealRows(RowsOfUsers):
         """Some table; its real numbers are often some ``special`` ones."""
         room = self.rows
         count = room if self.is_full else int(rng.integers(0, min(room, 3 * few) + 1))
-        users, left = rng.integers(0, max(2, few), size=count), dict.fromkeys(range(99), self.most)
+        users = rng.integers(0, max(2, few), size=count)
         rows = rng.integers(1, self.row_values, size=count)
-        slots = np.zeros(count, dtype=np.int64)
-        for place in range(count):
-            user = int(users[place])
-            if self.has_users and not left[user]:
-                continue
-            left[user] -= 1
-            slots[place] = self.slot(user if self.has_users else 0, int(rows[place]))
+        slots = self.slots(users if self.has_users else 0, rows)
+        if self.has_users:
+            for user in range(max(2, few)):
+                slots[np.flatnonzero(users == user)[self.most :]] = 0
         numbers = {
             name: _draw_numbers(rng, kind, count, (special or {}).get(name, ()))
             for name, kind in self.reals.items()
         }
-        return self.made(slots.tolist(), numbers)
+        return self.made(slots, numbers)
 
     def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         slots, entries = self.slots_in(dataset), self.entries_in(dataset)
         there = slots > 0
-        rows, users = self.rows_in(slots[there]), self.users_in(slots[there])
+        slots = slots[there]
+        rows = self.rows_in(slots)
         columns: dict[str, Any] = {}
         for name, kind in self.columns.items():
             if name in entries:
                 columns[name] = entries[name][there]
             else:
-                columns[name] = users if name == self.unit else kind.values[self.places[name][rows]]
+                is_unit = name == self.unit
+                own = self.users_in(slots) if is_unit else kind.values[self.places[name][rows]]
+                columns[name] = own
         return columns
 
     def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
@@ -225,7 +226,7 @@ class RealRows(RowsOfUsers):
             raise DatasetError(f"the table has {count:,} rows, not {most}{self.rows:,}")
         users = numbered(frame, self.unit) if self.has_users else np.zeros(count, dtype=np.int64)
         slots = 1 + users + (np.broadcast_to(rows, users.shape) << USER_BITS)
-        [checked] = self.check_points(self.made(slots.tolist(), numbers), private=True)
+        [checked] = self.check_points(self.made(slots, numbers), private=True)
         return np.asarray(checked)
 
     def plain_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
@@ -237,8 +238,8 @@ class RealRows(RowsOfUsers):
             self._pairs_of_one_entry(),
         )
         # In turn: code that fails on small tables is still seen on large ones.
-        for pair in chain.from_iterable(zip_longest(*kinds)):
-            if pair is not None and self.distance(*([side] for side in pair)).item() == 1:
+        for pair in _in_turn(*kinds):
+            if self.distance(*([side] for side in pair)).item() == 1:
                 yield pair
 
     def _ends(self, *ends: float) -> Iterator[dict[str, float]]:
@@ -273,7 +274,7 @@ class RealRows(RowsOfUsers):
         """A row whose entries in the other columns no other row has, or all have but one."""
         top = self.row_values - 1
         for row, other in [(1, top), (top, 1)] if top > 1 else []:
-            rest = [self.slot(1 + place, row) for place in range(self.rows - 1)]
+            rest = self.slots(1 + np.arange(self.rows - 1), row)
             ways = [other, row] if self.is_full else [None, other]
             numbers = {name: kind.values[0] for name, kind in self.reals.items()}
             left, right = (
@@ -288,8 +289,8 @@ class RealRows(RowsOfUsers):
         both = dict.fromkeys((few, ends) for ends in ((1, top), (top, 1)) for few in FEW_ROWS)
         for few, (own, other) in {(count // 2, (1, top)): None, **both} if top > 1 else ():
             if few < count:
-                rows = [own] * few + [other] * (count - few)
-                rest = [self.slot(1 + place, row) for place, row in enumerate(rows)]
+                rows = np.where(np.arange(count) < few, own, other)
+                rest = self.slots(1 + np.arange(count), rows)
                 yield self.pair(
                     [(own, numbers)], [(other, numbers if self.is_full else None)], rest
                 )
@@ -301,7 +302,7 @@ class RealRows(RowsOfUsers):
             for number in islice(rows_of_one_other_entry(self), _MOST_SUMMED):
                 other = self.slot(1, 1 + number)
                 changed = np.where(np.arange(self.rows) == self.rows // 2, other, same)
-                yield self.made(same.tolist(), {}), self.made(changed.tolist(), {})
+                yield self.made(same, {}), self.made(changed, {})
 
     def _pairs_at_quantiles(self) -> Iterator[tuple[IntArray, IntArray]]:
         """One row more decides where a quantile is: the others are low, or high."""
@@ -309,7 +310,7 @@ class RealRows(RowsOfUsers):
         for share in _QUANTILES:
             below = np.arange(self.rows - 1) < round(share * (self.rows - 1))
             others = {name: np.where(below, low[name], high[name]) for name in self.reals}
-            rest = [self.slot(1 + place, 1) for place in range(self.rows - 1)]
+            rest = self.slots(1 + np.arange(self.rows - 1), 1)
             end = low if self.is_full else None
             yield self.pair([(1, high)], [(1, end)], rest, others)
 
@@ -320,7 +321,7 @@ class RealRows(RowsOfUsers):
         is doubled (docs/theory/tables.md, B12).
         """
         high, count = next(self._ends(_PLAIN)), self.rows - 1
-        rest = [self.slot(1 + place, 1) for place in range(count)]
+        rest = self.slots(1 + np.arange(count), 1)
         for name, kind in islice(self.reals.items(), _MOST_SUMMED):
             numbers = _doubling_numbers(high[name], count)
             if numbers is not None and numbers.min() >= kind.lower:
@@ -333,7 +334,7 @@ class RealRows(RowsOfUsers):
         self,
         left: Sequence[tuple[int, Mapping[str, float] | None]],
         right: Sequence[tuple[int, Mapping[str, float] | None]],
-        rest: Sequence[int],
+        rest: Sequence[int] | NDArray[np.int64],
         entries: Mapping[str, ArrayLike] | None = None,
     ) -> tuple[IntArray, IntArray]:
         """User 0 with these rows, None being none, and the same other slots with their numbers."""
@@ -341,14 +342,14 @@ class RealRows(RowsOfUsers):
         for rows in (left, right):
             there = [(row, own) for row, own in rows if own is not None or self.is_full]
             slots = [self.slot(0, row) for row, _ in there]
-            slots += [0] * (max(len(left), len(right)) - len(slots)) + list(rest)
-            numbers = {
-                name: [(own or {}).get(name, kind.values[0]) for _, own in there]
-                + [0.0] * (max(len(left), len(right)) - len(there))
-                + np.broadcast_to((entries or {}).get(name, kind.values[0]), len(rest)).tolist()
-                for name, kind in self.reals.items()
-            }
-            sides.append(self.made(slots, numbers))
+            room = max(len(left), len(right)) - len(slots)
+            numbers = {}
+            for name, kind in self.reals.items():
+                first = [(own or {}).get(name, kind.values[0]) for _, own in there] + [0.0] * room
+                others = np.broadcast_to((entries or {}).get(name, kind.values[0]), len(rest))
+                numbers[name] = np.concatenate([first, others])
+            held = np.concatenate([np.asarray(slots + [0] * room, np.int64), rest])
+            sides.append(self.made(held.astype(np.int64), numbers))
         return sides[0], sides[1]
 
     def _pair_lines(self, point: Sequence[int], neighbour: Sequence[int]) -> Iterator[str]:
@@ -367,6 +368,17 @@ class RealRows(RowsOfUsers):
             yield f"{mark} {name}: {_row_words(names, kept)}"
             others = [row for row, is_kept in zip(rows, is_own, strict=True) if not is_kept]
         yield f"  all others: {_row_words(names, others)}"
+
+
+def _in_turn(*kinds: Iterator[Any]) -> Iterator[Any]:
+    """One of each, then the next of each, made as they are asked for: tables may be large."""
+    left = list(kinds)
+    while left:
+        for kind in list(left):
+            try:
+                yield next(kind)
+            except StopIteration:
+                left.remove(kind)
 
 
 def rows_of_one_other_entry(table: Table) -> Iterator[int]:

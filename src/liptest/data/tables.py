@@ -464,6 +464,10 @@ class RowsOfUsers(MovesTogether, Table):
         """What a slot holds: a user's row, of values 1, 2, .. of ``row_values``."""
         return 1 + user + ((row - 1) << USER_BITS)
 
+    def slots(self, users: ArrayLike, rows: ArrayLike) -> NDArray[np.int64]:
+        """What slots hold, (n,): ``slot`` of each user and row."""
+        return 1 + np.asarray(users, np.int64) + ((np.asarray(rows, np.int64) - 1) << USER_BITS)
+
     def rows_in(self, dataset: IntArray) -> NDArray[np.int64]:
         """By slot the row's value, 0 where there is none."""
         slots = np.asarray(dataset).astype(np.int64)

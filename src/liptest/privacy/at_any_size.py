@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -155,30 +154,26 @@ def _early_steps(task: Task) -> Early:
 
 def _require_answers(task: Task) -> None:
     """Raise MechanismError where every run on corners and on a few draws raises."""
-    domain = task.distribution.domain
-    rng = np.random.default_rng(task.seed)
-    corners = np.stack([np.zeros(domain.dimension), domain.size_array - 1])
-    if isinstance(domain, Answers):
-        corners = np.stack([np.zeros(domain.dimension), np.ones(domain.dimension)])
-    datasets: list[IntArray] = [*corners.astype(domain.dtype)]
-    drawn: Iterator[IntArray] = iter(())
-    if isinstance(domain, RowsOfUsers):
-        datasets = [domain.zeros, *(domain.draw(rng, few) for few in range(1, _DRAWN + 1))]
-        datasets += next(plain_pairs(domain), ())  # those drawn may have no rows
-    elif not isinstance(domain, Answers):
-        # Drawing many records takes long, and the first corner is mostly enough.
-        drawn = _drawn(task, rng)
     said: str | None = None
-    for dataset in chain(datasets, drawn):
+    for dataset in _first_datasets(task):
         said = task.mechanism.only_raises(dataset)
         if said is None:
             return
     raise never_answered(task.mechanism.name, said, task.distribution.domain)
 
 
-def _drawn(task: Task, rng: np.random.Generator) -> Iterator[IntArray]:
-    """A few datasets of the distribution, drawn when the first of them is asked for."""
-    yield from task.distribution.sample(rng, _DRAWN)
+def _first_datasets(task: Task) -> Iterator[IntArray]:
+    """Corners and a few draws, each made when it is asked for: the first is mostly enough."""
+    domain, rng = task.distribution.domain, np.random.default_rng(task.seed)
+    if isinstance(domain, RowsOfUsers):
+        yield domain.zeros
+        yield from (domain.draw(rng, few) for few in range(1, _DRAWN + 1))
+        yield from next(plain_pairs(domain), ())  # those drawn may have no rows
+        return
+    ends = np.ones(domain.dimension) if isinstance(domain, Answers) else domain.size_array - 1
+    yield from (corner.astype(domain.dtype) for corner in (np.zeros(domain.dimension), ends))
+    if not isinstance(domain, Answers):
+        yield from task.distribution.sample(rng, _DRAWN)
 
 
 def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
