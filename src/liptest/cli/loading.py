@@ -21,7 +21,6 @@ from typing import Any
 from liptest.blackbox.samplers import Sampler
 from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.data.domains import Domain
-from liptest.enumerate.decorator import mechanism
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import InputError, shown
 from liptest.mechanisms.base import Mechanism, check_mechanism
@@ -202,8 +201,8 @@ def _of_statistic(found: Any, label: str, statistic: str) -> Mechanism:
             name="statistic",
             value=statistic,
         )
-    made = mechanism(statistic=named_statistic(statistic), name=label.rpartition(":")[2])
-    return made(found)
+    known = named_statistic(statistic)
+    return PythonFunction(found, statistic=known, name=label.rpartition(":")[2])
 
 
 @contextmanager

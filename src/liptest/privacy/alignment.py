@@ -33,12 +33,8 @@ from liptest.privacy.verdicts import (
 )
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.symbolic.alignment import Price
-from liptest.values.rounded_sums import ROUNDING
 
 SOURCE = "theory S1"
-
-# Up to so much above the claim the rounding is what is missing.
-_NEARLY = 1 + Fraction(1, 1_000_000)
 
 
 def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
@@ -198,16 +194,18 @@ def dearer_words(found: Alignment, claim: object = None) -> str:
 
 def _instead_of_exact(found: Alignment, claim: object) -> str:
     """What to write where a claim misses by little, and the rounding of float sums is priced."""
-    rounding = next((text for text in found.given if text.startswith(ROUNDING)), None)
-    claimed = float(claim.epsilon) if isinstance(claim, Claim) else 0.0
-    price = None if found.price is None else found.price.epsilon
-    if rounding is None or price is None or not 0 < claimed < price <= Fraction(claimed) * _NEARLY:
+    rounding = found.rounding_beyond(claim)
+    if not rounding:
         return ""
+    assert isinstance(claim, Claim)
+    assert found.price is not None
+    assert found.price.epsilon is not None
+    price = found.price.epsilon
     return (
-        f"; what is missing is {rounding.removesuffix(', included')}: claim epsilon="
+        f"; what is missing is {rounding}: claim epsilon="
         f"{least_decimal(price)}, or multiply the scale of the noise by "
-        f"{least_decimal(price / Fraction(claimed))}, or, of whole-number records, sum multiples "
-        "of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
+        f"{least_decimal(price / Fraction(float(claim.epsilon)))}, or, of whole-number records, sum "
+        "multiples of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
     )
 
 

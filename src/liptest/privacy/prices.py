@@ -18,16 +18,20 @@ from typing import Any
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
+from liptest.privacy.claims import Claim
 from liptest.privacy.unanswered import never_answered
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import ManyDifferences
 from liptest.symbolic.direct_sums import price_direct_sums, price_many_sums
 from liptest.symbolic.log_concave import price_by_ends
+from liptest.values.rounded_sums import ROUNDING
 
 #: First every released sum is paid for, then only what comparisons tell.
 WAYS = ("released", "branches")
 #: Loops that start over count as the pass that leaves them.
 PASSES = "passes"
+# Up to so much above the claim the rounding of sums is what is missing.
+_NEARLY = 1 + Fraction(1, 1_000_000)
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
 _BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
@@ -76,6 +80,14 @@ class Alignment:
         """The upper bound of epsilon, rounded up; inf where there is none."""
         exact = None if self.price is None else self.price.epsilon
         return math.inf if exact is None else rounded_above(exact)
+
+    def rounding_beyond(self, claim: object) -> str:
+        """The rounding of float sums, in words, where a claim misses by that little; else empty."""
+        rounding = next((text for text in self.given if text.startswith(ROUNDING)), "")
+        claimed = Fraction(float(claim.epsilon)) if isinstance(claim, Claim) else Fraction(0)
+        price = None if self.price is None else self.price.epsilon
+        is_near = price is not None and 0 < claimed < price <= claimed * _NEARLY
+        return rounding.removesuffix(", included") if is_near else ""
 
     @property
     def has_price(self) -> bool:
