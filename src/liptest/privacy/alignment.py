@@ -204,8 +204,8 @@ def _instead_of_exact(found: Alignment, claim: object) -> str:
     return (
         f"; what is missing is {rounding}: claim epsilon="
         f"{least_decimal(price)}, or multiply the scale of the noise by "
-        f"{least_decimal(price / Fraction(float(claim.epsilon)))}, or, of whole-number records, sum "
-        "multiples of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
+        f"{least_decimal(price / Fraction(float(claim.epsilon)))}, or, of whole-number records, "
+        "sum multiples of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
     )
 
 
