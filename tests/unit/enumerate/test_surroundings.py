@@ -6,6 +6,7 @@ import cProfile
 import datetime
 import importlib
 import logging
+import math
 import random
 import sys
 import time
@@ -542,3 +543,25 @@ def test_what_code_imports_when_it_runs_is_looked_through() -> None:
         import a_module_that_nobody_has  # noqa: F401
 
     assert imported_by(not_yet.__code__, globals()) == [None]
+
+
+def clipped_by_hand(data: Any, rng: Any) -> Any:
+    total = 0.0
+    for value in data:
+        total += min(max(float(value), 0.0), math.sqrt(4.0))
+    return total > 3 + rng.integers(2)
+
+
+def test_calls_that_only_calculate_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    look: Any = surroundings.Surroundings.look
+
+    def noted(*given: Any) -> Any:
+        looked.append(1)
+        return look(*given)
+
+    monkeypatch.setattr(surroundings.Surroundings, "look", noted)
+    law = lt.mechanism(clipped_by_hand).law(np.arange(2_000) % 3)
+    assert law.outputs == (True,)
+    # Each run calls min, max and sqrt 2,000 times.
+    assert 0 < len(looked) < 1_000
