@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
-from liptest.errors import LiptestError, UnsupportedRandomnessError
+from liptest.data.tables import Table
+from liptest.errors import InputError, LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.counts import NotCounted, runs_over
 from liptest.floats.grid import (
@@ -58,8 +59,8 @@ FAILURE = 1e-6
 # Pairs that are looked at, places of an output, draws until an impossible one, at both ends of the
 # grid, and runs that must agree with what was followed.
 _PAIRS, _PLACES, _TRIED, _ENDS, _CHECKED, _COMPARED = 4, 3, 12, 6, 8, 64
-# Records that are walked one by one for this line alone.
-_WALKED = 100_000
+# For this line alone: records that are walked one by one, and numbers that a dataset has.
+_WALKED, _MOST_NUMBERS = 100_000, 2_000_000
 #: How many draws measure the share of impossible ones, beside the ideal verdict and without it.
 FEW_DRAWS, MANY_DRAWS = 64, 400
 _SOURCE = "theory I2"
@@ -149,11 +150,8 @@ def _examined(
     mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
 ) -> AsImplemented:
     many = draws == MANY_DRAWS
-    if not many and domain.dimension > _WALKED and mechanism.walks_records:
-        return not_analysed(
-            f'its code reads {domain.dimension:,} records one by one: with floats="implemented" '
-            f"they are examined"
-        )
+    if not many:
+        _require_few(mechanism, domain)
     counted, why = None, ""
     try:
         sizes = {"pairs": 8, "datasets": 256} if many else {"pairs": 2, "datasets": 32}
@@ -169,6 +167,18 @@ def _examined(
     if searched.reason == _NOTHING:
         return replace(searched, reason=f"{_NOTHING}; its exact law is not counted: {why}")
     return searched
+
+
+def _require_few(mechanism: Mechanism, domain: Domain) -> None:
+    """Raise InputError where each run of the code takes long, as beside a proof of any size."""
+    records = domain.rows if isinstance(domain, Table) else domain.dimension
+    if domain.dimension > _MOST_NUMBERS:
+        what = f"its datasets have {domain.dimension:,} numbers"
+    elif records > _WALKED and mechanism.walks_records:
+        what = f"its code reads {records:,} records one by one"
+    else:
+        return
+    raise InputError(f'{what}: with floats="implemented" they are examined', name="floats")
 
 
 def _searched(
