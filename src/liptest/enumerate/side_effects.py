@@ -263,7 +263,11 @@ def system_sources() -> Iterator[tuple[str, Any]]:
 # Of calls of these nothing is ever told: they answer from what they are given.
 _TELL_NOTHING = frozenset(
     {abs, divmod, isinstance, len, max, min, pow, round}
-    | {one for one in vars(math).values() if type(one) is BuiltinFunctionType}
+    | {
+        one
+        for one in vars(math).values()
+        if type(one) is BuiltinFunctionType and one.__self__ is math
+    }
 )
 #: Called with the events of Python's profiling hook.
 Hook = Callable[[FrameType, str, Any], None]
