@@ -170,7 +170,8 @@ class _Search:
 
     def try_at_size(self, known: Alignment | None) -> bool:
         """Plain pairs, then the steepest steps along lines of tables."""
-        return self.try_plain(known) or self.try_lines()
+        misses_rounding = known is not None and known.rounding_beyond(self.task.claim)
+        return self.try_plain(known) or (not misses_rounding and self.try_lines())
 
     def try_lines(self) -> bool:
         """``try_pairs`` with neighbours between which outputs change most."""
