@@ -200,12 +200,13 @@ def _instead_of_exact(found: Alignment, claim: object) -> str:
     assert isinstance(claim, Claim)
     assert found.price is not None
     assert found.price.epsilon is not None
-    price = found.price.epsilon
+    price, claimed = found.price.epsilon, Fraction(float(claim.epsilon))
+    allowed = float(least_decimal((price - claimed) / (1 + claimed)))
     return (
-        f"; what is missing is {rounding}: claim epsilon="
-        f"{least_decimal(price)}, or multiply the scale of the noise by "
-        f"{least_decimal(price / Fraction(float(claim.epsilon)))}, or, of whole-number records, "
-        "sum multiples of 2**-20 (np.round(x * 2**20) / 2**20), which floats add exactly"
+        f"; what is missing is {rounding}: claim epsilon={least_decimal(price)}, or allow for it "
+        f"with tolerance={allowed:g}, or multiply the scale of the noise by "
+        f"{least_decimal(price / claimed)}, or, of whole-number records, sum multiples of 2**-20 "
+        f"(np.round(x * 2**20) / 2**20), which floats add exactly"
     )
 
 

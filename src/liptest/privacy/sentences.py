@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from liptest.privacy.claims import AnyClaim
 from liptest.verdicts import Scalar
 
+# Losses that differ by less are printed alike: it is the tolerance of claims, unless set.
+_TIE = 1e-9
+
 
 def statistic_sentence(statistic: str, pairs: int) -> str:
     """Why the pairs of a statistic's values are enough; ``statistic`` is its quoted name."""
@@ -58,13 +61,18 @@ def proof_words(parameters: Mapping[str, Scalar]) -> str:
 
 
 def _bound_text(parameters: Mapping[str, Scalar]) -> str:
-    """A loss in six digits after the point, and the delta where there is one."""
+    """A loss in six digits after the point, or so many that it is not below what is proved."""
     price, delta = parameters.get("price"), parameters.get("delta")
     if isinstance(price, str):
         return f"at most {price}"  # of a claim in another form
-    shown = f"{price:.6f}" if isinstance(price, (int, float)) else "unknown"
+    shown = _shown_price(price) if isinstance(price, (int, float)) else "unknown"
     at_delta = f" at delta {delta:g}" if isinstance(delta, float) and delta else ""
     return f"loss at most {shown}{at_delta}"
+
+
+def _shown_price(price: float) -> str:
+    texts = [f"{price:.{digits}f}" for digits in range(6, 13)]
+    return next((text for text in texts if float(text) >= price - _TIE), texts[-1])
 
 
 def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:

@@ -190,6 +190,11 @@ def test_what_the_rounding_of_sums_lacks_is_told_with_what_to_write() -> None:
     assert check(sums, THIRDS, claim, method="alignment").decision == "YES"
     scaled = partial(sums, scale=factor)
     assert check(scaled, THIRDS, 1.0, method="alignment").decision == "YES"
+    allowed = float(reason.split("tolerance=")[1].split(",")[0])
+    tolerant = check(sums, THIRDS, 1.0, method="alignment", tolerance=allowed)
+    assert tolerant.decision == "YES"
+    shown = float(str(tolerant).split("loss at most ")[1].split()[0])
+    assert 1.0 < shown <= 1.0 + 4 * allowed
     assert check(partial(sums, grid=True), THIRDS, 1.0, method="alignment").decision == "YES"
     assert "what is missing" not in check(sums, THIRDS, 0.9, method="alignment").reason
 
