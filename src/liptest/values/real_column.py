@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue, NoisyData
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
 from liptest.values.recipes import (
+    ABOUT,
     ENDS,
     Recipe,
     falling_quotient,
@@ -37,7 +38,7 @@ from liptest.values.recipes import (
     truth_between,
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
-from liptest.values.record_storage import ADVICE, JOINS, RecordStorage, answer_einsum, given_options
+from liptest.values.record_storage import ADVICE, JOINS, OwnNumbers, answer_einsum, given_options
 from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.rounded_sums import column_rounding
 from liptest.values.unfollowed import Unfollowed
@@ -49,7 +50,7 @@ _SAME_SUMS = {"numpy.mean": "numpy.sum"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
-class RealColumn(RecordStorage):
+class RealColumn(OwnNumbers):
     """See the module.
 
     Parameters
@@ -74,6 +75,8 @@ class RealColumn(RecordStorage):
     truths_between: ClassVar[Any]
     #: Its numbers cast (``single_column``).
     in_32_bits: ClassVar[Any]
+    #: Whole numbers of it (``real_bins``).
+    whole_numbers: ClassVar[Any]
 
     def __init__(
         self,
@@ -91,6 +94,7 @@ class RealColumn(RecordStorage):
         self.kept = kept
         self.name = name
         self.dtype = np.dtype(np.float64)
+        self.is_own = False
         #: What is known beside the ends (``real_norms``).
         self.norm: OfNorm | None = None
         self.ball: Ball | None = None
@@ -113,7 +117,11 @@ class RealColumn(RecordStorage):
         if ball is not None:
             radius = float(ball.radius) * (1 + 2.0**-50)
             made.low, made.high = np.maximum(low, -radius), np.minimum(high, radius)
+        made.is_own = True
         return SymbolicArray(made)
+
+    def is_alike(self, other: Any) -> bool:
+        return type(other) is RealColumn and self.has_records_of(other)
 
     def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
         """The same entries of other records."""
@@ -175,6 +183,7 @@ class RealColumn(RecordStorage):
         return self.refuse(use, ADVICE)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
+        self.lend()
         if self.kept is None:
             places = np.arange(self.answers.records)
             moved = move(places)
@@ -190,9 +199,12 @@ class RealColumn(RecordStorage):
     def astype(self, dtype: np.dtype[Any]) -> Any:
         if dtype == np.float64:
             return SymbolicArray(self._copy(self.answers, self.kept))
+        if dtype == np.int64:
+            return self.whole_numbers(self)
         return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
+        self.lend()
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
             return self.as_rows(self)
         if index is None or (type(index) is tuple and index == (None, slice(None))):
@@ -221,7 +233,7 @@ class RealColumn(RecordStorage):
         ]
         if ufunc in COMPARISONS:
             return self._compared(ufunc, parts, use)
-        rule = ENDS.get(ufunc)
+        rule = ENDS.get(ufunc, ABOUT.get(ufunc))
         if rule is None:
             return self.refuse(use)
         lows, highs = [part.low for part in parts], [part.high for part in parts]
@@ -321,7 +333,8 @@ class RealColumn(RecordStorage):
         return np.where(certain == possible, certain, truth)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        rule = _FUNCTIONS.get(function)
+        self.lend(function)
+        rule = FUNCTIONS.get(function)
         answer = NotImplemented if rule is None else rule(self, *arguments, **options)
         if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")
@@ -639,31 +652,6 @@ def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     return column.like((ends[0], ends[1]), recipe)
 
 
-def _histogram(
-    column: RealColumn, array: Any, bins: Any = 10, range: Any = None, **options: Any
-) -> Any:
-    """Counts between constant edges, and the edges; the last bin has its end."""
-    if any(option is not None and option is not False for option in options.values()):
-        return NotImplemented
-    if any(issubclass(type(argument), Symbolic) for argument in (bins, range)):
-        return NotImplemented
-    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
-        return column.refuse(
-            "numpy.histogram with edges that depend on the data", "give its edges, or range="
-        )
-    try:
-        _, edges = np.histogram([0.0], bins, range)
-    except Exception as error:
-        return column.refuse(f"numpy.histogram ({error})")
-    last = len(edges) - 2
-    counts = []
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        below = array <= high if place == last else array < high
-        counts.append(np.sum((array >= low) & below))
-    cells = filled(counts, (len(counts),), object)
-    return array_of(column.branching, cells, np.dtype(np.int64)), edges
-
-
 def _bincount(column: RealColumn, *arguments: Any, **options: Any) -> Any:
     return Column.bincount(*arguments, **options)
 
@@ -681,7 +669,8 @@ def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -
     return np.rint(array)
 
 
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+#: How functions of NumPy are followed; more of them register themselves (``real_bins``).
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
     np.average: _average,
@@ -694,7 +683,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.bincount: _bincount,
     np.size: _same(np.size),
     np.ndim: lambda column, array: 1,
-    np.histogram: _histogram,
     np.einsum: answer_einsum,
     **JOINS,
 }
