@@ -7,6 +7,7 @@ import builtins
 import collections
 import copy
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +25,7 @@ from liptest.enumerate.pass_forms import (
     named_before,
     taken_apart,
 )
-from liptest.enumerate.pure_code import is_builtin, is_object, local_function
+from liptest.enumerate.pure_code import NotPure, constant_of, is_builtin, is_object, local_function
 from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import (
     FOLDS,
@@ -351,7 +352,13 @@ class Wrapping(ast.NodeTransformer):
                 for keyword in node.keywords:
                     keyword.value = self.visit(keyword.value)
                 return node
+        end = self._end_in(node)
+        is_function = isinstance(method, ast.Name) and self._is_function(method)
         made = self.generic_visit(node)
+        if end or is_function:
+            called = attribute_node(FOLDS, end) if end else call_of_folds("plain", method)
+            node.func = ast.copy_location(called, method)
+            return node
         if len(node.args) == 1 and is_builtin(self._source, node.func, builtins.len):
             inner = node.args[0]
             # Of a column it is the number of records that is read, if it is a number.
@@ -361,6 +368,21 @@ class Wrapping(ast.NodeTransformer):
                     ast.Call(attribute_node(FOLDS, "plain"), [inside], []), node
                 )
         return made
+
+    def _end_in(self, node: ast.Call) -> str:
+        """Of ``max(a, b)``, or ``min``, what takes its place."""
+        if len(node.args) != 2 or node.keywords:
+            return ""
+        ends = {"larger": builtins.max, "smaller": builtins.min}
+        found = (n for n, one in ends.items() if is_builtin(self._source, node.func, one))
+        return next(found, "")
+
+    def _is_function(self, node: ast.Name) -> bool:
+        """Whether it is a global name of a function of the program."""
+        try:
+            return type(constant_of(self._source, node)) is FunctionType
+        except NotPure:
+            return False
 
     def _comprehension(self, node: Any) -> Any:
         before = self._outside

@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,6 @@ from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_storage import ADVICE, JOINS, OwnNumbers, answer_einsum, given_options
 from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.rounded_sums import column_rounding
-from liptest.values.unfollowed import Unfollowed
 
 Table = NDArray[Any]
 _NUMBERS = (int, float, np.integer, np.floating)
@@ -432,6 +431,10 @@ class RealEntry(EntryOfRecord):
         self.cell = cell
 
     @property
+    def is_calculated(self) -> bool:
+        return not self.column.name
+
+    @property
     def ends(self) -> tuple[float, float]:
         """Between which two floats it lies."""
         return float(self.column.low[0]), float(self.column.high[0])
@@ -494,12 +497,15 @@ class RealEntry(EntryOfRecord):
 
 def _of_entry(ufunc: Any, *, swapped: bool = False) -> Any:
     def operate(self: RealEntry, other: Any) -> Any:
+        if isinstance(other, EntryOfRecord) and type(other) is not RealEntry:
+            return NotImplemented  # a row
         return self.calculated(ufunc, *((other, self) if swapped else (self, other)))
 
     return operate
 
 
-_CALCULATIONS: dict[str, Any] = {
+#: By name of the operator.
+CALCULATIONS: dict[str, Any] = {
     **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
     **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power},
 }
@@ -507,9 +513,9 @@ _COMPARED: dict[str, Any] = {
     **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
     **{"eq": np.equal, "ne": np.not_equal},
 }
-for _name, _ufunc in _CALCULATIONS.items():
+for _name, _ufunc in CALCULATIONS.items():
     setattr(RealEntry, f"__r{_name}__", _of_entry(_ufunc, swapped=True))
-for _name, _ufunc in (_CALCULATIONS | _COMPARED).items():
+for _name, _ufunc in (CALCULATIONS | _COMPARED).items():
     setattr(RealEntry, f"__{_name}__", _of_entry(_ufunc))
 
 
@@ -525,7 +531,16 @@ def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray
     own = {source for source, is_kept in zip(recipes, kept, strict=True) if is_kept}
     recipe: Recipe = own.pop() if len(own) == 1 else ("cells", recipes)
     name = recipe[1] if recipe[0] == "real" else ""
-    return SymbolicArray(RealColumn(of.branching, of.answers, ends, recipe, some, name))
+    made = RealColumn(of.branching, of.answers, ends, recipe, some, name)
+    made.ball = _common_ball(values)
+    return SymbolicArray(made)
+
+
+def _common_ball(values: Any) -> Ball | None:
+    """That of all numbers but those that are 0, which is in each ball."""
+    balls = [one.column.ball for one in values if type(one) is RealEntry]
+    is_zero = all(type(one) is RealEntry or one == 0 for one in values)
+    return balls[0] if is_zero and all(ball == balls[0] for ball in balls) else None
 
 
 def _entry_parts(one: Any) -> tuple[float, float, Recipe]:
@@ -614,31 +629,6 @@ def _one_of_equal(column: RealColumn, operand: Any) -> Any:
     return operand[0] if np.all(operand == operand[0]) else None
 
 
-class LastTotal(Unfollowed):
-    """``numpy.cumsum``, of which the last total alone is a sum over all records."""
-
-    described = "running totals over the records"
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-
-    def __getitem__(self, place: Any) -> Any:
-        if type(place) is not int or place != -1:
-            self.refuse("another entry than the last one of numpy.cumsum")
-        return self._column.sum_up("numpy.cumsum", in_pairs=False)
-
-    def refuse(self, use: str) -> NoReturn:
-        """End the analysis."""
-        raise AssertionError(self._column.refuse(use))
-
-
-def _cumsum(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = any(option is not None for option in options.values())
-    if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
-        return NotImplemented
-    return LastTotal(column)
-
-
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     mask = column_of(condition)
     if mask is None or len(pair) != 2 or not column._may_select(mask):
@@ -676,7 +666,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.average: _average,
     np.dot: _dot,
     np.clip: _clip,
-    np.cumsum: _cumsum,
     np.where: _where,
     np.round: _round,
     np.around: _round,

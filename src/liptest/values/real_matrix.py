@@ -54,6 +54,9 @@ class RealMatrix(OwnNumbers):
     in_32_bits: ClassVar[Any]
     #: The same numbers as an array of columns (``record_arrays``).
     as_array: ClassVar[Any]
+    #: The columns of an array of records, by place, and an array of such.
+    lines_within: ClassVar[Any]
+    of_lines: ClassVar[Any]
     of_singles: ClassVar[tuple[type, Callable[[list[Any]], Any]]]
 
     leads = True
