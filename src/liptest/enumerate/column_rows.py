@@ -18,6 +18,7 @@ from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.pure_code import NUMBERS
 from liptest.enumerate.record_counts import Counts
 from liptest.values import (  # noqa: F401 (they register their functions)
+    norm_choices,
     real_bins,
     single_column,
     single_matrix,

@@ -14,13 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.pure_code import is_plain
+from liptest.enumerate.pure_code import calculates, is_plain
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
-from liptest.values.record_list import EntryOfRecord
+from liptest.values.protocol import is_symbolic
+from liptest.values.record_list import EntryOfRecord, TruthOfRecord
 
 # Functions that call each other so deep.
 _DEEPEST = 4
+
+
+def either_side(truth: Any, value: Any, holds: Any, fails: Any) -> Any:
+    """``holds(value) if truth else fails(value)``, where the truth compares the value."""
+    if isinstance(truth, TruthOfRecord):
+        return truth.either(value, holds, fails)
+    return holds(value) if truth else fails(value)
 
 
 def larger_end(*values: Any, **named: Any) -> Any:
@@ -82,3 +90,19 @@ def _with_ends_in(cell: CellType, depth: int) -> CellType:
         return cell
     made = with_ends(held, depth - 1)
     return cell if made is held else CellType(made)
+
+
+class PassEnds:
+    """What ``Folds`` answers of such comparisons, and of names of outside."""
+
+    either = staticmethod(either_side)
+    larger, smaller = staticmethod(larger_end), staticmethod(smaller_end)
+
+    def plain(self, value: Any) -> Any:
+        """What a loop over records may read of the rest: constant data, and what calculates."""
+        if is_plain(value) or is_released(value):
+            return value
+        if calculates(value):
+            return with_ends(value)
+        words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
+        raise TypeError(f"{words} is read in a loop over the records")

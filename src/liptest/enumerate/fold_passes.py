@@ -31,6 +31,7 @@ from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
     call_of_folds,
+    lambda_node,
     name_node,
     place_in_file,
 )
@@ -247,6 +248,9 @@ class Pass:
             return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
                 names
             )
+        chosen = _choice_in(node)
+        if chosen is not None and set(_names_of(chosen.targets)) <= assigned:
+            return self._statement(ast.copy_location(chosen, node), assigned)
         if isinstance(node, ast.If):
             body, after = self._block(node.body, assigned)
             other, after_other = self._block(node.orelse, assigned)
@@ -368,6 +372,23 @@ class Wrapping(ast.NodeTransformer):
                     ast.Call(attribute_node(FOLDS, "plain"), [inside], []), node
                 )
         return made
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Where a norm is compared neither side need be taken for all records of a cell."""
+        made = self.generic_visit(node)
+        assert isinstance(made, ast.IfExp)
+        if not _is_one_comparison(made.test):
+            return made
+        assert isinstance(made.test, ast.Compare)
+        name, value = f"{OWN_NAMES}above", made.test.left
+        if isinstance(value, ast.Constant):
+            value = made.test.comparators[0]
+        putting = _Putting(ast.dump(value), name)
+        sides = [
+            lambda_node(name, putting.visit(copy.deepcopy(side)))
+            for side in (made.body, made.orelse)
+        ]
+        return ast.copy_location(call_of_folds("either", made.test, value, *sides), node)
 
     def _end_in(self, node: ast.Call) -> str:
         """Of ``max(a, b)``, or ``min``, what takes its place."""
@@ -518,6 +539,39 @@ def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.
                 if block is not None:
                     return block
     return None
+
+
+def _choice_in(node: ast.stmt) -> ast.Assign | None:
+    """``if norm > c: row = row * (c / norm)`` as a choice between that and ``row``."""
+    if not isinstance(node, ast.If) or len(node.body) != 1 or node.orelse:
+        return None
+    [statement] = node.body
+    if not isinstance(statement, ast.Assign) or not _is_one_comparison(node.test):
+        return None
+    if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return None
+    before = name_node(statement.targets[0].id)
+    return ast.Assign(statement.targets, ast.IfExp(node.test, statement.value, before))
+
+
+def _is_one_comparison(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+    )
+
+
+class _Putting(ast.NodeTransformer):
+    """Puts a name for each expression like a given one."""
+
+    def __init__(self, shown: str, name: str) -> None:
+        self._shown, self._name = shown, name
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr) and ast.dump(node) == self._shown:
+            return name_node(self._name)
+        return self.generic_visit(node)
 
 
 def _names_of(targets: list[ast.expr]) -> Iterator[str]:

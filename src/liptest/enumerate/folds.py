@@ -28,7 +28,7 @@ from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
-from liptest.enumerate.ends_of_passes import is_released, larger_end, smaller_end, with_ends
+from liptest.enumerate.ends_of_passes import PassEnds
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
 from liptest.enumerate.outside_names import OutsideNames
@@ -36,7 +36,6 @@ from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.pure_code import (
     NUMBERS,
     PLAIN_METHODS,
-    calculates,
     is_plain,
 )
 from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
@@ -106,7 +105,7 @@ class Samplers(Protocol):
 ColumnRowsOf = Callable[[Any], ColumnRows | None]
 
 
-class Folds:
+class Folds(PassEnds):
     """Answers one function with folded loops.
 
     Parameters
@@ -667,17 +666,6 @@ class Folds:
         if mirrored:
             return compare(other(), draw())
         return compare(draw(), other())
-
-    def plain(self, value: Any) -> Any:
-        """What a loop over records may read of the rest: constant data, and what calculates."""
-        if is_plain(value) or is_released(value):
-            return value
-        if calculates(value):
-            return with_ends(value)
-        words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
-        raise TypeError(f"{words} is read in a loop over the records")
-
-    larger, smaller = staticmethod(larger_end), staticmethod(smaller_end)
 
     def attribute(self, owner: Any, name: str) -> Any:
         """The same of an attribute, as of ``self.lower``."""

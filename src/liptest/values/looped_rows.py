@@ -19,7 +19,7 @@ from liptest.values.protocol import is_symbolic
 from liptest.values.real_column import CALCULATIONS, RealColumn, RealEntry, column_of_entries
 from liptest.values.real_matrix import RealMatrix
 from liptest.values.real_norms import Ball
-from liptest.values.record_list import EntryOfRecord, RowOfRecord
+from liptest.values.record_list import EntryOfRecord, RowOfRecord, TruthOfRecord
 
 _ALL = slice(None)
 
@@ -233,6 +233,46 @@ for _name, _ufunc in CALCULATIONS.items():
     setattr(RealRow, f"__r{_name}__", _operator(_ufunc, swapped=True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne", "setitem", "contains", "reversed"):
     setattr(RealRow, f"__{_name}__", _refusing(_name))
+
+
+class OpenTruth(TruthOfRecord):
+    """See ``TruthOfRecord``; of a norm and a constant both sides are known to be short."""
+
+    __slots__ = ("cell", "storage", "use")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, storage: Any, use: str, cell: int) -> None:
+        self.storage, self.use, self.cell = storage, use, cell
+
+    def __bool__(self) -> bool:
+        return bool(self.storage.number.refuse(f"{self.use} of what is made of a real column"))
+
+    def either(self, value: Any, holds: Any, fails: Any) -> Any:
+        """What is taken above the bound gets the larger one of both: there it is the same."""
+        if self.storage.test is None or not isinstance(value, RealEntry):
+            return holds(value) if self else fails(value)
+        test, is_above = self.storage.test
+        high = value.calculated(np.maximum, value, test.bound)
+        above, other = (holds(high), fails(value)) if is_above else (fails(high), holds(value))
+        size = max(one.size if isinstance(one, RealRow) else 1 for one in (above, other))
+        pairs = zip(_entries_of(above, size), _entries_of(other, size), strict=True)
+        made = [test.column.chosen_by_norm(test, *map(_as_array, pair)) for pair in pairs]
+        if not isinstance(above, RealRow) and not isinstance(other, RealRow):
+            return RealEntry(made[0].storage, self.cell)
+        return RealRow(RealMatrix([column.storage for column in made]), self.cell)
+
+
+RealEntry.open_truth = OpenTruth
+
+
+def _entries_of(value: Any, size: int) -> list[Any]:
+    """The numbers of a row, or one number as often as needed."""
+    return value.entries if isinstance(value, RealRow) else [value] * size
+
+
+def _as_array(entry: Any) -> Any:
+    return SymbolicArray(entry.column) if type(entry) is RealEntry else entry
 
 
 def rows_of_matrix(matrix: RealMatrix) -> list[RealRow]:

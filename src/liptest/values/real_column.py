@@ -72,6 +72,9 @@ class RealColumn(OwnNumbers):
     as_rows: ClassVar[Any]
     #: Whether something holds, where that is known of some records (``open_truths``).
     truths_between: ClassVar[Any]
+    #: A comparison with a constant of what grows with a norm (``norm_choices``).
+    norm_test: ClassVar[Any]
+    chosen_by_norm: ClassVar[Any]
     #: Its numbers cast (``single_column``).
     in_32_bits: ClassVar[Any]
     #: Whole numbers of it (``real_bins``).
@@ -302,13 +305,29 @@ class RealColumn(OwnNumbers):
         certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
         if (certain != possible).any():
             recipe = (ufunc, left.recipe, right.recipe)
-            if has_known(recipe) and not self._may_divide(ufunc, parts):
-                return self.truths_between(self, certain, possible, recipe)
+            test = self._norm_test(ufunc, parts)
+            if (test or has_known(recipe)) and not self._may_divide(ufunc, parts):
+                return self.truths_between(self, certain, possible, recipe, test)
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
                 return self._is_true(self._divided(ufunc, parts, certain, possible, use))
             self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
         return self._is_true(certain.copy())
+
+    def _norm_test(self, ufunc: Any, parts: list[_Part]) -> tuple[Any, bool] | None:
+        """Of a norm and a constant: the test, and whether it holds above the constant."""
+        is_above = ufunc in (np.greater, np.greater_equal)
+        if ufunc not in COMPARISONS or ufunc in (np.equal, np.not_equal):
+            return None
+        left, right = parts
+        if right.norm is not None:
+            left, right, is_above = right, left, not is_above
+        constant = right.operand().constant
+        if left.norm is None or constant is None:
+            return None
+        column: Any = self.like(self._of_all_cells((left.low, left.high)), left.recipe, left.norm)
+        test = self.norm_test(column.storage, constant)
+        return None if test is None else (test, is_above)
 
     def _may_divide(self, ufunc: Any, parts: list[_Part]) -> bool:
         """Whether cells of their own are left for those records of which a comparison holds."""
@@ -425,6 +444,8 @@ class RealEntry(EntryOfRecord):
     __slots__ = ("cell", "column")
 
     __hash__ = None  # type: ignore[assignment]
+    #: A comparison that some records of its cell hold (``looped_rows``).
+    open_truth: ClassVar[Any]
 
     def __init__(self, column: RealColumn, cell: int) -> None:
         self.column = column
@@ -456,6 +477,8 @@ class RealEntry(EntryOfRecord):
         column = array.storage
         if type(column) is RealColumn:
             return RealEntry(column, self.cell)
+        if type(column) is not Column:
+            return self.open_truth(column, f"numpy.{ufunc.__name__}", self.cell)
         return bool(column.table[0])
 
     def refuse(self, use: str) -> Any:

@@ -42,6 +42,16 @@ class EntryOfRecord:
         raise NotImplementedError
 
 
+class TruthOfRecord:
+    """A comparison of one record that some records of its cell hold and others do not."""
+
+    __slots__ = ()
+
+    def either(self, value: Any, holds: Any, fails: Any) -> Any:
+        """``holds(value) if self else fails(value)``; the value is what is compared."""
+        raise NotImplementedError
+
+
 class RowOfRecord(EntryOfRecord):
     """Numbers of one record that are not plain (``looped_rows``)."""
 

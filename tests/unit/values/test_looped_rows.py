@@ -150,6 +150,56 @@ def inner(frame: Any) -> Any:
     return total
 
 
+def by_if(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame):
+        norm = np.linalg.norm(row)
+        if norm > C:
+            row = row * (C / norm)
+        total += row
+    return tuple(total)
+
+
+def by_choice(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame):
+        size = np.linalg.norm(row)
+        factor = 1.0 if size <= C else C / size
+        total += factor * row
+    return tuple(total)
+
+
+def by_choice_of_rows(frame: Any) -> Any:
+    rows = rows_of(frame)
+    made = [row / np.linalg.norm(row) * C if np.linalg.norm(row) > C else row for row in rows]
+    return tuple(np.sum(made, axis=0))
+
+
+def by_where(frame: Any) -> Any:
+    rows = rows_of(frame)
+    norms = np.linalg.norm(rows, axis=1)
+    return tuple((rows * np.where(norms > C, C / norms, 1.0)[:, None]).sum(axis=0))
+
+
+def by_where_below(frame: Any) -> Any:
+    rows = rows_of(frame)
+    norms = np.linalg.norm(rows, axis=1)
+    return tuple((rows * np.where(norms <= C, 1.0, C / norms)[:, None]).sum(axis=0))
+
+
+def longer_below(frame: Any) -> Any:
+    rows = rows_of(frame)
+    norms = np.linalg.norm(rows, axis=1)
+    return tuple((rows * np.where(norms > C, C / norms, 3.0)[:, None]).sum(axis=0))
+
+
+def how_many_long(frame: Any) -> Any:
+    total = 0.0
+    for row in rows_of(frame):
+        total += 1 if np.linalg.norm(row) > C else 0
+    return total
+
+
 #: The expression and its price; where that is the largest change, too.
 LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "added up": (added_up, 2 * ROOT * C),
@@ -167,6 +217,13 @@ LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "outer, by python": (outer_by_axes, 16 + 2 * 7 + 1),
     "clipped": (clipped, 8.0),
     "inner": (inner, 18.5),
+    "if": (by_if, 2 * ROOT * C),
+    "a choice": (by_choice, 2 * ROOT * C),
+    "a choice of rows": (by_choice_of_rows, 2 * ROOT * C),
+    "where": (by_where, 2 * ROOT * C),
+    "where, below": (by_where_below, 2 * ROOT * C),
+    "longer below": (longer_below, 6 * ROOT * C),
+    "how many": (how_many_long, 1.0),
 }
 
 
@@ -250,8 +307,41 @@ def of_the_one_before(frame: Any) -> Any:
 def compared(frame: Any) -> Any:
     total = 0
     for row in rows_of(frame):
-        total += 1 if np.linalg.norm(row) > 1 else 0
+        if np.linalg.norm(row) > 1:
+            total += 1
     return total
+
+
+def scaled_below(frame: Any) -> Any:
+    rows = rows_of(frame)
+    norms = np.linalg.norm(rows, axis=1)
+    return (rows * np.where(norms > C, 1.0, C / norms)[:, None]).sum(axis=0)[0]
+
+
+def of_another_norm(frame: Any) -> Any:
+    rows = rows_of(frame)
+    norms = np.linalg.norm(rows_of(frame, LONG), axis=1)
+    return (rows * np.where(norms > C, C / norms, 1.0)[:, None]).sum(axis=0)[0]
+
+
+def if_short(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame):
+        norm = np.linalg.norm(row)
+        if norm < C:
+            row = row * (C / norm)
+        total += row
+    return total[0]
+
+
+def if_the_other_is_long(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row, other in zip(rows_of(frame), rows_of(frame, LONG), strict=True):
+        norm = np.linalg.norm(other)
+        if norm > C:
+            row = row * (C / norm)
+        total += row
+    return total[0]
 
 
 def matrix_product(frame: Any) -> Any:
@@ -266,6 +356,14 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "of another row": (by_the_norm_of_another, "may overflow"),
     "the one before": (of_the_one_before, "not followed"),
     "compared": (compared, "greater of what is made"),
+    "scaled below": (scaled_below, "may be infinite"),
+    "of another norm": (of_another_norm, "clip them first"),
+    "if short": (if_short, "may be infinite"),
+    "if another is long": (if_the_other_is_long, "clip them first"),
+    "count of norms": (
+        lambda f: (np.linalg.norm(rows_of(f), axis=1) > C).sum(),
+        "comparison of norms",
+    ),
     "matrix": (matrix_product, "not followed"),
 }
 
