@@ -8,20 +8,20 @@ the functions of the program that passes call.
 
 from __future__ import annotations
 
+import ast
 import builtins
-from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.fold_passes import Wrapping, choice_in
 from liptest.enumerate.pure_code import calculates, is_plain
+from liptest.enumerate.source import copy_tree, names_stored, read_source
+from liptest.enumerate.tree_pieces import FOLDS
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.protocol import is_symbolic
 from liptest.values.record_list import EntryOfRecord, TruthOfRecord
-
-# Functions that call each other so deep.
-_DEEPEST = 4
 
 
 def either_side(truth: Any, value: Any, holds: Any, fails: Any) -> Any:
@@ -49,9 +49,6 @@ def _end(written: Any, ufunc: Any, values: tuple[Any, ...], named: dict[str, Any
     return made[0].calculated(ufunc, *values)
 
 
-_STAND_INS = {"max": (builtins.max, larger_end), "min": (builtins.min, smaller_end)}
-
-
 def is_released(value: Any) -> bool:
     """Whether it is a number with noise, or an array of such: no pass changes it."""
     if type(value) is SymbolicArray and type(value.storage) is CellStorage:
@@ -59,42 +56,42 @@ def is_released(value: Any) -> bool:
     return type(value) is AlignedValue and value.run.has_noise(value.form)
 
 
-def with_ends(function: Any, depth: int = _DEEPEST) -> Any:
+def with_ends(function: Any, folds: Any) -> Any:
     """A function that only calculates, with these in the place of Python's."""
-    if type(function) is not FunctionType or not depth:
+    source = read_source(function)
+    if source is None:
         return function
-    names = set(function.__code__.co_names)
-    space = function.__globals__
-    replaced: dict[str, Any] = {}
-    for name in names:
-        if name in space:
-            inner = with_ends(space[name], depth - 1)
-            if inner is not space[name]:
-                replaced[name] = inner
-        elif name in _STAND_INS:
-            replaced[name] = _STAND_INS[name][1]
-    cells = tuple(_with_ends_in(cell, depth) for cell in function.__closure__ or ())
-    if not replaced and all(a is b for a, b in zip(cells, function.__closure__ or (), strict=True)):
-        return function
-    made = FunctionType(
-        function.__code__, {**space, **replaced}, function.__name__, function.__defaults__, cells
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+    statements = list(map(copy_tree, source.body))
+    for place, statement in enumerate(statements):
+        chosen, after = choice_in(statement), statements[place + 1 : place + 2]
+        own = names_stored(*statements[:place]) | {one.arg for one in source.node.args.args}
+        if chosen is not None and names_stored(chosen) <= own:
+            statements[place] = ast.copy_location(chosen, statement)
+        elif after and (returned := returns_either(statement, after[0])) is not None:
+            statements[place] = ast.copy_location(returned, statement)
+    wrap = Wrapping(source, frozenset())
+    body = [wrap.visit(statement) for statement in statements]
+    made = source.compiled(source.with_body(body), {FOLDS: folds})
+    return function if made is None else made
 
 
-def _with_ends_in(cell: CellType, depth: int) -> CellType:
-    try:
-        held = cell.cell_contents
-    except ValueError:  # nothing yet
-        return cell
-    made = with_ends(held, depth - 1)
-    return cell if made is held else CellType(made)
+def returns_either(first: ast.stmt, after: ast.stmt) -> ast.Return | None:
+    """``if test: return a`` before ``return b``, as ``return a if test else b``."""
+    if not isinstance(first, ast.If) or len(first.body) != 1 or first.orelse:
+        return None
+    [inner] = first.body
+    if not isinstance(inner, ast.Return) or not isinstance(after, ast.Return):
+        return None
+    if inner.value is None or after.value is None:
+        return None
+    return ast.Return(ast.IfExp(first.test, inner.value, copy_tree(after.value)))
 
 
 class PassEnds:
     """What ``Folds`` answers of such comparisons, and of names of outside."""
 
+    #: By function, how passes call it.
+    helpers: dict[Any, Any]
     either = staticmethod(either_side)
     larger, smaller = staticmethod(larger_end), staticmethod(smaller_end)
 
@@ -103,6 +100,8 @@ class PassEnds:
         if is_plain(value) or is_released(value):
             return value
         if calculates(value):
-            return with_ends(value)
+            if value not in self.helpers:
+                self.helpers[value] = with_ends(value, self)
+            return self.helpers[value]
         words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
         raise TypeError(f"{words} is read in a loop over the records")

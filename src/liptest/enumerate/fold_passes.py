@@ -248,7 +248,7 @@ class Pass:
             return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
                 names
             )
-        chosen = _choice_in(node)
+        chosen = choice_in(node)
         if chosen is not None and set(_names_of(chosen.targets)) <= assigned:
             return self._statement(ast.copy_location(chosen, node), assigned)
         if isinstance(node, ast.If):
@@ -541,7 +541,7 @@ def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.
     return None
 
 
-def _choice_in(node: ast.stmt) -> ast.Assign | None:
+def choice_in(node: ast.stmt) -> ast.Assign | None:
     """``if norm > c: row = row * (c / norm)`` as a choice between that and ``row``."""
     if not isinstance(node, ast.If) or len(node.body) != 1 or node.orelse:
         return None

@@ -147,6 +147,7 @@ class Folds(PassEnds):
         self.samplers = samplers
         self._rows_together = rows_together
         self._methods = PureMethods()
+        self.helpers = {}
         self.place_by_flips = flips
         self.moves_returns = moves_returns
         self.flips_found: set[str] = set()

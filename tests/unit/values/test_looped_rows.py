@@ -160,6 +160,42 @@ def by_if(frame: Any) -> Any:
     return tuple(total)
 
 
+def cut_if_long(row: Any, most: float) -> Any:
+    norm = np.linalg.norm(row)
+    if norm > most:
+        row = row * (most / norm)
+    return row
+
+
+def cut_or_left(row: Any, most: float) -> Any:
+    norm = np.linalg.norm(row)
+    if norm > most:
+        return row / norm * most
+    return row
+
+
+def cut_twice(row: Any) -> Any:
+    return cut_or_left(cut_if_long(row, C), 9.0)
+
+
+def if_of_a_function(frame: Any) -> Any:
+    return tuple(sum(cut_if_long(row, C) for row in rows_of(frame)))
+
+
+def if_of_functions(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame):
+        total += cut_or_left(row, C)
+    return tuple(total)
+
+
+def if_of_calling_functions(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame):
+        total += cut_twice(row)
+    return tuple(total)
+
+
 def by_choice(frame: Any) -> Any:
     total = np.zeros(2)
     for row in rows_of(frame):
@@ -218,6 +254,9 @@ LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "clipped": (clipped, 8.0),
     "inner": (inner, 18.5),
     "if": (by_if, 2 * ROOT * C),
+    "if, of a function": (if_of_a_function, 2 * ROOT * C),
+    "if, of functions": (if_of_functions, 2 * ROOT * C),
+    "if, of calling functions": (if_of_calling_functions, 18 * ROOT),
     "a choice": (by_choice, 2 * ROOT * C),
     "a choice of rows": (by_choice_of_rows, 2 * ROOT * C),
     "where": (by_where, 2 * ROOT * C),
