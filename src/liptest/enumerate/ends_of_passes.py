@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.fold_passes import Wrapping, choice_in
-from liptest.enumerate.pure_code import calculates, is_plain
+from liptest.enumerate.pure_code import NUMBERS, calculates, is_plain
 from liptest.enumerate.source import copy_tree, names_stored, read_source
 from liptest.enumerate.tree_pieces import FOLDS
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.protocol import is_symbolic
-from liptest.values.record_list import EntryOfRecord, TruthOfRecord
+from liptest.values.record_list import EntryOfRecord, RowOfRecord, TruthOfRecord
 
 
 def either_side(truth: Any, value: Any, holds: Any, fails: Any) -> Any:
@@ -94,6 +94,12 @@ class PassEnds:
     helpers: dict[Any, Any]
     either = staticmethod(either_side)
     larger, smaller = staticmethod(larger_end), staticmethod(smaller_end)
+
+    def own_row(self, value: Any) -> Any:
+        """What a pass may change in place: a number, or a row that it has just calculated."""
+        if type(value) in NUMBERS or isinstance(value, RowOfRecord):
+            return value
+        raise TypeError(f"a {type(value).__name__} is changed in a loop over the records")
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data, and what calculates."""

@@ -90,6 +90,7 @@ class Pass:
         self.calls: set[str] = set()
         # Within a loop of a pass.
         self._is_inner = False
+        self._fresh: Assigned = frozenset()
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
@@ -198,11 +199,14 @@ class Pass:
     ) -> tuple[list[ast.stmt], Assigned | None]:
         """Statements rewritten, and the names assigned after them; None for a place not reached."""
         made: list[ast.stmt] = []
+        outside, self._fresh = self._fresh, frozenset()
         for statement in body:
             if assigned is None:
                 break  # after continue
             folded, assigned = self._statement(statement, assigned)
             made.append(ast.copy_location(folded, statement))
+            self._fresh = _fresh_after(self._folding.source, statement, self._fresh)
+        self._fresh = outside
         return made, assigned
 
     def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
@@ -248,7 +252,7 @@ class Pass:
             return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
                 names
             )
-        chosen = choice_in(node)
+        chosen = choice_in(node, self._fresh)
         if chosen is not None and set(_names_of(chosen.targets)) <= assigned:
             return self._statement(ast.copy_location(chosen, node), assigned)
         if isinstance(node, ast.If):
@@ -295,7 +299,8 @@ class Pass:
         target, value = node.target, self._value(node.value, assigned)
         if not isinstance(target, ast.Name) or target.id not in assigned:
             raise NotFolded
-        before = call_of_folds("number", name_node(target.id))
+        how = "own_row" if target.id in self._fresh else "number"
+        before = call_of_folds(how, name_node(target.id))
         number = ast.BinOp(before, node.op, value)
         return ast.Assign([target], ast.copy_location(number, node)), assigned
 
@@ -541,11 +546,41 @@ def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.
     return None
 
 
-def choice_in(node: ast.stmt) -> ast.Assign | None:
-    """``if norm > c: row = row * (c / norm)`` as a choice between that and ``row``."""
+def _fresh_after(source: FunctionSource, node: ast.stmt, fresh: Assigned) -> Assigned:
+    """Names of what has just been calculated, and is not known under another name."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return fresh - _may_be(source, node.value)
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return frozenset()
+    [target], value = node.targets, node.value
+    if not isinstance(target, ast.Name):
+        return frozenset()
+    own = {target.id} if isinstance(value, ast.BinOp) else set()
+    return (fresh - {target.id} - _may_be(source, value)) | own
+
+
+def _may_be(source: FunctionSource, node: ast.expr) -> set[str]:
+    """Names of what an expression may give, or hold: an operation gives something new."""
+    if isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp, ast.Constant)):
+        return set()
+    if isinstance(node, ast.Call) and is_builtin(source, node.func, np.linalg.norm):
+        return set()
+    return names_loaded(node)
+
+
+def choice_in(node: ast.stmt, fresh: Assigned = frozenset()) -> ast.Assign | None:
+    """``if norm > c: row = row * (c / norm)`` as a choice between that and ``row``.
+
+    ``fresh`` are names of rows that may be changed in place, as by ``row *= c / norm``.
+    """
     if not isinstance(node, ast.If) or len(node.body) != 1 or node.orelse:
         return None
     [statement] = node.body
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        target = statement.target
+        if target.id in fresh:
+            value = ast.BinOp(name_node(target.id), statement.op, statement.value)
+            statement = ast.copy_location(ast.Assign([target], value), statement)
     if not isinstance(statement, ast.Assign) or not _is_one_comparison(node.test):
         return None
     if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):

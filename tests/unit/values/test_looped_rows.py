@@ -196,6 +196,26 @@ def if_of_calling_functions(frame: Any) -> Any:
     return tuple(total)
 
 
+def in_place(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row, label in zip(rows_of(frame, LONG), frame["m"].to_numpy(), strict=True):
+        gradient = slope(row, label) * 1.0
+        gradient /= max(1, np.linalg.norm(gradient) / C)
+        total += gradient
+    return tuple(total)
+
+
+def if_in_place(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame, LONG):
+        gradient = 2 * row
+        norm = np.linalg.norm(gradient)
+        if norm > C:
+            gradient *= C / norm
+        total += gradient
+    return tuple(total)
+
+
 def by_choice(frame: Any) -> Any:
     total = np.zeros(2)
     for row in rows_of(frame):
@@ -257,6 +277,8 @@ LOOPS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "if, of a function": (if_of_a_function, 2 * ROOT * C),
     "if, of functions": (if_of_functions, 2 * ROOT * C),
     "if, of calling functions": (if_of_calling_functions, 18 * ROOT),
+    "in place": (in_place, 2 * ROOT * C),
+    "if, in place": (if_in_place, 2 * ROOT * C),
     "a choice": (by_choice, 2 * ROOT * C),
     "a choice of rows": (by_choice_of_rows, 2 * ROOT * C),
     "where": (by_where, 2 * ROOT * C),
@@ -390,11 +412,41 @@ def matrix_product(frame: Any) -> Any:
     return total[0]
 
 
+def in_place_of_another(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame, ["z", "m"]):
+        twice = row * 2
+        other = twice
+        twice *= 2
+        total += other
+    return total[0]
+
+
+def in_place_of_data(frame: Any) -> Any:
+    total = np.zeros(2)
+    for row in rows_of(frame, ["z", "m"]):
+        row *= 2
+        total += row
+    return total[0]
+
+
+def in_place_of_a_list(frame: Any) -> Any:
+    made = []
+    for row in rows_of(frame, ["z", "m"]):
+        twice = row * 2
+        made.append(twice)
+        twice *= 2
+    return np.sum(made, axis=0)[0]
+
+
 NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no clipping": (without_clipping, "may overflow"),
     "of another row": (by_the_norm_of_another, "may overflow"),
     "the one before": (of_the_one_before, "not followed"),
     "compared": (compared, "greater of what is made"),
+    "in place of another": (in_place_of_another, "is added to in a loop"),
+    "in place of data": (in_place_of_data, "is added to in a loop"),
+    "in place of a list": (in_place_of_a_list, "is added to in a loop"),
     "scaled below": (scaled_below, "may be infinite"),
     "of another norm": (of_another_norm, "clip them first"),
     "if short": (if_short, "may be infinite"),
