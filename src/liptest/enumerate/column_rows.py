@@ -18,6 +18,8 @@ from liptest.enumerate.post_processing import Tail
 from liptest.enumerate.pure_code import NUMBERS
 from liptest.enumerate.record_counts import Counts
 from liptest.values import (  # noqa: F401 (they register their functions)
+    norm_choices,
+    real_bins,
     single_column,
     single_matrix,
     spread_of_records,
@@ -28,10 +30,12 @@ from liptest.values.column import Column, column_of
 from liptest.values.column_functions import RecordPlaces
 from liptest.values.distinct import Distinct
 from liptest.values.flips import CoinFunctions, place_by_floats, place_by_scores
+from liptest.values.looped_rows import RealRow, array_of_rows, rows_of_matrix, with_joint_balls
 from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_frames import PolarsSeries
-from liptest.values.real_column import RealColumn, RealEntry, column_of_entries
-from liptest.values.record_list import RecordList
+from liptest.values.real_column import RealColumn, column_of_entries
+from liptest.values.real_matrix import RealMatrix
+from liptest.values.record_list import EntryOfRecord, RecordList
 from liptest.values.record_rows import RecordRows, RowByPlace
 from liptest.values.record_series import ByKey, RecordSeries
 from liptest.values.rounded_sums import Rounding
@@ -87,8 +91,12 @@ def choosing_at_once(
 def rows_of(value: Any) -> RowsOfColumn | None:
     """The rows of a column of numbers, or of a list of them; None for everything else."""
     if type(value) is RecordList:
-        if any(type(entry) is RealEntry for entry in value.values):
-            return RowsOfReals(value.to_column(value.values, np.array(value.kept)).storage)
+        if any(isinstance(entry, EntryOfRecord) for entry in value.values):
+            made = value.to_column(value.values, np.array(value.kept))
+            lines = RealMatrix.lines_within(made)
+            if made.ndim == 1 or lines is None:
+                return rows_of(made)
+            return RowsOfRealRows(lines.flat[0].storage, value.values)
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
         return RowsOfColumn(column, value.values, value.kept, value.length)
@@ -100,6 +108,8 @@ def rows_of(value: Any) -> RowsOfColumn | None:
         return _rows_of_series(value)
     if type(value) is SymbolicArray and type(value.storage) is RealColumn:
         return RowsOfReals(value.storage)
+    if type(value) is SymbolicArray and type(value.storage) is RealMatrix:
+        return RowsOfRealRows(value.storage.columns[0], rows_of_matrix(value.storage))
     if type(value) is not SymbolicArray or type(value.storage) is not Column:
         return None
     column = value.storage
@@ -148,8 +158,8 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     book = first.column.answers
     if not all(one.column.answers is book and one.kept == first.kept for one in rows):
         return None
-    leading = next((one for one in rows if type(one) is RowsOfReals), rows[0])
-    array = SymbolicArray(leading.reals if type(leading) is RowsOfReals else leading.column)
+    leading = next((one for one in rows if isinstance(one, RowsOfReals)), rows[0])
+    array = SymbolicArray(leading.reals if isinstance(leading, RowsOfReals) else leading.column)
     return RecordRows(
         array, [RowByPlace((), one) for one in zip(*filter(None, lines), strict=True)]
     )
@@ -229,6 +239,10 @@ class RowsOfColumn:
         those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
         return RecordList(self.branching, values, kept, self._column.selected, those.count)
 
+    def joined(self, tables: list[list[Any]]) -> list[list[Any]]:
+        """See ``looped_rows``."""
+        return with_joint_balls(tables)
+
     def refuse(self, words: str) -> NoReturn:
         """End the run."""
         raise AssertionError(self._column.refuse(words))
@@ -244,7 +258,7 @@ class RowsOfReals(RowsOfColumn):
         self.reals = column
 
     def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
-        if not any(type(entry) is RealEntry for entry in table):
+        if not any(isinstance(entry, EntryOfRecord) for entry in table):
             return super().answer(table, kind, largest, steps)
         records = self._column.answers.records
         if largest == math.inf:
@@ -258,12 +272,23 @@ class RowsOfReals(RowsOfColumn):
         answer = column.answers.of_recipe(
             recipe, column.low + 0.0, column.high + 0.0, Rounding(margin)
         )
+        if column.ball is not None:
+            column.answers.note_ball((column.ball.key, recipe[0]), answer.number, column.ball)
         return self._column.run.value_of_answer(answer, float)
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
         those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
-        to_column = partial(column_of_entries, self.reals)
+        has_rows = any(type(value) is RealRow for value in values)
+        to_column = partial(array_of_rows if has_rows else column_of_entries, self.reals)
         return RecordList(self.branching, values, kept, to_column, those.count)
+
+
+class RowsOfRealRows(RowsOfReals):
+    """Of rows of real numbers."""
+
+    def __init__(self, column: RealColumn, values: list[Any]) -> None:
+        super().__init__(column)
+        self.values = values
 
 
 def _rounding(

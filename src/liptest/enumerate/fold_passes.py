@@ -7,6 +7,7 @@ import builtins
 import collections
 import copy
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,12 +25,13 @@ from liptest.enumerate.pass_forms import (
     named_before,
     taken_apart,
 )
-from liptest.enumerate.pure_code import is_builtin, is_object, local_function
+from liptest.enumerate.pure_code import NotPure, constant_of, is_builtin, is_object, local_function
 from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
     call_of_folds,
+    lambda_node,
     name_node,
     place_in_file,
 )
@@ -88,6 +90,7 @@ class Pass:
         self.calls: set[str] = set()
         # Within a loop of a pass.
         self._is_inner = False
+        self._fresh: Assigned = frozenset()
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
@@ -196,11 +199,14 @@ class Pass:
     ) -> tuple[list[ast.stmt], Assigned | None]:
         """Statements rewritten, and the names assigned after them; None for a place not reached."""
         made: list[ast.stmt] = []
+        outside, self._fresh = self._fresh, frozenset()
         for statement in body:
             if assigned is None:
                 break  # after continue
             folded, assigned = self._statement(statement, assigned)
             made.append(ast.copy_location(folded, statement))
+            self._fresh = _fresh_after(self._folding.source, statement, self._fresh)
+        self._fresh = outside
         return made, assigned
 
     def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
@@ -246,6 +252,9 @@ class Pass:
             return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
                 names
             )
+        chosen = choice_in(node, self._fresh)
+        if chosen is not None and set(_names_of(chosen.targets)) <= assigned:
+            return self._statement(ast.copy_location(chosen, node), assigned)
         if isinstance(node, ast.If):
             body, after = self._block(node.body, assigned)
             other, after_other = self._block(node.orelse, assigned)
@@ -290,7 +299,8 @@ class Pass:
         target, value = node.target, self._value(node.value, assigned)
         if not isinstance(target, ast.Name) or target.id not in assigned:
             raise NotFolded
-        before = call_of_folds("number", name_node(target.id))
+        how = "own_row" if target.id in self._fresh else "number"
+        before = call_of_folds(how, name_node(target.id))
         number = ast.BinOp(before, node.op, value)
         return ast.Assign([target], ast.copy_location(number, node)), assigned
 
@@ -351,7 +361,13 @@ class Wrapping(ast.NodeTransformer):
                 for keyword in node.keywords:
                     keyword.value = self.visit(keyword.value)
                 return node
+        end = self._end_in(node)
+        is_function = isinstance(method, ast.Name) and self._is_function(method)
         made = self.generic_visit(node)
+        if end or is_function:
+            called = attribute_node(FOLDS, end) if end else call_of_folds("plain", method)
+            node.func = ast.copy_location(called, method)
+            return node
         if len(node.args) == 1 and is_builtin(self._source, node.func, builtins.len):
             inner = node.args[0]
             # Of a column it is the number of records that is read, if it is a number.
@@ -361,6 +377,38 @@ class Wrapping(ast.NodeTransformer):
                     ast.Call(attribute_node(FOLDS, "plain"), [inside], []), node
                 )
         return made
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Where a norm is compared neither side need be taken for all records of a cell."""
+        made = self.generic_visit(node)
+        assert isinstance(made, ast.IfExp)
+        if not _is_one_comparison(made.test):
+            return made
+        assert isinstance(made.test, ast.Compare)
+        name, value = f"{OWN_NAMES}above", made.test.left
+        if isinstance(value, ast.Constant):
+            value = made.test.comparators[0]
+        putting = _Putting(ast.dump(value), name)
+        sides = [
+            lambda_node(name, putting.visit(copy.deepcopy(side)))
+            for side in (made.body, made.orelse)
+        ]
+        return ast.copy_location(call_of_folds("either", made.test, value, *sides), node)
+
+    def _end_in(self, node: ast.Call) -> str:
+        """Of ``max(a, b)``, or ``min``, what takes its place."""
+        if len(node.args) != 2 or node.keywords:
+            return ""
+        ends = {"larger": builtins.max, "smaller": builtins.min}
+        found = (n for n, one in ends.items() if is_builtin(self._source, node.func, one))
+        return next(found, "")
+
+    def _is_function(self, node: ast.Name) -> bool:
+        """Whether it is a global name of a function of the program."""
+        try:
+            return type(constant_of(self._source, node)) is FunctionType
+        except NotPure:
+            return False
 
     def _comprehension(self, node: Any) -> Any:
         before = self._outside
@@ -496,6 +544,69 @@ def _block_with(body: list[ast.stmt], place: tuple[int, int]) -> tuple[list[ast.
                 if block is not None:
                     return block
     return None
+
+
+def _fresh_after(source: FunctionSource, node: ast.stmt, fresh: Assigned) -> Assigned:
+    """Names of what has just been calculated, and is not known under another name."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return fresh - _may_be(source, node.value)
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return frozenset()
+    [target], value = node.targets, node.value
+    if not isinstance(target, ast.Name):
+        return frozenset()
+    own = {target.id} if isinstance(value, ast.BinOp) else set()
+    return (fresh - {target.id} - _may_be(source, value)) | own
+
+
+def _may_be(source: FunctionSource, node: ast.expr) -> set[str]:
+    """Names of what an expression may give, or hold: an operation gives something new."""
+    if isinstance(node, (ast.BinOp, ast.Compare, ast.UnaryOp, ast.Constant)):
+        return set()
+    if isinstance(node, ast.Call) and is_builtin(source, node.func, np.linalg.norm):
+        return set()
+    return names_loaded(node)
+
+
+def choice_in(node: ast.stmt, fresh: Assigned = frozenset()) -> ast.Assign | None:
+    """``if norm > c: row = row * (c / norm)`` as a choice between that and ``row``.
+
+    ``fresh`` are names of rows that may be changed in place, as by ``row *= c / norm``.
+    """
+    if not isinstance(node, ast.If) or len(node.body) != 1 or node.orelse:
+        return None
+    [statement] = node.body
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        target = statement.target
+        if target.id in fresh:
+            value = ast.BinOp(name_node(target.id), statement.op, statement.value)
+            statement = ast.copy_location(ast.Assign([target], value), statement)
+    if not isinstance(statement, ast.Assign) or not _is_one_comparison(node.test):
+        return None
+    if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return None
+    before = name_node(statement.targets[0].id)
+    return ast.Assign(statement.targets, ast.IfExp(node.test, statement.value, before))
+
+
+def _is_one_comparison(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and isinstance(node.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE))
+    )
+
+
+class _Putting(ast.NodeTransformer):
+    """Puts a name for each expression like a given one."""
+
+    def __init__(self, shown: str, name: str) -> None:
+        self._shown, self._name = shown, name
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr) and ast.dump(node) == self._shown:
+            return name_node(self._name)
+        return self.generic_visit(node)
 
 
 def _names_of(targets: list[ast.expr]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
 from liptest.enumerate.coin_draws import draw_passes
+from liptest.enumerate.ends_of_passes import PassEnds
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken
 from liptest.enumerate.outside_names import OutsideNames
@@ -35,7 +36,6 @@ from liptest.enumerate.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.pure_code import (
     NUMBERS,
     PLAIN_METHODS,
-    calculates,
     is_plain,
 )
 from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
@@ -49,7 +49,7 @@ from liptest.values.lines import line_in_words
 from liptest.values.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.ranked_records import extreme_record, median_record, sorted_records
-from liptest.values.real_column import RealEntry
+from liptest.values.record_list import EntryOfRecord
 from liptest.values.spread_of_records import spread
 from liptest.values.whole_draws import whole_numbers_compared
 
@@ -105,7 +105,7 @@ class Samplers(Protocol):
 ColumnRowsOf = Callable[[Any], ColumnRows | None]
 
 
-class Folds:
+class Folds(PassEnds):
     """Answers one function with folded loops.
 
     Parameters
@@ -147,6 +147,7 @@ class Folds:
         self.samplers = samplers
         self._rows_together = rows_together
         self._methods = PureMethods()
+        self.helpers = {}
         self.place_by_flips = flips
         self.moves_returns = moves_returns
         self.flips_found: set[str] = set()
@@ -486,7 +487,7 @@ class Folds:
                 made = list(checked([value])) if kept else []
             except Exception as error:
                 refuse_pass(rows, error)
-            if made and not (is_plain(made[0]) or type(made[0]) is RealEntry):
+            if made and not (is_plain(made[0]) or isinstance(made[0], EntryOfRecord)):
                 rows.refuse("a comprehension over the records that gives more than numbers")
             values.append(made)
         kept_now = [bool(entry) for entry in values]
@@ -666,13 +667,6 @@ class Folds:
         if mirrored:
             return compare(other(), draw())
         return compare(draw(), other())
-
-    def plain(self, value: Any) -> Any:
-        """What a loop over records may read of the rest: constant data, and what calculates."""
-        if is_plain(value) or calculates(value):
-            return value
-        words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
-        raise TypeError(f"{words} is read in a loop over the records")
 
     def attribute(self, owner: Any, name: str) -> Any:
         """The same of an attribute, as of ``self.lower``."""

@@ -43,7 +43,8 @@ _BUILTINS = (
 _OF_NUMPY = (
     *("abs", "all", "any", "argmax", "argmin", "array", "asarray", "bool_", "clip", "cumsum"),
     *("digitize", "dot", "float64", "floor", "int64", "isclose", "max", "maximum"),
-    *("mean", "min", "minimum", "prod", "round", "searchsorted", "sum", "where"),
+    *("inner", "mean", "min", "minimum", "outer", "prod", "round", "searchsorted", "sum", "vdot"),
+    "where",
 )
 _FUNCTIONS = (
     *_BUILTINS,
@@ -58,7 +59,7 @@ PARTS = frozenset({"numerator", "denominator"})
 #: Methods of numbers and of tables of them that change nothing.
 PLAIN_METHODS = frozenset(
     {"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"}
-    | {"get", "index", "count"}
+    | {"get", "index", "count", "dot", "copy"}
 )
 _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice),

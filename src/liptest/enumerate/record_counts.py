@@ -53,6 +53,10 @@ class ColumnRows(Protocol):
         """
         ...
 
+    def joined(self, tables: list[list[Any]]) -> list[list[Any]]:
+        """What each possible record adds at each place of an array, of which it is one vector."""
+        ...
+
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
         """A list with ``values[r]`` for each record, except for those that are not kept."""
         ...
@@ -114,6 +118,13 @@ class RecordTable:
         if self._largest >= _MOST:
             rows.refuse("a sum that NumPy's whole numbers may not hold")
         return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
+
+
+def join_places(tables: list[RecordTable], rows: ColumnRows) -> None:
+    """Note of what is added to an array that the numbers of a record are one vector."""
+    joined = rows.joined([table._entries for table in tables])
+    for table, entries in zip(tables, joined, strict=True):
+        table._entries = entries
 
 
 def start_of(factory: Any) -> int | float | None:

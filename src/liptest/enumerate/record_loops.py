@@ -13,11 +13,11 @@ from liptest.enumerate.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.held_values import held_number, held_object, held_table
 from liptest.enumerate.pure_code import NUMBERS, is_plain
-from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable, start_of
+from liptest.enumerate.record_counts import ColumnRows, Counts, RecordTable, join_places, start_of
 from liptest.enumerate.record_groups import Groups
 from liptest.values.array import SymbolicArray, array_of
 from liptest.values.protocol import is_symbolic
-from liptest.values.record_list import EntryOfRecord
+from liptest.values.record_list import EntryOfRecord, RowOfRecord
 
 
 class Inside(tuple[Any, ...]):
@@ -90,15 +90,17 @@ class Loop:
         self._add(name, value, -1)
 
     def _add(self, name: str, value: Any, sign: int) -> None:
-        """Of an array each number for itself."""
-        if type(value) is not np.ndarray or value.dtype != np.float64 or not value.ndim:
+        """Of an array, or of a row of the record, each number for itself."""
+        is_array = type(value) is np.ndarray and value.dtype == np.float64 and value.ndim
+        if not (is_array or isinstance(value, RowOfRecord)):
             self._table(self._sums, name).add(self._place, value, sign, self._rows)
             return
         shape, tables = self._vectors.setdefault(name, (value.shape, {}))
         if shape != value.shape:
             self._rows.refuse("adding arrays of different shapes in a loop over the records")
-        for place, number in np.ndenumerate(value):
-            self._table(tables, place).add(self._place, float(number), sign, self._rows)
+        numbers = value.entries if isinstance(value, RowOfRecord) else value.ravel().tolist()
+        for place, number in zip(np.ndindex(shape), numbers, strict=True):
+            self._table(tables, place).add(self._place, number, sign, self._rows)
 
     def add_item(self, name: str, key: Any, value: Any) -> None:
         """``name[key] += value``."""
@@ -220,11 +222,14 @@ class Loop:
 
     def _total_array(self, name: str, before: Any) -> Any:
         shape, tables = self._vectors[name]
+        is_zero = type(before) in (int, float) and not before  # as sum() begins
         is_like = type(before) is np.ndarray and before.dtype == np.float64
-        if not is_like or before.shape != shape or name in self._sums:
+        if not (is_zero or (is_like and before.shape == shape)) or name in self._sums:
             self._rows.refuse("adding arrays to what is not one of their shape")
-        cells = [before[place] + table.answer(self._rows) for place, table in tables.items()]
-        return self._array(cells, before.dtype, shape)
+        begun = np.zeros(shape) if is_zero else before
+        join_places(list(tables.values()), self._rows)
+        cells = [begun[place] + table.answer(self._rows) for place, table in tables.items()]
+        return self._array(cells, begun.dtype, shape)
 
     def changes(self, *attributes: str) -> None:
         """Attributes that passes add to, which no pass may read in another way."""

@@ -78,6 +78,10 @@ class Storage:
         """``array[index] = value``; both may be symbolic."""
         raise NotImplementedError
 
+    def rewritten(self, made: Storage) -> Storage | None:
+        """What an array is after all of it is written anew; None where views may see that."""
+        return None
+
     def shares_memory(self, other: Storage) -> bool:
         """Whether what is written into it is seen in another storage."""
         raise NotImplementedError

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
 from liptest.values.real_column import RealColumn
-from liptest.values.recipes import Recipe
+from liptest.values.recipes import Recipe, has_known
 from liptest.values.record_storage import RecordStorage, given_options
 
 _ADVICE = "compare records with fewer released numbers before you select them"
@@ -29,15 +29,17 @@ _LOGICAL: dict[Any, tuple[Any, bool]] = {
 class OpenTruths(RecordStorage):
     """See the module; ``number`` has 0 where it does not hold, and 1 where it does."""
 
-    __slots__ = ("number",)
+    __slots__ = ("number", "test")
 
     leads = True
     advice = _ADVICE
 
-    def __init__(self, number: RealColumn) -> None:
+    def __init__(self, number: RealColumn, test: Any = None) -> None:
         self.branching = number.branching
         self.dtype = np.dtype(np.bool_)
         self.number = number
+        #: Of a norm and a constant: ``norm_choices.NormTest``, and whether it holds above it.
+        self.test = test
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,7 +49,7 @@ class OpenTruths(RecordStorage):
         return self.refuse("a use that moves records")
 
     def copied(self, order: Any) -> Any:
-        return OpenTruths(self.number)
+        return OpenTruths(self.number, self.test)
 
     def entries_at(self, index: Any) -> Any:
         return self.refuse("an index")
@@ -56,6 +58,8 @@ class OpenTruths(RecordStorage):
         return self.refuse("tolist()")
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
+        if not has_known(self.number.recipe):
+            return self.refuse(f"astype({dtype}) of a comparison of norms")
         if dtype != np.float64:
             return self.refuse(f"astype({dtype})", "count it: (mask).sum(), or use np.float64")
         return SymbolicArray(self.number)
@@ -63,6 +67,8 @@ class OpenTruths(RecordStorage):
     # ---- entry by entry
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if not has_known(self.number.recipe):
+            return self.refuse(f"numpy.{ufunc.__name__} of a comparison of norms")
         if ufunc in _LOGICAL:
             return self._joined(*_LOGICAL[ufunc], inputs)
         kinds = [np.asarray(one).dtype if np.isscalar(one) else one.dtype for one in inputs]
@@ -80,6 +86,12 @@ class OpenTruths(RecordStorage):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         given = given_options(options)
+        if function is np.where and len(arguments) == 3 and not options and self.test is not None:
+            test, is_above = self.test
+            pair = arguments[1:] if is_above else arguments[:0:-1]
+            return self.number.chosen_by_norm(test, *pair)
+        if not has_known(self.number.recipe):
+            return self.refuse(f"numpy.{function.__name__} of a comparison of norms")
         if function in (np.sum, np.count_nonzero, np.mean) and len(arguments) == 1 and not given:
             if function is not np.mean:
                 return self.number.sum_up("numpy.sum", kind=np.int64)
@@ -111,11 +123,15 @@ def _as_number(value: Any) -> Any:
 
 
 def truths_between(
-    of: RealColumn, certain: NDArray[Any], possible: NDArray[Any], recipe: Recipe
+    of: RealColumn,
+    certain: NDArray[Any],
+    possible: NDArray[Any],
+    recipe: Recipe,
+    test: Any = None,
 ) -> SymbolicArray:
     """Whether something holds for each record: certainly, and possibly."""
     made: Any = of.like((certain.astype(np.float64), possible.astype(np.float64)), recipe)
-    return SymbolicArray(OpenTruths(made.storage))
+    return SymbolicArray(OpenTruths(made.storage, test))
 
 
 RealColumn.truths_between = staticmethod(truths_between)

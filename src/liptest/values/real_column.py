@@ -14,19 +14,20 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.aligned import AlignedValue, NoisyData
 from liptest.values.answer_book import AnswerBook
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
 from liptest.values.column import Column, column_of
 from liptest.values.protocol import COMPARISONS, Symbolic
 from liptest.values.real_norms import Ball, OfNorm, Operand, find_ball, find_factor, is_above_zero
 from liptest.values.recipes import (
+    ABOUT,
     ENDS,
     Recipe,
     falling_quotient,
@@ -37,10 +38,9 @@ from liptest.values.recipes import (
     truth_between,
 )
 from liptest.values.record_list import EntryOfRecord, RecordList
-from liptest.values.record_storage import ADVICE, JOINS, RecordStorage, answer_einsum, given_options
+from liptest.values.record_storage import ADVICE, JOINS, OwnNumbers, answer_einsum, given_options
 from liptest.values.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
 from liptest.values.rounded_sums import column_rounding
-from liptest.values.unfollowed import Unfollowed
 
 Table = NDArray[Any]
 _NUMBERS = (int, float, np.integer, np.floating)
@@ -49,7 +49,7 @@ _SAME_SUMS = {"numpy.mean": "numpy.sum"}
 REAL_ADVICE = "clip real columns with constants, then sum or count"
 
 
-class RealColumn(RecordStorage):
+class RealColumn(OwnNumbers):
     """See the module.
 
     Parameters
@@ -72,8 +72,13 @@ class RealColumn(RecordStorage):
     as_rows: ClassVar[Any]
     #: Whether something holds, where that is known of some records (``open_truths``).
     truths_between: ClassVar[Any]
+    #: A comparison with a constant of what grows with a norm (``norm_choices``).
+    norm_test: ClassVar[Any]
+    chosen_by_norm: ClassVar[Any]
     #: Its numbers cast (``single_column``).
     in_32_bits: ClassVar[Any]
+    #: Whole numbers of it (``real_bins``).
+    whole_numbers: ClassVar[Any]
 
     def __init__(
         self,
@@ -91,6 +96,7 @@ class RealColumn(RecordStorage):
         self.kept = kept
         self.name = name
         self.dtype = np.dtype(np.float64)
+        self.is_own = False
         #: What is known beside the ends (``real_norms``).
         self.norm: OfNorm | None = None
         self.ball: Ball | None = None
@@ -113,7 +119,11 @@ class RealColumn(RecordStorage):
         if ball is not None:
             radius = float(ball.radius) * (1 + 2.0**-50)
             made.low, made.high = np.maximum(low, -radius), np.minimum(high, radius)
+        made.is_own = True
         return SymbolicArray(made)
+
+    def is_alike(self, other: Any) -> bool:
+        return type(other) is RealColumn and self.has_records_of(other)
 
     def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
         """The same entries of other records."""
@@ -175,6 +185,7 @@ class RealColumn(RecordStorage):
         return self.refuse(use, ADVICE)  # type: ignore[no-any-return]
 
     def moved(self, move: Any) -> Any:
+        self.lend()
         if self.kept is None:
             places = np.arange(self.answers.records)
             moved = move(places)
@@ -190,9 +201,12 @@ class RealColumn(RecordStorage):
     def astype(self, dtype: np.dtype[Any]) -> Any:
         if dtype == np.float64:
             return SymbolicArray(self._copy(self.answers, self.kept))
+        if dtype == np.int64:
+            return self.whole_numbers(self)
         return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
+        self.lend()
         if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
             return self.as_rows(self)
         if index is None or (type(index) is tuple and index == (None, slice(None))):
@@ -221,7 +235,7 @@ class RealColumn(RecordStorage):
         ]
         if ufunc in COMPARISONS:
             return self._compared(ufunc, parts, use)
-        rule = ENDS.get(ufunc)
+        rule = ENDS.get(ufunc, ABOUT.get(ufunc))
         if rule is None:
             return self.refuse(use)
         lows, highs = [part.low for part in parts], [part.high for part in parts]
@@ -291,13 +305,29 @@ class RealColumn(RecordStorage):
         certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
         if (certain != possible).any():
             recipe = (ufunc, left.recipe, right.recipe)
-            if has_known(recipe) and not self._may_divide(ufunc, parts):
-                return self.truths_between(self, certain, possible, recipe)
+            test = self._norm_test(ufunc, parts)
+            if (test or has_known(recipe)) and not self._may_divide(ufunc, parts):
+                return self.truths_between(self, certain, possible, recipe, test)
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
                 return self._is_true(self._divided(ufunc, parts, certain, possible, use))
             self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
         return self._is_true(certain.copy())
+
+    def _norm_test(self, ufunc: Any, parts: list[_Part]) -> tuple[Any, bool] | None:
+        """Of a norm and a constant: the test, and whether it holds above the constant."""
+        is_above = ufunc in (np.greater, np.greater_equal)
+        if ufunc not in COMPARISONS or ufunc in (np.equal, np.not_equal):
+            return None
+        left, right = parts
+        if right.norm is not None:
+            left, right, is_above = right, left, not is_above
+        constant = right.operand().constant
+        if left.norm is None or constant is None:
+            return None
+        column: Any = self.like(self._of_all_cells((left.low, left.high)), left.recipe, left.norm)
+        test = self.norm_test(column.storage, constant)
+        return None if test is None else (test, is_above)
 
     def _may_divide(self, ufunc: Any, parts: list[_Part]) -> bool:
         """Whether cells of their own are left for those records of which a comparison holds."""
@@ -321,7 +351,8 @@ class RealColumn(RecordStorage):
         return np.where(certain == possible, certain, truth)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        rule = _FUNCTIONS.get(function)
+        self.lend(function)
+        rule = FUNCTIONS.get(function)
         answer = NotImplemented if rule is None else rule(self, *arguments, **options)
         if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")
@@ -413,10 +444,16 @@ class RealEntry(EntryOfRecord):
     __slots__ = ("cell", "column")
 
     __hash__ = None  # type: ignore[assignment]
+    #: A comparison that some records of its cell hold (``looped_rows``).
+    open_truth: ClassVar[Any]
 
     def __init__(self, column: RealColumn, cell: int) -> None:
         self.column = column
         self.cell = cell
+
+    @property
+    def is_calculated(self) -> bool:
+        return not self.column.name
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -440,6 +477,8 @@ class RealEntry(EntryOfRecord):
         column = array.storage
         if type(column) is RealColumn:
             return RealEntry(column, self.cell)
+        if type(column) is not Column:
+            return self.open_truth(column, f"numpy.{ufunc.__name__}", self.cell)
         return bool(column.table[0])
 
     def refuse(self, use: str) -> Any:
@@ -481,12 +520,15 @@ class RealEntry(EntryOfRecord):
 
 def _of_entry(ufunc: Any, *, swapped: bool = False) -> Any:
     def operate(self: RealEntry, other: Any) -> Any:
+        if isinstance(other, EntryOfRecord) and type(other) is not RealEntry:
+            return NotImplemented  # a row
         return self.calculated(ufunc, *((other, self) if swapped else (self, other)))
 
     return operate
 
 
-_CALCULATIONS: dict[str, Any] = {
+#: By name of the operator.
+CALCULATIONS: dict[str, Any] = {
     **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
     **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power},
 }
@@ -494,9 +536,9 @@ _COMPARED: dict[str, Any] = {
     **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
     **{"eq": np.equal, "ne": np.not_equal},
 }
-for _name, _ufunc in _CALCULATIONS.items():
+for _name, _ufunc in CALCULATIONS.items():
     setattr(RealEntry, f"__r{_name}__", _of_entry(_ufunc, swapped=True))
-for _name, _ufunc in (_CALCULATIONS | _COMPARED).items():
+for _name, _ufunc in (CALCULATIONS | _COMPARED).items():
     setattr(RealEntry, f"__{_name}__", _of_entry(_ufunc))
 
 
@@ -512,7 +554,16 @@ def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray
     own = {source for source, is_kept in zip(recipes, kept, strict=True) if is_kept}
     recipe: Recipe = own.pop() if len(own) == 1 else ("cells", recipes)
     name = recipe[1] if recipe[0] == "real" else ""
-    return SymbolicArray(RealColumn(of.branching, of.answers, ends, recipe, some, name))
+    made = RealColumn(of.branching, of.answers, ends, recipe, some, name)
+    made.ball = _common_ball(values)
+    return SymbolicArray(made)
+
+
+def _common_ball(values: Any) -> Ball | None:
+    """That of all numbers but those that are 0, which is in each ball."""
+    balls = [one.column.ball for one in values if type(one) is RealEntry]
+    is_zero = all(type(one) is RealEntry or one == 0 for one in values)
+    return balls[0] if is_zero and all(ball == balls[0] for ball in balls) else None
 
 
 def _entry_parts(one: Any) -> tuple[float, float, Recipe]:
@@ -601,31 +652,6 @@ def _one_of_equal(column: RealColumn, operand: Any) -> Any:
     return operand[0] if np.all(operand == operand[0]) else None
 
 
-class LastTotal(Unfollowed):
-    """``numpy.cumsum``, of which the last total alone is a sum over all records."""
-
-    described = "running totals over the records"
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-
-    def __getitem__(self, place: Any) -> Any:
-        if type(place) is not int or place != -1:
-            self.refuse("another entry than the last one of numpy.cumsum")
-        return self._column.sum_up("numpy.cumsum", in_pairs=False)
-
-    def refuse(self, use: str) -> NoReturn:
-        """End the analysis."""
-        raise AssertionError(self._column.refuse(use))
-
-
-def _cumsum(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = any(option is not None for option in options.values())
-    if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
-        return NotImplemented
-    return LastTotal(column)
-
-
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     mask = column_of(condition)
     if mask is None or len(pair) != 2 or not column._may_select(mask):
@@ -637,31 +663,6 @@ def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
     chosen = ("table", mask.table.dtype.char, mask.table.tobytes())
     recipe = (np.where, chosen, *(part.recipe for part in parts))
     return column.like((ends[0], ends[1]), recipe)
-
-
-def _histogram(
-    column: RealColumn, array: Any, bins: Any = 10, range: Any = None, **options: Any
-) -> Any:
-    """Counts between constant edges, and the edges; the last bin has its end."""
-    if any(option is not None and option is not False for option in options.values()):
-        return NotImplemented
-    if any(issubclass(type(argument), Symbolic) for argument in (bins, range)):
-        return NotImplemented
-    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
-        return column.refuse(
-            "numpy.histogram with edges that depend on the data", "give its edges, or range="
-        )
-    try:
-        _, edges = np.histogram([0.0], bins, range)
-    except Exception as error:
-        return column.refuse(f"numpy.histogram ({error})")
-    last = len(edges) - 2
-    counts = []
-    for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
-        below = array <= high if place == last else array < high
-        counts.append(np.sum((array >= low) & below))
-    cells = filled(counts, (len(counts),), object)
-    return array_of(column.branching, cells, np.dtype(np.int64)), edges
 
 
 def _bincount(column: RealColumn, *arguments: Any, **options: Any) -> Any:
@@ -681,20 +682,19 @@ def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -
     return np.rint(array)
 
 
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+#: How functions of NumPy are followed; more of them register themselves (``real_bins``).
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
     np.average: _average,
     np.dot: _dot,
     np.clip: _clip,
-    np.cumsum: _cumsum,
     np.where: _where,
     np.round: _round,
     np.around: _round,
     np.bincount: _bincount,
     np.size: _same(np.size),
     np.ndim: lambda column, array: 1,
-    np.histogram: _histogram,
     np.einsum: answer_einsum,
     **JOINS,
 }

@@ -22,7 +22,7 @@ from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.real_column import RealColumn
 from liptest.values.real_norms import OfNorm, norm_of_rows
 from liptest.values.recipes import Recipe
-from liptest.values.record_storage import JOINS, RecordStorage, answer_einsum, transpose
+from liptest.values.record_storage import JOINS, OwnNumbers, RecordStorage, answer_einsum, transpose
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, np.linalg.norm(rows, axis=1), rows * scale[:, None]), "
@@ -35,7 +35,7 @@ _NO_VALUE: Any = np._NoValue
 _EXPONENTS: dict[Any, float] = {None: 2, 1: 1, 2: 2, math.inf: math.inf}
 
 
-class RealMatrix(RecordStorage):
+class RealMatrix(OwnNumbers):
     """See the module.
 
     Parameters
@@ -54,6 +54,9 @@ class RealMatrix(RecordStorage):
     in_32_bits: ClassVar[Any]
     #: The same numbers as an array of columns (``record_arrays``).
     as_array: ClassVar[Any]
+    #: The columns of an array of records, by place, and an array of such.
+    lines_within: ClassVar[Any]
+    of_lines: ClassVar[Any]
     of_singles: ClassVar[tuple[type, Callable[[list[Any]], Any]]]
 
     leads = True
@@ -70,6 +73,7 @@ class RealMatrix(RecordStorage):
         self.made_of = made_of
         self.branching = columns[0].branching
         self.dtype = np.dtype(np.float64)
+        self.is_own = False
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
@@ -91,6 +95,7 @@ class RealMatrix(RecordStorage):
         return self.refuse("tolist() of rows")
 
     def moved(self, move: Any) -> Any:
+        self.lend()
         return self.move_rows(self, move)
 
     def copied(self, order: Any) -> Any:
@@ -100,6 +105,7 @@ class RealMatrix(RecordStorage):
         return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
 
     def entries_at(self, index: Any) -> Any:
+        self.lend()
         mask = column_of(index)
         if mask is not None:
             made = [column.entries_at(index).storage for column in self.columns]
@@ -145,11 +151,18 @@ class RealMatrix(RecordStorage):
             return self.refuse(f"{use} of other records")
         made = [_leading(part).answer_ufunc(ufunc, tuple(part)).storage for part in parts]
         layout = ("made", *(_layout_of(operand) for operand in inputs))
-        return SymbolicArray(RealMatrix(made, _made_of(ufunc, inputs), layout))
+        rows = RealMatrix(made, _made_of(ufunc, inputs), layout)
+        rows.is_own = True
+        return SymbolicArray(rows)
+
+    def is_alike(self, other: Any) -> bool:
+        is_wide = type(other) is RealMatrix and len(other.columns) == len(self.columns)
+        return is_wide and self.columns[0].has_records_of(other.columns[0])
 
     # ---- functions
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        self.lend(function)
         rule = _FUNCTIONS.get(function)
         given = {name: option for name, option in options.items() if option is not _NO_VALUE}
         answer = NotImplemented if rule is None else rule(self, *arguments, **given)

@@ -61,7 +61,7 @@ def is_safe(ufunc: Any, lows: list[Table], highs: list[Table]) -> bool:
         bool(np.isfinite(low).all() and np.isfinite(high).all())
         for low, high in zip(lows, highs, strict=True)
     ]
-    if all(finite) or ufunc in (*_OF_INFINITE, np.sqrt):
+    if all(finite) or ufunc in (*_OF_INFINITE, np.sqrt, *ABOUT):
         return True
     if ufunc is np.divide:
         return finite[0] or (finite[1] and lows[1].ndim == 0)
@@ -81,10 +81,41 @@ def _power(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return np.maximum(np.nextafter(low, -np.inf), 0.0), np.nextafter(high, np.inf)
 
 
+def _floor_quotient(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+    """By a positive constant: the floor of the exact quotient, where that is far below 2**53.
+
+    What NumPy subtracts is the exact remainder, so the quotient is next to a whole number, and it
+    takes this one.
+    """
+    if not (np.array_equal(lows[1], highs[1]) and (lows[1] > 0).all()):
+        return None
+    low, high = _rising(np.divide, lows, highs) or (0.0, 0.0)
+    if not (np.abs(low) < _FAR).all() or not (np.abs(high) < _FAR).all():
+        return None
+    return _rising(ufunc, lows, highs)
+
+
+def _rising_about(least: float, domain: float = -np.inf) -> EndsRule:
+    """Of a rising function above ``domain`` that the C library is off by a few floats of."""
+
+    def ends(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
+        if not (lows[0] > domain).all() and domain > -np.inf:
+            return None
+        low, high = ufunc(lows[0]), ufunc(highs[0])
+        wide = np.maximum(np.abs([low, high]) * _ABOUT, _VANISHED)
+        return np.maximum(low - wide[0], least), high + wide[1]
+
+    return ends
+
+
 def _root(ufunc: Any, lows: list[Table], highs: list[Table]) -> Ends:
     return None if (lows[0] < 0).any() else _rising(ufunc, lows, highs)
 
 
+# Relatively, more than NumPy's functions are off; and what is less than any float, and its size.
+_ABOUT, _VANISHED = 2.0**-46, 1e-300
+# Quotients whose whole part floats find.
+_FAR = 2.0**45
 ENDS: dict[Any, EndsRule] = {
     **dict.fromkeys((np.add, np.maximum, np.minimum, np.floor, np.ceil, np.rint), _rising),
     **dict.fromkeys((np.trunc, np.positive, np.sign, np.fmax, np.fmin), _rising),
@@ -95,9 +126,19 @@ ENDS: dict[Any, EndsRule] = {
     np.divide: _quotient,
     np.power: _power,
     np.sqrt: _root,
+    np.floor_divide: _floor_quotient,
+}
+#: Functions that are off by a few floats, which may depend on the place of a number in memory: a
+#: comparison of what they give is not one of records.
+ABOUT: dict[Any, EndsRule] = {
+    **dict.fromkeys((np.exp, np.exp2), _rising_about(0.0)),
+    **dict.fromkeys((np.tanh, np.expm1), _rising_about(-1.0 - 2.0**-40)),
+    **dict.fromkeys((np.arctan, np.cbrt), _rising_about(-np.inf)),
+    **dict.fromkeys((np.log, np.log2, np.log10), _rising_about(-np.inf, 0.0)),
+    np.log1p: _rising_about(-np.inf, -1.0),
 }
 _OF_INFINITE = (np.maximum, np.minimum, np.fmax, np.fmin)
-_TO_WHOLE = (np.sign, np.floor, np.ceil, np.rint, np.trunc, *COMPARISONS)
+_TO_WHOLE = (np.sign, np.floor, np.floor_divide, np.ceil, np.rint, np.trunc, *COMPARISONS)
 _OF_WHOLE = (*_OF_INFINITE, np.add, np.subtract, np.multiply, np.absolute, np.fabs, np.negative)
 
 

@@ -372,3 +372,5 @@ def as_array(storage: Any) -> RecordArray:
 
 
 RealMatrix.as_array = staticmethod(as_array)
+RealMatrix.lines_within = staticmethod(lines_within)
+RealMatrix.of_lines = staticmethod(_joined)

@@ -6,7 +6,9 @@ What walks it is not followed here: loops that only add up are rewritten before 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +20,7 @@ from liptest.values.protocol import Symbolic
 #: The column of a table and of the values that are kept.
 ToColumn = Callable[[Any, NDArray[np.bool_]], Any]
 # Of one dtype, whichever of them there are.
+_OF_STACKS = inspect.unwrap(np.stack).__code__.co_filename
 _LIKE = {int: "i", np.int64: "i", float: "f", np.float64: "f", bool: "b", np.bool_: "b"}
 
 
@@ -25,6 +28,44 @@ class EntryOfRecord:
     """A number of one record that is not plain: a real one (``real_column``)."""
 
     __slots__ = ()
+
+    #: Which possible record it is of.
+    cell: int
+
+    @property
+    def is_calculated(self) -> bool:
+        """Whether it is something else than an entry of a column."""
+        return True
+
+    def calculated(self, ufunc: Any, *inputs: Any) -> Any:
+        """What a ufunc of NumPy gives, of itself and others."""
+        raise NotImplementedError
+
+
+class TruthOfRecord:
+    """A comparison of one record that some records of its cell hold and others do not."""
+
+    __slots__ = ()
+
+    def either(self, value: Any, holds: Any, fails: Any) -> Any:
+        """``holds(value) if self else fails(value)``; the value is what is compared."""
+        raise NotImplementedError
+
+
+class RowOfRecord(EntryOfRecord):
+    """Numbers of one record that are not plain (``looped_rows``)."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of an array."""
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> list[Any]:
+        """Each number by itself, or a plain one."""
+        raise NotImplementedError
 
 
 class RecordList(Symbolic):
@@ -79,6 +120,11 @@ class RecordList(Symbolic):
         self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
     ) -> Any:
         named = {name: _as_column(option) for name, option in options.items()}
+        if function in (np.stack, np.vstack) and len(arguments) == 1 and arguments[0] is self:
+            rows = self.column()
+            if named or (function is np.vstack and rows.ndim == 1):
+                self.refuse(f"numpy.{function.__name__}")
+            return rows
         return function(*map(_as_column, arguments), **named)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -104,8 +150,10 @@ class RecordList(Symbolic):
     def __contains__(self, value: Any) -> bool:
         return bool(self.count(value) > 0)
 
-    def __iter__(self) -> NoReturn:
-        self.refuse("a loop that does more than to add up, or whose source is not known")
+    def __iter__(self) -> Iterator[Any]:
+        if sys._getframe(1).f_code.co_filename == _OF_STACKS:
+            return iter((self,))  # it asks whose function answers
+        return self.refuse("a loop that does more than to add up, or whose source is not known")
 
 
 def _as_column(value: Any) -> Any:

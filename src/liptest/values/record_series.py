@@ -23,6 +23,7 @@ from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.named_groups import Unfilled, has_zero, named_keys
 from liptest.values.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
 from liptest.values.protocol import is_symbolic
+from liptest.values.record_storage import OwnNumbers
 
 _NO_NAME = -1
 _EARLIER = "make a column of it before the rows are selected: frame.assign(..)[condition]"
@@ -67,6 +68,8 @@ class RecordSeries(_Series):
         self.array = array
         self.name = name
         self.names = names
+        if isinstance(array.storage, OwnNumbers):
+            array.storage.lend()
 
     def like(self, array: Any) -> Any:
         """Other numbers of the same records."""

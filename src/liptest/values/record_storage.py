@@ -13,6 +13,8 @@ from liptest.values.branching import Branching
 from liptest.values.protocol import Symbolic, is_symbolic
 
 _PAIR = 2
+# Functions whose results share no memory with what they are given.
+_WITHOUT_VIEWS = (np.sum, np.mean, np.linalg.norm, np.dot, np.clip, np.where)
 ADVICE = (
     "treat all records alike with numpy functions entry by entry (arithmetic, clip, where, "
     "comparisons), then sum or count; liptest then knows the sensitivity for every size"
@@ -118,6 +120,31 @@ class RecordStorage(Storage):
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
         return self.refuse(f"astype({dtype})")
+
+
+class OwnNumbers(RecordStorage):
+    """Numbers that a statement such as ``rows *= factors`` may replace.
+
+    It may where a ufunc has made them and no view has been taken since: then nobody sees the memory
+    but by the one array, which is another one afterwards.
+    """
+
+    __slots__ = ("is_own",)
+
+    #: Whether they are.
+    is_own: bool
+
+    def lend(self, function: Any = None) -> None:
+        """Note that there may be views from now on, unless a function gives none."""
+        if function not in _WITHOUT_VIEWS:
+            self.is_own = False
+
+    def rewritten(self, made: Storage) -> Storage | None:
+        return made if self.is_own and self.is_alike(made) else None
+
+    def is_alike(self, other: Storage) -> bool:
+        """Whether another storage has as many numbers of the same records and of the same type."""
+        raise NotImplementedError
 
 
 def transpose(storage: RecordStorage, array: Any, axes: Any = None) -> Any:

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.column import column_of
 from liptest.values.protocol import Symbolic
-from liptest.values.real_column import LastTotal, RealColumn
+from liptest.values.real_column import FUNCTIONS, RealColumn
 from liptest.values.recipes import ENDS, has_known, is_safe
 from liptest.values.record_storage import RecordStorage
 from liptest.values.rounded_sums import single_rounding
 from liptest.values.single_total import SingleTotal, total_in_32_bits
+from liptest.values.unfollowed import Unfollowed
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _MOST = float(np.finfo(np.float32).max)
@@ -38,6 +39,31 @@ _FOLLOWED = frozenset(
         *(np.floor, np.ceil, np.rint, np.trunc),
     }
 )
+
+
+class LastTotal(Unfollowed):
+    """``numpy.cumsum``, of which the last total alone is a sum over all records."""
+
+    described = "running totals over the records"
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __getitem__(self, place: Any) -> Any:
+        if type(place) is not int or place != -1:
+            self.refuse("another entry than the last one of numpy.cumsum")
+        return self._column.sum_up("numpy.cumsum", in_pairs=False)
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        raise AssertionError(self._column.refuse(use))
+
+
+def _cumsum_of_reals(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    given = any(option is not None for option in options.values())
+    if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
+        return NotImplemented
+    return LastTotal(column)
 
 
 class SingleColumn(RecordStorage):
@@ -237,3 +263,4 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumsum: _cumsum,
     np.size: lambda column, array: column.count(),
 }
+FUNCTIONS[np.cumsum] = _cumsum_of_reals

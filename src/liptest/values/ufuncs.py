@@ -159,7 +159,11 @@ def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
         np.add(np.zeros(1, dtype=kind), 0, out=model)  # raises NumPy's own error
     if np.broadcast_shapes(np.shape(model_of(found)), out.shape) != out.shape:
         np.add(np.zeros(np.shape(model_of(found))), 0, out=np.zeros(out.shape))  # raises
-    out[...] = found
+    anew = out.storage.rewritten(found.storage) if type(found) is SymbolicArray else None
+    if anew is not None:
+        out.storage = anew
+    else:
+        out[...] = found
     return out
 
 

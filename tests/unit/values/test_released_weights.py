@@ -135,7 +135,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "a loop over the rows": (
         step(lambda w, x, y: np.array([one * w for one in x])),
-        r"loop over the records",
+        r"may overflow.*clip",
     ),
 }
 
