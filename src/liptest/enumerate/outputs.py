@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from liptest.errors import MechanismError
+from liptest.foreign import has_names, type_of_cell
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.keyed_series import as_dict, is_series
 from liptest.values.noise_run import NoisyValue
@@ -149,17 +150,11 @@ def raised(error: BaseException) -> Raised:
     return Raised(f"{module}.{kind.__qualname__}")
 
 
-def has_names(kind: Any) -> bool:
-    """Whether a type of tuples is one of named tuples."""
-    return hasattr(kind, "_make")
-
-
 def _container(output: Any, entry: Any) -> Output | None:
     """A container with its entries made canonical by ``entry``; None for anything else."""
     kind = type(output)
     if isinstance(output, tuple):
         entries = map(entry, output)
-        # Named tuples have no class of their own.
         return kind._make(entries) if has_names(kind) else tuple(entries)
     if isinstance(output, (set, frozenset)):
         return frozenset(map(entry, output))
@@ -187,8 +182,7 @@ def _typed(output: Any, name: str) -> Output:
     if isinstance(output, np.ndarray):
         kinds = {type(cell) for cell in output.flat} if output.dtype == object else set()
         if any(issubclass(kind, Symbolic) for kind in kinds):
-            # Plain entries have no dtype; symbolic ones and NumPy's have.
-            dtype = np.result_type(*(getattr(cell, "dtype", type(cell)) for cell in output.flat))
+            dtype = np.result_type(*map(type_of_cell, output.flat))
             return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
         kind_words = f"{words} of {output.dtype} {output.shape}"
         if output.dtype == object:
