@@ -16,6 +16,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "liptest"
 Graph = Mapping[str, Set[str]]
+#: The file that may ask, for the objects that are not ours.
+FOREIGN = "foreign"
 _PROBES = {"getattr", "hasattr"}
 
 
@@ -71,11 +73,15 @@ class House:
         del graph[""]
         return {module: targets & graph.keys() for module, targets in graph.items()}
 
-    def probes(self) -> list[str]:
-        """Places that ask an object for an attribute by its literal name."""
+    def probes(self, *, of_others: bool = False) -> list[str]:
+        """Places that ask an object for an attribute by its literal name.
+
+        One file asks objects of users and of other libraries; ``of_others`` lists those.
+        """
         return [
             f"{module}:{node.lineno} {ast.unparse(node)}"
             for module, tree in self.trees.items()
+            if (module == FOREIGN) == of_others
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and _is_probe(node)
         ]
@@ -174,6 +180,7 @@ def figures(house: House) -> list[tuple[str, int, int | None]]:
         ("files in circles", sum(map(len, circles(house.arrows))), 0),
         ("longest chain", len(longest_chain(house.arrows)), 20),
         ("probes by getattr or hasattr", len(house.probes()), 0),
+        ("questions to objects of others", len(house.probes(of_others=True)), None),
         ("public names defined twice", len(house.names_defined_twice()), 10),
         ("public names", len(public_names()), 50),
     ]
@@ -193,6 +200,7 @@ def main(arguments: list[str]) -> int:
             "circles": lambda: [" ".join(circle) for circle in circles(house.arrows)],
             "longest chain": lambda: longest_chain(house.arrows),
             "probes": house.probes,
+            "questions to objects of others": lambda: house.probes(of_others=True),
             "names defined twice": lambda: [
                 f"{name}: {' '.join(where)}" for name, where in house.names_defined_twice().items()
             ],

@@ -17,6 +17,7 @@ from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import InputError, shown
+from liptest.foreign import range_of, sensitivity_of
 from liptest.values.protocol import is_symbolic
 
 #: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
@@ -143,7 +144,7 @@ def diffprivlib(
         float(mechanism.delta),
         notes=(
             f"Claim: epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}, as the mechanism "
-            f"states it for a sensitivity of {_sensitivity(mechanism)}.",
+            f"states it for a sensitivity of {sensitivity_of(mechanism)}.",
             "Law: enumerated from the library's code, with its floats.",
         ),
     )
@@ -165,11 +166,6 @@ def _refuse_lawless(mechanism: Any) -> None:
         )
 
 
-def _sensitivity(mechanism: Any) -> Any:
-    # Mechanisms on two values and on categories have none.
-    return getattr(mechanism, "sensitivity", 1)
-
-
 def _inputs(
     known: Any, mechanism: Any, domain: Domain | None, value: Callable[[Any], Any] | None
 ) -> tuple[Domain | None, Callable[[Any], Any]]:
@@ -180,8 +176,8 @@ def _inputs(
     if isinstance(mechanism, known.ExponentialCategorical):
         listed = mechanism._domain_values
         return domain or RecordGrid([len(listed)]), value or _Listed(tuple(listed))
-    low, high = (getattr(mechanism, end, math.inf) for end in ("lower", "upper"))
-    step = _sensitivity(mechanism)
+    low, high = range_of(mechanism)
+    step = sensitivity_of(mechanism)
     if value is None and not step >= 1:
         raise InputError(
             f"mechanism: it claims something for values that are at most {step} apart, which are "

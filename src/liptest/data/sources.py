@@ -17,6 +17,7 @@ import numpy as np
 
 from liptest.data.coding import Cells, Value, add_up_cells, extra, plain, too_many
 from liptest.errors import InputError, shown
+from liptest.foreign import looks_like_frame
 
 
 @runtime_checkable
@@ -49,8 +50,7 @@ def is_table(table: object) -> bool:
         return True
     if isinstance(table, (np.ndarray, list, tuple, range)) or table is None:
         return False
-    # A frame of any library, none of which need be there.
-    return hasattr(table, "collect_schema") or hasattr(table, "columns")
+    return looks_like_frame(table)
 
 
 def require_array(table: Any) -> None:

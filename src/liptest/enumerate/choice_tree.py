@@ -6,6 +6,12 @@ answered as before, everything after it takes its first branch. Weights are whol
 multiply along the path; fractions appear only when all leaves are counted. Memory holds one
 path and one number for each output, never the tree. Where a budget ends, what was not walked
 stays as unexplored probability.
+
+The law of code on the grid of floats that its uniform numbers are on, as it is implemented.
+
+Noise that a program makes of ``rng.random()`` by an inverse cdf has an ideal law, that of the
+formula. As implemented it is a function of one of 2**53 grid points, and so is what is rounded or
+compared of it: all points are counted (docs/theory/floats.md, I7).
 """
 
 from __future__ import annotations
@@ -505,3 +511,15 @@ class ChoiceTree:
         if aborts:
             self.fail(error)
         raise error
+
+
+class GridTree(ChoiceTree):
+    """Takes no number for the noise that it stands for."""
+
+    __slots__ = ()
+    inverts = False
+
+    def _leaf_of(self, output: Output) -> Output:
+        if self.noise is not None:
+            self.unsupported("noise beside numbers of rng.random()", "make all of it by hand")
+        return super()._leaf_of(output)

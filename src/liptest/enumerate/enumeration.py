@@ -25,7 +25,7 @@ from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.kept_state import is_looked_at
 from liptest.enumerate.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.noise_outputs import nearby
-from liptest.enumerate.output_kinds import OutputKinds
+from liptest.enumerate.outputs import OutputKinds
 from liptest.enumerate.repeated_leaves import KeptLeaves, Repetition
 from liptest.enumerate.running import NotFollowed, RandomFunction, Run
 from liptest.enumerate.sums import law_of

@@ -23,7 +23,6 @@ from liptest.enumerate.pure_code import (
     is_builtin,
     original_of,
 )
-from liptest.enumerate.returns_of_loops import jumps
 from liptest.enumerate.source import (
     OWN_NAMES,
     FunctionSource,
@@ -31,7 +30,7 @@ from liptest.enumerate.source import (
     names_loaded,
     names_stored,
 )
-from liptest.enumerate.spellings import Spellings
+from liptest.enumerate.spellings import Spellings, jumps
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     call_of_folds,

@@ -25,7 +25,6 @@ from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.flip_loops import flips_of, with_orders_in_loops
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
-from liptest.enumerate.indexed_loops import Naming, counts_up, has_constant_start, last_place
 from liptest.enumerate.later_records import (
     collecting,
     is_generator_function,
@@ -33,13 +32,19 @@ from liptest.enumerate.later_records import (
 )
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
-from liptest.enumerate.pass_forms import NotFolded, without_names
+from liptest.enumerate.pass_forms import (
+    Naming,
+    NotFolded,
+    addition_of,
+    counts_up,
+    has_constant_start,
+    last_place,
+    without_names,
+)
 from liptest.enumerate.popping_loops import with_pops_in_loops
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
-from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
-from liptest.enumerate.returns_of_loops import with_returns_behind_loops
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
 from liptest.enumerate.source import (
@@ -51,7 +56,7 @@ from liptest.enumerate.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.spellings import Spellings, names_when_called
+from liptest.enumerate.spellings import Spellings, names_when_called, with_returns_behind_loops
 from liptest.enumerate.start_over import begun_before, passes_that_start_over, with_passes
 from liptest.enumerate.threshold_loops import filled_dict, threshold_loop
 from liptest.enumerate.tree_pieces import (

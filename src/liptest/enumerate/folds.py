@@ -27,7 +27,7 @@ from liptest.enumerate.alike_pasts import Heads, heads_of
 from liptest.enumerate.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.called_methods import PureMethods
 from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.coin_draws import draw_passes
+from liptest.enumerate.coin_loops import draw_passes
 from liptest.enumerate.ends_of_passes import PassEnds
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.later_records import LaterRecords, is_fixed, read_around, taken

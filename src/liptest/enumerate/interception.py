@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from liptest.balls import outside_precision
-from liptest.enumerate import numpy_random, python_random, symbolic_arrays
+from liptest.enumerate import random_modules, symbolic_arrays
 from liptest.enumerate.analysis_session import (
     LOCK,
     Session,
@@ -50,14 +50,20 @@ from liptest.enumerate.constant_seeds import (
     ProgramFiles,
     fresh_generator,
 )
-from liptest.enumerate.float_calls import INT, WHOLE_INT, FloatCalls
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.imports import Imports
 from liptest.enumerate.inverse_cdf_calls import inverse_cdf_methods
-from liptest.enumerate.kind_questions import BY_ID, KindQuestions, is_alias
-from liptest.enumerate.numpy_random import HeldEntropy
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
-from liptest.enumerate.program_modules import ProgramModules
+from liptest.enumerate.program_modules import (
+    BY_ID,
+    INT,
+    WHOLE_INT,
+    FloatCalls,
+    KindQuestions,
+    ProgramModules,
+    is_alias,
+)
+from liptest.enumerate.random_modules import HeldEntropy
 from liptest.enumerate.random_state import ChoiceRandomState
 from liptest.enumerate.replaceable_names import (
     GENERATORS,
@@ -209,7 +215,7 @@ def _install(
     session: Session, function: Any, undo: list[Undo], symbolic_data: bool, kept: list[Any]
 ) -> list[tuple[str, Any]]:
     """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
-    for owner, name, method in python_random.replaced_methods():
+    for owner, name, method in random_modules.replaced_methods():
         undo.append(_method_back(owner, name))
         setattr(owner, name, method)
     _replace_asking_methods(undo)
@@ -390,9 +396,9 @@ def _put_floats(session: Session) -> None:
 
 def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
     """Stand-ins for functions and classes that modules offer by name; by id."""
-    for original, new in python_random.python_replacements():
+    for original, new in random_modules.python_replacements():
         yield id(original), new
-    for original, new in numpy_random.numpy_replacements(session):
+    for original, new in random_modules.numpy_replacements(session):
         yield id(original), new
     yield from symbolic_arrays.taking_lists().items()
     yield from symbolic_arrays.leaving_unfilled().items()
@@ -455,8 +461,8 @@ def _determine(session: Session, value: Any, seed: Literal) -> Any:
     renew: Callable[[], None]
     state: Callable[[], Any]
     if isinstance(value, random.Random):
-        renew = partial(python_random.seed_anew, session, value, seed.value)
-        state = partial(python_random.where, session, value)
+        renew = partial(random_modules.seed_anew, session, value, seed.value)
+        state = partial(random_modules.where, session, value)
     elif isinstance(value, np.random.RandomState):
         stand_in = session.state_for(value)
         renew, state = partial(stand_in.seed_anew, seed.value), stand_in.where
@@ -484,7 +490,7 @@ def _held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
         return value  # its class is replaced
     owner = value.__self__
     if isinstance(owner, random.Random):
-        return python_random.bound_method(value) or value
+        return random_modules.bound_method(value) or value
     return getattr(_held(session, owner, determined), value.__name__)
 
 

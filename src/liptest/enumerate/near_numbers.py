@@ -25,11 +25,10 @@ from liptest.enumerate.whole_numbers import (
     WholeFunction,
     WholeLaw,
     noise_rates,
-    numbered_output,
     stick_of_whole,
     telling_numbers,
 )
-from liptest.enumerate.whole_outputs import MOST_LEAVES
+from liptest.enumerate.whole_outputs import MOST_LEAVES, numbered_output
 from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, exact_ball
 from liptest.mechanisms.likelihood_cells import PairCells

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from liptest.enumerate.outputs import Fields, Items, Typed, has_names
+from liptest.enumerate.outputs import Fields, Items, Typed
 from liptest.errors import ContinuousOutputs
+from liptest.foreign import has_names
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import EXPONENTIAL, Noise

@@ -1,12 +1,19 @@
-"""Forms in which passes of loops are written, and what they come to."""
+"""Forms in which passes of loops are written, and what they come to.
+
+Reductions that add up: ``reduce(lambda total, item: total + part, items, start)``.
+
+Loops that read records by their place: ``for i in range(n): .. array[i]``.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import dataclass
 from typing import Any
 
-from liptest.enumerate.source import FunctionSource, copy_tree, names_loaded
+from liptest.enumerate.source import FunctionSource, copy_tree, names_loaded, names_stored
+from liptest.enumerate.tree_pieces import attribute_node, name_node
 
 _ADDING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract"}
 
@@ -398,3 +405,82 @@ class _Putting(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         is_it = node.id == self._name and isinstance(node.ctx, ast.Load)
         return copy_tree(self._value) if is_it else node
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What a reduction adds for an item, and where it adds it."""
+
+    item: str
+    part: ast.expr
+    tests: tuple[ast.expr, ...]
+
+
+def addition_of(node: ast.Call) -> Addition | None:
+    """The parts of such a call of ``reduce``; None for all others."""
+    function = node.args[0]
+    if not isinstance(function, ast.Lambda) or node.keywords or len(node.args) not in (2, 3):
+        return None
+    names = [parameter.arg for parameter in function.args.args]
+    if len(set(names)) != 2 or ast.unparse(function.args) != ", ".join(names):
+        return None
+    total, item = names
+    whole = function.body
+    body, tests = whole, tuple[ast.expr, ...]()
+    if isinstance(whole, ast.IfExp) and _is_name(whole.orelse, total):
+        body, tests = whole.body, (whole.test,)
+    if not isinstance(body, ast.BinOp) or not isinstance(body.op, ast.Add):
+        return None
+    part = body.right if _is_name(body.left, total) else body.left
+    if not (_is_name(body.left, total) or _is_name(body.right, total)):
+        return None
+    used = names_loaded(part, *tests) | names_stored(part, *tests)
+    # Without a start the first item itself is where it begins.
+    is_plain = _is_name(part, item) and not tests
+    if total in used or (len(node.args) == 2 and not is_plain):
+        return None
+    return Addition(item, part, tests)
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+class Naming(ast.NodeTransformer):
+    """Puts a name for each ``array[index]``."""
+
+    def __init__(self, index: str, prefix: str) -> None:
+        self._index, self._prefix = index, prefix
+        self.fields: dict[str, str] = {}
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        at_index = isinstance(node.slice, ast.Name) and node.slice.id == self._index
+        if at_index and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
+            array = node.value.id
+            field = self.fields.setdefault(array, f"{self._prefix}{len(self.fields)}")
+            return ast.copy_location(name_node(field), node)
+        return self.generic_visit(node)
+
+
+def counts_up(node: ast.stmt, index: str) -> bool:
+    """Whether it is ``index += 1``."""
+    addition = addition_in(node)
+    if addition is None or addition[:2] != (index, "add"):
+        return False
+    step = addition[2]
+    return isinstance(step, ast.Constant) and type(step.value) is int and step.value == 1
+
+
+def last_place(loop: str, index: str, iterable: ast.expr) -> list[ast.stmt]:
+    """What gives the index of ``enumerate`` or ``range`` its last value, after the loop."""
+    assert isinstance(iterable, ast.Call)
+    starts = [*iterable.args[1:], *(one.value for one in iterable.keywords)]
+    last = ast.Call(attribute_node(loop, "last_place"), starts, [])
+    return [ast.Assign([name_node(index, ast.Store())], last)]
+
+
+def has_constant_start(node: ast.Call) -> bool:
+    """Whether a call of ``enumerate`` counts from a constant whole number."""
+    starts = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "start")]
+    is_one = len(starts) == 1 == len(node.args) - 1 + len(node.keywords)
+    return is_one and isinstance(starts[0], ast.Constant) and type(starts[0].value) is int

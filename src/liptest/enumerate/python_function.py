@@ -24,7 +24,7 @@ from liptest.enumerate.by_records import (
     part_functions,
     row_function,
 )
-from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree
+from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
 from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_columns
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
@@ -32,7 +32,6 @@ from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, Ra
 from liptest.enumerate.exp_coins import ExpCoins
 from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
-from liptest.enumerate.grid_laws import GridTree
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.loops_of_paths import PathSamplers
@@ -40,10 +39,10 @@ from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output
 from liptest.enumerate.post_processing import Tail, called_without_tuple
 from liptest.enumerate.record_products import ComesApart
-from liptest.enumerate.row_orders import RowOrders
 from liptest.enumerate.row_replay import check_replayed, check_stateless
 from liptest.enumerate.running import RandomFunction, Run
 from liptest.enumerate.sampler_noise import drawing_noise
+from liptest.enumerate.set_orders import RowOrders
 from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
 from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
 from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets

@@ -10,6 +10,7 @@ import numpy as np
 
 from liptest.enumerate.finite_draws import ranged
 from liptest.enumerate.generator import UNUSED_BITS, ChoiceGenerator, present_as
+from liptest.foreign import holds_bits
 from liptest.values.branching import Branching
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
 from liptest.values.whole_draws import uniform_below
@@ -181,7 +182,7 @@ _DRAWING = frozenset(
 @raises_as_numpy
 def seeded_state(seed: Any) -> np.random.RandomState:
     """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
-    if hasattr(seed, "capsule"):  # as NumPy asks
+    if holds_bits(seed):
         return _REAL(seed)
     bits: Any = _BITS(0)
     bits._legacy_seeding(seed)

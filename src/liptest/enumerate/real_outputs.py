@@ -36,9 +36,9 @@ from liptest.mechanisms.laws import (
     OutputLaw,
     Raised,
     as_fraction,
+    of_one_decision,
 )
 from liptest.mechanisms.likelihood_cells import PairCells
-from liptest.mechanisms.one_decision import of_one_decision
 from liptest.values.noise import ADVICE
 
 # A cell is about a quarter of the scale of the noise; what lies outside all cells weighs less.

@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.unhashable_classes import has_hash
+from liptest.foreign import source_of_compiled
 from liptest.values.faults import CheckingBits
 
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
@@ -140,7 +141,7 @@ def numba_source(value: Any) -> FunctionType | None:
     """The Python function that Numba compiled; None for what Numba did not make."""
     if not str(type(value).__module__).startswith("numba."):
         return None
-    source = getattr(value, "py_func", None)  # Numba need not be there
+    source = source_of_compiled(value)
     return source if isinstance(source, FunctionType) else None
 
 

@@ -1,4 +1,17 @@
-"""Runs that go on for too long are given up: by a timer, and by the lines that they run."""
+"""Runs that go on for too long are given up: by a timer, and by the lines that they run.
+
+Runs without an end are noticed by the lines of code that they run, where they take long.
+
+How long a run takes depends on the machine; how many lines it runs does not. A run of fewer than
+``MOST_LINES`` lines is never given up here. Lines are counted once a run has taken a while.
+
+Exceptions of liptest's own that a program catches.
+
+``try: .. except TypeError: ..`` around what only a stand-in cannot do would go on otherwise than
+the program does with numbers. So frames of the program that may catch something are traced while
+it runs, and what is raised in them is looked at (``values.faults``): in the first runs, and in all
+that repeat a leaf.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +22,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from liptest.enumerate.caught_faults import is_noting
-from liptest.enumerate.line_counts import LineCount, is_own
+from liptest.enumerate.replaceable_names import has_step
 from liptest.errors import BudgetError
 from liptest.runs.interrupts import is_in_finalizer
+from liptest.values.faults import Fault, codes_in, fault_in, is_program
 from liptest.values.lines import line_in_words
 
 #: What to do where a law is too long.
@@ -281,3 +296,131 @@ def _free_timer() -> _Timer | None:
         ):
             return timer
     return None
+
+
+#: Lines of a run that are counted before it is given up.
+MOST_LINES = 1 << 22
+#: The same where the program was given up before: it is tried again in other ways.
+MOST_LINES_AGAIN = 1 << 18
+#: Seconds without the end of a run, after which its lines are counted.
+COUNTS_AFTER = 5.0
+COUNTS_AFTER_AGAIN = 0.25
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+_MOST_NAMES = 256
+_given_up: dict[tuple[str, CodeType], bool] = {}
+
+
+class LineCount:
+    """Counts lines of the program's own code in one analysis.
+
+    ``ended(frame)`` is called at each line beyond the last one that is allowed; it may raise, and
+    tells whether it is to be counted anew.
+    """
+
+    def __init__(self, name: str, inside: CodeType, ended: Callable[[FrameType], bool]) -> None:
+        self._key = name, inside
+        self._inside = inside
+        self._ended = ended
+        self._lines = 0
+        again = self._key in _given_up
+        #: Seconds without the end of a run, after which it begins.
+        self.after = COUNTS_AFTER_AGAIN if again else COUNTS_AFTER
+        self._most = MOST_LINES_AGAIN if again else MOST_LINES
+
+    def begin(self, frame: FrameType | None) -> None:
+        """Count from now on; not where the code is traced already, as under a debugger."""
+        if sys.gettrace() is not None:
+            return
+        self._lines = 0
+        while frame is not None and frame.f_code is not self._inside:
+            if not is_own(frame):
+                frame.f_trace = self._at
+            frame = frame.f_back
+        sys.settrace(self._called)
+
+    def end(self) -> None:
+        """Count no more."""
+        if sys.gettrace() == self._called:
+            sys.settrace(None)
+
+    def note_given_up(self) -> None:
+        """The program has gone on for too long."""
+        if len(_given_up) < _MOST_NAMES:
+            _given_up[self._key] = True
+
+    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+        return None if is_own(frame) else self._at
+
+    def _at(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            self._lines += 1
+            if self._lines > self._most and self._ended(frame):
+                self._lines = 0
+        return self._at
+
+
+def is_own(frame: FrameType) -> bool:
+    """Whether it is code of liptest."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+#: Runs of an analysis that are traced although they repeat nothing.
+SEEN_CATCHING = 200
+# Ends of iterators and of the machine, modules and files that are not there.
+_OF_PYTHON = (StopIteration, RecursionError, MemoryError, ImportError, OSError)
+
+
+class CaughtFaults:
+    """A context that keeps the first fault that is raised in a frame that may catch it.
+
+    Where the code is traced already, as under a debugger, nothing is noted.
+    """
+
+    def __init__(self) -> None:
+        self.fault: Fault | None = None
+        self._is_on = False
+        self._outside = sys.exception()
+
+    def __enter__(self) -> CaughtFaults:
+        self._is_on = sys.gettrace() is None
+        if self._is_on:
+            sys.settrace(self.trace)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_on and is_noting(sys.gettrace()):
+            sys.settrace(None)
+
+    def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """As ``sys.settrace`` calls it for each frame."""
+        if not _catches(frame.f_code):
+            return None
+        frame.f_trace_lines = False
+        return self._look
+
+    def _look(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "exception" and self.fault is None:
+            self._note(*argument[1:])
+        return self._look
+
+    def _note(self, error: Any, trace: TracebackType | None) -> None:
+        if not isinstance(error, Exception) or isinstance(error, _OF_PYTHON):
+            return
+        if error.__traceback__ is None:
+            error.__traceback__ = trace
+        self.fault = fault_in(error, self._outside)
+
+
+def is_noting(trace: Any) -> bool:
+    """Whether what is traced now is traced here."""
+    return isinstance(getattr(trace, "__self__", None), CaughtFaults)
+
+
+def may_catch(code: CodeType) -> bool:
+    """Whether code, or a function in it, may catch an exception."""
+    return any(has_step(one, "PUSH_EXC_INFO") for one in codes_in(code))
+
+
+@lru_cache(maxsize=1 << 12)
+def _catches(code: CodeType) -> bool:
+    return has_step(code, "PUSH_EXC_INFO") and is_program(code)

@@ -10,10 +10,10 @@ from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.caught_faults import CaughtFaults
 from liptest.enumerate.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.outputs import EndlessOutput, raised, walked
 from liptest.enumerate.replaceable_names import is_foreign
+from liptest.enumerate.run_watch import CaughtFaults
 from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
 from liptest.mechanisms.laws import Output
 from liptest.values.faults import Fault, fault_in, place_raised

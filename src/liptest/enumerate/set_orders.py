@@ -4,6 +4,12 @@ The order of a set of strings or objects is another one in the next process. Byt
 follows a set: a membership test, ``sorted`` and the like do not depend on the order; a loop does.
 Steps are read as Python 3.11 writes them: later versions join two loads into one step, and put the
 loops of comprehensions into the function itself (PEP 709).
+
+Whether a program's answers depend on the order in which polars gives rows.
+
+Where a program asks for no order, its law on plain frames is followed only if its analysis on
+symbolic ones has shown that no order matters: there everything that looks at one is refused, and
+the answers are sums of whole numbers, which no order changes.
 """
 
 from __future__ import annotations
@@ -12,15 +18,18 @@ import datetime
 import dis
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from liptest.data.domains import Domain
+from liptest.enumerate.polars_calls import UnorderedRowsError
 from liptest.enumerate.replaceable_names import has_step
 
 # Members of a set that are looked at.
@@ -415,3 +424,35 @@ def _makes_another(steps: tuple[CodeStep, ...], place: int) -> bool:
     if not is_join or place + 1 >= len(steps):
         return False
     return steps[place + 1].name.startswith(("STORE_", "COMPARE", "CONTAINS", "RETURN"))
+
+
+T = TypeVar("T")
+_ROUNDED = "in another order it may be rounded otherwise, or it reads how many rows there are"
+
+
+@dataclass
+class RowOrders:
+    """What is known of one program on one table; None where there is no table."""
+
+    domain: Domain | None = None
+    #: Whether no order of rows changes what it answers.
+    is_free: bool = False
+    _reason: str | None = None
+
+    def in_any(self, calculate: Callable[[], T], follow: Callable[[Domain], Any]) -> T:
+        """``calculate()``, once more where an order that it leaves open turns out not to matter.
+
+        ``follow`` gives the symbolic paths, or why there are none, which the error then says first.
+        """
+        try:
+            return calculate()
+        except UnorderedRowsError as error:
+            if self.domain is None:
+                raise
+            if self._reason is None:
+                followed = follow(self.domain)
+                self._reason = _ROUNDED if followed.paths else followed.reason
+                self.is_free = bool(followed.paths) and not followed.reads_length
+            if not self.is_free:
+                raise UnorderedRowsError(f"{self._reason}; and {error}") from None
+        return calculate()

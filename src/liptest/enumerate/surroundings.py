@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liptest.enumerate.caught_faults import SEEN_CATCHING, may_catch
 from liptest.enumerate.compiled_code import (
     POLARS,
     CompiledCode,
@@ -50,6 +49,7 @@ from liptest.enumerate.replaceable_names import (
     is_others,
     names_in,
 )
+from liptest.enumerate.run_watch import SEEN_CATCHING, may_catch
 from liptest.enumerate.set_orders import (
     CodeStep,
     has_no_order,

@@ -8,7 +8,6 @@ the way that the code took, and there is one such way.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -47,13 +46,23 @@ from liptest.enumerate.whole_outputs import (
     WholePlace,
     WholeSeen,
     has_no_end,
+    may_meet,
+    numbered_output,
+    numbers_within,
     parts_of_whole,
 )
 from liptest.errors import BudgetError, InputError, LiptestError, UnsupportedForm, with_example
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper, check_mechanism
-from liptest.mechanisms.laws import ZERO_LOG, LawTable, Output, OutputLaw, Raised
+from liptest.mechanisms.laws import (
+    ZERO_LOG,
+    LawTable,
+    Output,
+    OutputLaw,
+    Raised,
+    found_once,
+    of_one_decision,
+)
 from liptest.mechanisms.likelihood_cells import PairCells
-from liptest.mechanisms.one_decision import found_once, of_one_decision
 from liptest.symbolic.elimination import exact_rates
 from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
@@ -134,9 +143,9 @@ def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
         for other in wide:
             if one == other or one not in merged:
                 continue
-            numbers = _numbers_within(one, other)
+            numbers = numbers_within(one, other)
             if numbers is None:
-                if one in wide and _meet(one, other):
+                if one in wide and may_meet(one, other):
                     raise UnsupportedForm("outputs that are whole numbers of several kinds")
                 continue
             merged[other] += [_widened(leaf, other, numbers) for leaf in merged.pop(one)]
@@ -156,45 +165,6 @@ def _parts(output: Output) -> Iterator[Output]:
         yield from _parts(entry)
 
 
-def _numbers_within(one: Output, other: Output) -> list[int | None] | None:
-    """What the places of another description are for the outputs of one; None within a place.
-
-    None altogether where it is not within the other.
-    """
-    if isinstance(other, Whole):
-        if one == other:
-            return [None]
-        if isinstance(one, (int, float)) and other.holds(one):
-            return [(int(one) - other.offset) // other.step]
-        return None
-    parts, others = entries_of(one), entries_of(other)
-    if parts is None or others is None:
-        return [] if one == other else None
-    if len(parts) != len(others) or with_entries(one, list(others)) != other:
-        return None
-    numbers: list[int | None] = []
-    for part, its in zip(parts, others, strict=True):
-        inner = _numbers_within(part, its)
-        if inner is None:
-            return None
-        numbers += inner
-    return numbers
-
-
-def _meet(one: Output, other: Output) -> bool:
-    """Whether some output may be of both descriptions."""
-    if isinstance(one, Whole) or isinstance(other, Whole):
-        if isinstance(one, Whole) and isinstance(other, Whole):
-            return (one.offset - other.offset) % math.gcd(one.step, other.step) == 0
-        place, plain = (one, other) if isinstance(one, Whole) else (other, one)
-        return isinstance(place, Whole) and place.holds(plain)
-    parts, others = entries_of(one), entries_of(other)
-    if parts is None or others is None:
-        return one == other
-    same = len(parts) == len(others) and with_entries(one, list(others)) == other
-    return same and all(_meet(*pair) for pair in zip(parts, others, strict=True))
-
-
 def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> WholeLeaf:
     kept = iter(leaf.places)
     places = tuple(
@@ -203,20 +173,6 @@ def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> Wh
     )
     parts = leaf.noises, leaf.constraints, leaf.weight, leaf.number, leaf.rounding
     return WholeLeaf(skeleton, places, *parts)
-
-
-def numbered_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
-    """The output with numbers in its places."""
-    left = iter(numbers)
-
-    def filled(part: Output) -> Any:
-        if isinstance(part, Whole):
-            return part.step * next(left) + part.offset
-        entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
-
-    output: Output = filled(skeleton)
-    return output
 
 
 @dataclass(frozen=True)
@@ -327,7 +283,7 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
         for output in listed.outputs:
             mass = arb(0)
             for skeleton in law.leaves:
-                numbers = _numbers_within(output, skeleton)
+                numbers = numbers_within(output, skeleton)
                 if numbers is not None:
                     mass += law.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
             low, _ = listed.log_bounds(output)

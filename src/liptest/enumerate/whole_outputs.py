@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from flint import arb
 
 from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.noise_outputs import noisy_in, replaced_values
+from liptest.enumerate.noise_outputs import entries_of, noisy_in, replaced_values, with_entries
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.sums import LawSum
 from liptest.errors import MechanismError
@@ -196,3 +196,56 @@ def has_no_end(leaf: WholeLeaf) -> bool:
         ):
             return True
     return False
+
+
+def numbers_within(one: Output, other: Output) -> list[int | None] | None:
+    """What the places of another description are for the outputs of one; None within a place.
+
+    None altogether where it is not within the other.
+    """
+    if isinstance(other, Whole):
+        if one == other:
+            return [None]
+        if isinstance(one, (int, float)) and other.holds(one):
+            return [(int(one) - other.offset) // other.step]
+        return None
+    parts, others = entries_of(one), entries_of(other)
+    if parts is None or others is None:
+        return [] if one == other else None
+    if len(parts) != len(others) or with_entries(one, list(others)) != other:
+        return None
+    numbers: list[int | None] = []
+    for part, its in zip(parts, others, strict=True):
+        inner = numbers_within(part, its)
+        if inner is None:
+            return None
+        numbers += inner
+    return numbers
+
+
+def may_meet(one: Output, other: Output) -> bool:
+    """Whether some output may be of both descriptions."""
+    if isinstance(one, Whole) or isinstance(other, Whole):
+        if isinstance(one, Whole) and isinstance(other, Whole):
+            return (one.offset - other.offset) % math.gcd(one.step, other.step) == 0
+        place, plain = (one, other) if isinstance(one, Whole) else (other, one)
+        return isinstance(place, Whole) and place.holds(plain)
+    parts, others = entries_of(one), entries_of(other)
+    if parts is None or others is None:
+        return one == other
+    same = len(parts) == len(others) and with_entries(one, list(others)) == other
+    return same and all(may_meet(*pair) for pair in zip(parts, others, strict=True))
+
+
+def numbered_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
+    """The output with numbers in its places."""
+    left = iter(numbers)
+
+    def filled(part: Output) -> Any:
+        if isinstance(part, Whole):
+            return part.step * next(left) + part.offset
+        entries = entries_of(part)
+        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
+
+    output: Output = filled(skeleton)
+    return output

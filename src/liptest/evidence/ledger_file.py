@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 import liptest
 from liptest.errors import LedgerError
+from liptest.foreign import code_of_error
 
 # Rows of a ledger, the tables and triggers that hold them, and what can be wrong with them.
 #
@@ -441,5 +442,4 @@ class Chain:
 
 
 def _code(error: sqlite3.Error) -> int:
-    # Errors of the module sqlite3 itself have no code.
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    return code_of_error(error) & 0xFF

@@ -1,6 +1,8 @@
 """Whether a certificate holds: by itself, against its mechanism, repeated from its seed.
 
 Documents are explained in docs/certificates.md.
+
+Whether what a certificate says of floats holds: by itself, and with the NumPy that is here.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from liptest.evidence.certificate import (
 from liptest.evidence.check_witness import read_rational
 from liptest.evidence.consistency import CLOSE, rebuilt_tester, verdict_problems, witness_problems
 from liptest.evidence.filters import filter_problems
-from liptest.evidence.floats import implemented_problems, replay_problems
+from liptest.floats.records import AsImplemented, ImpossibleOutput
 from liptest.mechanisms.base import (
     Mechanism,
     check_mechanism,
@@ -477,3 +479,41 @@ def problems(certificate: AnyCertificate, mechanism: Any, data: Any = None) -> l
 
 #: Its name of old for a certificate of samples.
 examine_samples = examine
+
+
+def implemented_problems(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+    """Where the line about the floats contradicts itself or the domain."""
+    outcome = verdict.implemented
+    if outcome is None:
+        return
+    if outcome.decision is Decision.NO and outcome.witness is None and outcome.loss is None:
+        yield "implemented: a NO without a witness"
+    if outcome.decision is Decision.YES and (outcome.witness is not None or outcome.loss is None):
+        yield "implemented: a YES without the losses that it rests on"
+    if outcome.loss is not None and not outcome.loss[0] <= outcome.loss[1]:
+        yield f"implemented: the loss cannot lie between {outcome.loss[0]} and {outcome.loss[1]}"
+    if outcome.witness is not None:
+        yield from _about_domain(outcome.witness, domain)
+
+
+def _about_domain(witness: ImpossibleOutput, domain: Domain) -> Iterator[str]:
+    try:
+        ends = domain.check_points([witness.dataset]), domain.check_points([witness.neighbour])
+    except LiptestError as error:
+        yield f"implemented: the datasets of the witness: {error}"
+        return
+    if int(domain.distance(*ends)[0]) != 1:
+        yield "implemented: the datasets of the witness are not neighbours"
+    elif witness.rows not in (None, domain.pair_words(witness.dataset, witness.neighbour)):
+        yield "implemented: the words on the rows of the witness are not those of its datasets"
+
+
+def replay_problems(found: AsImplemented | None) -> list[str]:
+    """What the NumPy that is here does otherwise than a witness says, without the code."""
+    if found is None or found.witness is None:
+        return []
+    try:
+        told = found.witness.problems()
+    except (LiptestError, ArithmeticError, ValueError) as error:
+        told = [f"it cannot be replayed: {error}"]
+    return [f"implemented: {line}" for line in told]

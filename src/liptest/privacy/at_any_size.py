@@ -38,8 +38,8 @@ from liptest.privacy.verdicts import (
     PrivacyVerdict,
     Remedy,
 )
-from liptest.runs.deadlines import deadline
 from liptest.runs.driver import Judgement, RunOutcome
+from liptest.runs.interrupts import deadline
 from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision
 

@@ -33,7 +33,7 @@ from liptest.mechanisms.base import (
     through_all_numbers,
     through_reads,
 )
-from liptest.mechanisms.one_decision import laws_of_one_decision
+from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.alignment import run_alignment
 from liptest.privacy.at_any_size import (
     decided_late,

@@ -31,9 +31,9 @@ from liptest.mechanisms.laws import (
     OutputLaw,
     as_fraction,
     exact_ball,
+    of_one_decision,
 )
 from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
-from liptest.mechanisms.one_decision import of_one_decision
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.runs.driver import QueryBatch
 

@@ -36,7 +36,7 @@ from liptest.mechanisms.base import (
     through_densities,
     through_reads,
 )
-from liptest.mechanisms.one_decision import laws_of_one_decision
+from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     check_same_law,

@@ -51,7 +51,7 @@ from liptest.privacy.plain_pairs import plain_pairs
 from liptest.privacy.request import Task, nothing, refuted, vacuous_verdict
 from liptest.privacy.settings import BOTH, IDEAL, IMPLEMENTED
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
-from liptest.runs.deadlines import deadline
+from liptest.runs.interrupts import deadline
 from liptest.verdicts import Decision
 
 #: Chance that the share of impossible draws is told too large.

@@ -19,8 +19,8 @@ from liptest.mechanisms.laws import (
     ComparableLaws,
     LawTable,
     Output,
+    laws_of_one_decision,
 )
-from liptest.mechanisms.one_decision import laws_of_one_decision
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.privacy.comparison import (
     Answer,

@@ -19,7 +19,7 @@ from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
-from liptest.mechanisms.one_decision import laws_of_one_decision
+from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
 from liptest.privacy.exact import ExactEpsilon, largest_over

@@ -374,9 +374,8 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
 
 def _is_stand_in(value: Any) -> bool:
     """Whether an analysis in another thread has put it there, for as long as it lasts."""
-    modules = ("liptest.enumerate.float_calls", "liptest.enumerate.kind_questions")
-    loaded = [sys.modules[name] for name in modules if name in sys.modules]
-    return any(value is one for module in loaded for one in module.STAND_INS)
+    module = sys.modules.get("liptest.enumerate.program_modules")
+    return module is not None and any(value is one for one in module.ALL_STAND_INS)
 
 
 def _is_beside(value: Any) -> bool:

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,20 @@ def surroundings_kept() -> Iterator[None]:
 
     Signals and timers are those of the main thread; elsewhere they are not looked at.
     """
-    ways = [note() for note in _NOTED]
+    values = [(read, write, read()) for read, write in _VALUES]
+    objects = [(read, write, read()) for read, write in _OBJECTS]
+    ways = [_noted_interpreter(), _noted_decimals()]
     if threading.current_thread() is threading.main_thread():
         ways += [_noted_signals(), _noted_timers()]
     try:
         yield
     finally:
+        for read, write, before in values:
+            if read() != before:
+                write(before)
+        for read, write, held in objects:
+            if read() is not held:
+                write(held)
         for put_back in ways:
             put_back()
 
@@ -77,17 +86,6 @@ def described_surroundings() -> dict[str, str]:
     }
 
 
-def _noted_folder() -> PutBack:
-    folder = _folder()
-
-    def put_back() -> None:
-        if folder is not None and _folder() != folder:
-            with suppress(OSError):  # it may have been removed
-                os.chdir(folder)
-
-    return put_back
-
-
 def _folder() -> str | None:
     try:
         return os.getcwd()
@@ -95,62 +93,52 @@ def _folder() -> str | None:
         return None
 
 
-def _noted_environment() -> PutBack:
-    before = dict(os.environ)
-
-    def put_back() -> None:
-        if dict(os.environ) == before:
-            return
-        for name in [*os.environ]:
-            if name not in before:
-                del os.environ[name]
-        os.environ.update(before)
-
-    return put_back
+def _enter(folder: str | None) -> None:
+    if folder is not None:
+        with suppress(OSError):  # it may have been removed
+            os.chdir(folder)
 
 
-def _noted_locale() -> PutBack:
-    before = locale.setlocale(locale.LC_ALL)
+def _set_environment(before: dict[str, str]) -> None:
+    for name in [*os.environ]:
+        if name not in before:
+            del os.environ[name]
+    os.environ.update(before)
 
-    def put_back() -> None:
-        if locale.setlocale(locale.LC_ALL) != before:
-            locale.setlocale(locale.LC_ALL, before)
 
-    return put_back
+def _set_recursion_limit(limit: int) -> None:
+    with suppress(RecursionError):
+        sys.setrecursionlimit(limit)
+
+
+#: How each is read, and how it is put back if it is another value, or another object.
+_VALUES: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (_folder, _enter),
+    (lambda: dict(os.environ), _set_environment),
+    (partial(locale.setlocale, locale.LC_ALL), partial(locale.setlocale, locale.LC_ALL)),
+    (sys.getrecursionlimit, _set_recursion_limit),
+    (gc.isenabled, lambda is_on: (gc.enable if is_on else gc.disable)()),
+    (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    (sys.getswitchinterval, sys.setswitchinterval),
+    (np.geterr, lambda errors: np.seterr(**errors)),
+    (np.get_printoptions, lambda options: np.set_printoptions(**options)),
+)
+_OBJECTS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (sys.getprofile, sys.setprofile),
+    (sys.gettrace, sys.settrace),
+    (np.geterrcall, np.seterrcall),
+)
 
 
 def _noted_interpreter() -> PutBack:
-    limit, profile, trace = sys.getrecursionlimit(), sys.getprofile(), sys.gettrace()
     before = {name: _stream_of(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
     of_threads = threading.excepthook
 
     def put_back() -> None:
-        if sys.getrecursionlimit() != limit:
-            with suppress(RecursionError):
-                sys.setrecursionlimit(limit)
-        if sys.getprofile() is not profile:
-            sys.setprofile(profile)
-        if sys.gettrace() is not trace:
-            sys.settrace(trace)
         for name, value in before.items():
             if _stream_of(vars(sys).get(name)) is not value:
                 vars(sys)[name] = value
         threading.excepthook = of_threads
-
-    return put_back
-
-
-def _noted_settings() -> PutBack:
-    is_collected, digits = gc.isenabled(), sys.get_int_max_str_digits()
-    interval = sys.getswitchinterval()
-
-    def put_back() -> None:
-        if gc.isenabled() != is_collected:
-            (gc.enable if is_collected else gc.disable)()
-        if sys.get_int_max_str_digits() != digits:
-            sys.set_int_max_str_digits(digits)
-        if sys.getswitchinterval() != interval:
-            sys.setswitchinterval(interval)
 
     return put_back
 
@@ -168,32 +156,6 @@ def _noted_decimals() -> PutBack:
         context.traps, context.flags = dict(traps), dict(flags)
 
     return put_back
-
-
-def _noted_numpy() -> PutBack:
-    errors, printed, call = np.geterr(), np.get_printoptions(), np.geterrcall()
-
-    def put_back() -> None:
-        if np.geterr() != errors:
-            np.seterr(**errors)
-        if np.geterrcall() is not call:
-            np.seterrcall(call)
-        if np.get_printoptions() != printed:
-            options: dict[str, Any] = dict(printed)
-            np.set_printoptions(**options)
-
-    return put_back
-
-
-_NOTED = (
-    _noted_folder,
-    _noted_environment,
-    _noted_locale,
-    _noted_interpreter,
-    _noted_settings,
-    _noted_decimals,
-    _noted_numpy,
-)
 
 
 def _noted_signals() -> PutBack:

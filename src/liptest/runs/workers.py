@@ -38,6 +38,7 @@ from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from liptest.errors import InputError, MechanismError, shown
+from liptest.foreign import count_workers
 
 # A task on its way to other processes: pickled once, unpickled once per process.
 #
@@ -291,8 +292,7 @@ class WorkerPool:
     def _count(self) -> int:
         if self._client is not None:
             return sum(self._client.nthreads().values()) or _UNKNOWN_WORKERS
-        # Executors of many libraries have it; the interface has nothing for it.
-        return int(getattr(self._given, "_max_workers", None) or _UNKNOWN_WORKERS)
+        return int(count_workers(self._given) or _UNKNOWN_WORKERS)
 
     def _list_dask_deaths(self) -> tuple[type[BaseException], ...]:
         if self._client is None:

@@ -11,11 +11,10 @@ from liptest.values.branching import Branching
 from liptest.values.column import Column
 from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
-from liptest.values.of_pandas import CountsRows, MadeOfRows, OfPandas
+from liptest.values.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 from liptest.values.user_totals import UserTotals
-from liptest.values.written_instead import INSTEAD
 
 #: What a group is summed up by.
 _ANSWERS: dict[str, Callable[[Any], Any]] = {

@@ -16,7 +16,7 @@ import pytest
 from flint import acb
 
 from liptest.enumerate import choice_tree as budgets
-from liptest.enumerate import line_counts, run_watch
+from liptest.enumerate import run_watch
 from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
 from liptest.enumerate.restarts import RestartingTree
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
@@ -123,9 +123,9 @@ def counts_lines(monkeypatch):
     """Counts lines at once, where nothing else traces."""
     if sys.gettrace() is not None:
         pytest.skip("lines are traced already")
-    monkeypatch.setattr(line_counts, "COUNTS_AFTER", 0.005)
-    monkeypatch.setattr(line_counts, "MOST_LINES", 50_000)
-    monkeypatch.setattr(line_counts, "_given_up", {})
+    monkeypatch.setattr(run_watch, "COUNTS_AFTER", 0.005)
+    monkeypatch.setattr(run_watch, "MOST_LINES", 50_000)
+    monkeypatch.setattr(run_watch, "_given_up", {})
 
 
 def goes_on(tree: ChoiceTree) -> None:
@@ -270,7 +270,7 @@ def test_the_watch_for_progress_lets_slow_programs_end(monkeypatch) -> None:
 
 def test_the_watch_for_progress_ends_a_run_in_which_it_looks_twice(monkeypatch) -> None:
     monkeypatch.setattr(budgets, "MAX_SECONDS_A_RUN", 10_000.0)
-    monkeypatch.setattr(line_counts, "COUNTS_AFTER", 10_000.0)
+    monkeypatch.setattr(run_watch, "COUNTS_AFTER", 10_000.0)
     runs = count()
 
     def program(tree: ChoiceTree) -> int:

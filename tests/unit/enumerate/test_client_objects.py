@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.plain_objects import attribute_in_place, is_plain_object
 from liptest.enumerate.python_function import PythonFunction
+from liptest.enumerate.record_values import attribute_in_place, is_plain_object
 from tests.unit.enumerate.test_by_records import one_record, product_law
 
 FOUR = lt.RecordGrid([4] * 500)

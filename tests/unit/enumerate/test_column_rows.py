@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.coin_draws import probability_of_a_pass
+from liptest.enumerate.coin_loops import probability_of_a_pass
 from liptest.enumerate.folding import fold_loops
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.generator import ChoiceGenerator

@@ -12,8 +12,8 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate import folding
-from liptest.enumerate.returns_of_loops import with_returns_behind_loops
 from liptest.enumerate.source import read_source
+from liptest.enumerate.spellings import with_returns_behind_loops
 from liptest.enumerate.summed_up import draws_noise_again
 from liptest.enumerate.symbolic_paths import NoPaths
 from liptest.enumerate.tree_pieces import nodes_in

@@ -14,8 +14,7 @@ from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.laws import LawTable, OutputLaw
-from liptest.mechanisms.one_decision import found_once, laws_of_one_decision
+from liptest.mechanisms.laws import LawTable, OutputLaw, found_once, laws_of_one_decision
 from liptest.privacy import comparison
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import check_same_law, compare_laws, enclose_loss

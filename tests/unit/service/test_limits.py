@@ -11,8 +11,7 @@ import pytest
 
 import liptest.service.pages as pages_module
 from liptest.service import actions
-from liptest.service.actions import MOST_FOLLOWED, MOST_FORMS, MOST_TOKENS, add_account
-from liptest.service.names import appearance
+from liptest.service.actions import MOST_FOLLOWED, MOST_FORMS, MOST_TOKENS, add_account, appearance
 from liptest.service.passwords import hash_secret
 from liptest.service.records import VENDOR, ServiceError
 from liptest.service.web import make_app
