@@ -46,6 +46,10 @@ class SearchTree:
         values, ancestors = self.pairs
         return np.asarray(ancestors[values == value])
 
+    def expected_depth(self, mass: NDArray[np.float64]) -> float:
+        """E[depth] of a value drawn with probabilities ``mass``, (n,)."""
+        return float(mass @ self.depths)
+
 
 def search_tree(mass: NDArray[np.float64]) -> SearchTree:
     """The tree of least expected depth for these probabilities; (n,) floats.
