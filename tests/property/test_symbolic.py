@@ -177,7 +177,7 @@ def test_points_lie_inside_where_there_are_any(case: Case, seed: int) -> None:
     if not system.is_possible(constraints):
         assert system.probability(constraints) == 0
         return
-    point = system.point_inside(constraints, np.random.default_rng(seed))
+    point = system.points_inside(constraints)(np.random.default_rng(seed))
     for one in constraints:
         total = sum(factor * point[variable] for variable, factor in one.terms)
         assert one.low is None or total > one.low or (one.low_closed and total == one.low)

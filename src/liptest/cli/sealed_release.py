@@ -16,7 +16,7 @@ from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
 from liptest.evidence.domain_form import domain_to_dict
 from liptest.gate.sealed import Sealed
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.privacy.verdicts import SEALED_ELSEWHERE
 from liptest.runs.fingerprints import Fingerprint
 from liptest.runs.jail import run_confined

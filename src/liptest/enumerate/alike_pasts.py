@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from liptest.enumerate.drawing_helpers import only_draws
+from liptest.enumerate.meeting_loops import only_draws
 from liptest.enumerate.pure_code import is_plain
 from liptest.enumerate.told_lists import ToldLists
 from liptest.mechanisms.laws import Output

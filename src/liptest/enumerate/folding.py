@@ -21,15 +21,10 @@ from typing import Any
 from liptest.enumerate.called_methods import is_known_when_run, is_own_code, rewritten_object
 from liptest.enumerate.coin_loops import coins_of
 from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked_by
-from liptest.enumerate.draw_calls import is_whole_draw
 from liptest.enumerate.flip_loops import flips_of, with_orders_in_loops
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
-from liptest.enumerate.later_records import (
-    collecting,
-    is_generator_function,
-    reads_fixed_names,
-)
+from liptest.enumerate.later_records import collecting, is_generator_function, reads_fixed_names
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
 from liptest.enumerate.pass_forms import (
@@ -43,7 +38,13 @@ from liptest.enumerate.pass_forms import (
 )
 from liptest.enumerate.popping_loops import with_pops_in_loops
 from liptest.enumerate.post_processing import CUT, Tail
-from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
+from liptest.enumerate.pure_code import (
+    NotPure,
+    check_in_loop,
+    constant_of,
+    is_builtin,
+    is_whole_draw,
+)
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName

@@ -52,7 +52,6 @@ from liptest.enumerate.constant_seeds import (
 )
 from liptest.enumerate.generator import ChoiceGenerator
 from liptest.enumerate.imports import Imports
-from liptest.enumerate.inverse_cdf_calls import inverse_cdf_methods
 from liptest.enumerate.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.program_modules import (
     BY_ID,
@@ -94,6 +93,7 @@ from liptest.enumerate.surroundings import (
     imported_now,
     reader_of,
 )
+from liptest.enumerate.symbolic_arrays import inverse_cdf_methods
 from liptest.enumerate.unhashable_classes import unhashable_classes_refused
 from liptest.errors import LiptestError, MechanismError
 from liptest.runs.interrupts import handlers_noted

@@ -3,6 +3,11 @@
 A list of what is known to, everything else is not: operators, constants, names of plain data,
 constant tables, functions of Python, ``math`` and NumPy that calculate, and functions of the
 program that are made of the same.
+
+Which calls draw, in a source.
+
+A generator that a function is given (``rng.integers(n)``), one of the module random that a module
+holds (``RNG = random.SystemRandom()``), and functions of random and secrets.
 """
 
 from __future__ import annotations
@@ -11,12 +16,15 @@ import ast
 import bisect
 import inspect
 import math
+import random
+import secrets
 from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.draw_logs import OF_PYTHON
 from liptest.enumerate.replaceable_names import is_others, names_in
 from liptest.enumerate.source import (
     LOOKING,
@@ -417,3 +425,42 @@ def is_docstring(node: ast.stmt) -> bool:
 def without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a function that do something."""
     return body[1:] if is_docstring(body[0]) else body
+
+
+_DRAWING_METHODS = frozenset({"random", "randrange", "randint", "getrandbits"})
+_WHOLE = frozenset({"integers", "randrange", "randint", "getrandbits"})
+_DRAWING = (
+    *(random.random, random.randrange, random.randint, random.getrandbits),
+    *(secrets.randbelow, secrets.randbits),
+)
+
+
+def is_draw(source: FunctionSource, node: ast.AST, methods: frozenset[str]) -> bool:
+    """Whether it is a call that draws; ``methods`` are those of NumPy's generators."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    owner = function.value if isinstance(function, ast.Attribute) else None
+    if isinstance(owner, ast.Name) and isinstance(function, ast.Attribute):
+        if owner.id in source.function.__code__.co_varnames:
+            return function.attr in methods | _DRAWING_METHODS
+        if type(_constant(source, owner)) in OF_PYTHON:
+            return function.attr in _DRAWING_METHODS
+    called = _constant(source, function)
+    return any(called is drawing for drawing in _DRAWING)
+
+
+def is_whole_draw(source: FunctionSource, node: ast.AST) -> bool:
+    """Whether it is a call that draws one whole number, with parameters by place."""
+    if not is_draw(source, node, _WHOLE) or not isinstance(node, ast.Call) or node.keywords:
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _WHOLE:
+        return len(node.args) <= 2
+    return any(_constant(source, node.func) is drawing for drawing in _DRAWING[1:])
+
+
+def _constant(source: FunctionSource, node: ast.expr) -> Any:
+    try:
+        return original_of(constant_of(source, node))
+    except NotPure:
+        return None

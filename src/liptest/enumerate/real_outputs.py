@@ -1,16 +1,22 @@
 """Functions whose outputs are real numbers with noise, compared through their densities.
 
 Tables of such laws are compared in closed form; cells of a grid show them.
+
+Which pairs of laws are alike: one is the other with all numbers moved.
+
+To move every number of an output by a constant, under both laws, changes no loss and no
+divergence. So a count plus noise, on 5,000 neighbouring counts, is one pair to compare.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import arb
@@ -19,7 +25,6 @@ from numpy.typing import NDArray
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.alike_pairs import pair_kind
 from liptest.enumerate.densities import ContinuousLaw, Leaf, Ratio, density_ratios, parts_of_real
 from liptest.enumerate.density_cells import cells_of_laws
 from liptest.enumerate.hockey_sticks import hockey_stick_of, telling_event
@@ -422,3 +427,27 @@ def _underflows(p: arb, q: arb) -> bool:
 
 def _fraction(value: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
+
+
+AnyLeaf = TypeVar("AnyLeaf")
+#: The numbers that are added in a leaf, and all else of it.
+Parts = tuple[tuple[Any, ...], Hashable]
+
+
+def pair_kind(
+    laws: Iterable[Mapping[Output, Sequence[AnyLeaf]]], parts_of: Callable[[AnyLeaf], Parts]
+) -> Hashable:
+    """Equal only for pairs of laws that are alike; ``laws`` are both, as leaves by output."""
+    # All leaves of one description, on both sides, are moved by the numbers of the first.
+    origins: dict[Output, tuple[Any, ...]] = {}
+    sides = []
+    for law in laws:
+        parts: Counter[Hashable] = Counter()
+        for skeleton, leaves in law.items():
+            for leaf in leaves:
+                added, rest = parts_of(leaf)
+                origin = origins.setdefault(skeleton, added)
+                moved = tuple(at - first for at, first in zip(added, origin, strict=True))
+                parts[skeleton, moved, rest] += 1
+        sides.append(frozenset(parts.items()))
+    return tuple(sides)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.liveness import assigned_names, free_names
 from liptest.enumerate.outside_names import OutsideNames
 from liptest.enumerate.pure_code import (
@@ -23,6 +22,7 @@ from liptest.enumerate.pure_code import (
     check_expression,
     constant_of,
     is_docstring,
+    is_draw,
     original_of,
 )
 from liptest.enumerate.source import (

@@ -19,13 +19,19 @@ from typing import Any
 
 from liptest.enumerate.analysis_session import active
 from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.draw_calls import is_draw
 from liptest.enumerate.draw_logs import OF_PYTHON
 from liptest.enumerate.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loop_passes import Passes, PlainPasses, passes_of
 from liptest.enumerate.opening_statements import may_hand_on, only_hands_on
 from liptest.enumerate.outside_names import OutsideNames, exactly, is_atom
-from liptest.enumerate.pure_code import PARTS, NotPure, constant_of, is_docstring, original_of
+from liptest.enumerate.pure_code import (
+    PARTS,
+    NotPure,
+    constant_of,
+    is_docstring,
+    is_draw,
+    original_of,
+)
 from liptest.enumerate.replaceable_names import names_in
 from liptest.enumerate.restarts import RestartingTree
 from liptest.enumerate.signatures import bound_in_order

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.alike_pairs import pair_kind
 from liptest.enumerate.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folds import Folds
 from liptest.enumerate.law_formulas import formula_lines
@@ -35,7 +34,7 @@ from liptest.enumerate.number_laws import (
     number_extremes,
     way_of,
 )
-from liptest.enumerate.real_outputs import DensityPool, DensityTable
+from liptest.enumerate.real_outputs import DensityPool, DensityTable, pair_kind
 from liptest.enumerate.sub_samplers import SamplerLaws
 from liptest.enumerate.whole_cells import cells_of_whole
 from liptest.enumerate.whole_outputs import (

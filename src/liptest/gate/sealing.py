@@ -1,8 +1,11 @@
-"""From a mechanism to sealed laws: which rows there are, and asking for the law of each, once."""
+"""From a mechanism to sealed laws: which rows there are, and asking for the law of each, once.
+
+Sealed laws of all kinds from plain JSON values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,18 +15,22 @@ import numpy as np
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import GateError, InputError, LiptestError, shown
+from liptest.evidence.domain_form import domain_of
 from liptest.gate.sealed import (
     DOMAINS,
     MOST_ROWS,
     TABLES,
+    VERSION,
     LawCollector,
     Sealed,
     SealedNoise,
     SealedTable,
     has_few_edges,
+    read_noise,
+    read_table,
     values_of,
 )
-from liptest.gate.sealed_sums import SealedSums
+from liptest.gate.sealed_sums import SealedSums, read_sums
 from liptest.gate.sum_sealing import seal_decisions, seal_sums
 from liptest.mechanisms.additive import (
     AdditiveNoise,
@@ -336,3 +343,25 @@ def _too_many(domain: Domain, what: str) -> str:
     return (
         f"{what}, and {size} datasets are too many to have a law written down for each; {_INSTEAD}"
     )
+
+
+_READERS: dict[str, Callable[[dict[str, Any], str], Sealed]] = {
+    "table": read_table,
+    "noise": read_noise,
+    "sums": read_sums,
+}
+
+
+# What reading raises of values that nothing sealed; 0 as a denominator is one of ArithmeticError.
+_NOT_SEALED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, LiptestError)
+
+
+def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
+    """What plain JSON values say, of a domain if one is given; InputError for anything else."""
+    try:
+        stated = domain_of(document["domain"])
+        if document["version"] == VERSION and domain in (None, stated):
+            return _READERS[document["sealed"]](document, name)
+    except _NOT_SEALED:
+        pass
+    raise InputError(f"sealed={shown(document)} is not what liptest seals")

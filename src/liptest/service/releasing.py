@@ -25,7 +25,7 @@ from liptest.gate.gate import Released, SealedGate
 from liptest.gate.plain import FAILED as DRAW_FAILED
 from liptest.gate.plain import read_output
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.privacy.verdicts import BY_ALIGNMENT
 from liptest.runs.fingerprints import Fingerprint
 from liptest.service.jobs import Workplace

@@ -195,12 +195,6 @@ class System:
         """Whether the probability is above 0. Raises UnsupportedForm."""
         return self._parts(constraints)[1] is not None
 
-    def point_inside(
-        self, constraints: Iterable[Constraint], rng: np.random.Generator
-    ) -> tuple[Fraction, ...]:
-        """One of ``points_inside``."""
-        return self.points_inside(constraints)(rng)
-
     def points_inside(
         self, constraints: Iterable[Constraint]
     ) -> Callable[[np.random.Generator], tuple[Fraction, ...]]:

@@ -19,9 +19,9 @@ from liptest.symbolic.answers import (
     Differences,
     ManyDifferences,
     Move,
+    SecondMoments,
     subtract_moves,
 )
-from liptest.symbolic.second_moments import SecondMoments
 from liptest.values.recipes import has_known
 from liptest.values.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
 from liptest.values.rounded_sums import NO_ROUNDING, Rounding

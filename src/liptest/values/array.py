@@ -25,6 +25,7 @@ from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
     Symbolic,
+    branching_of,
     concretise_all,
     current,
     is_symbolic,
@@ -286,10 +287,7 @@ class SymbolicArray(AnyArray):
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.storage.branching
+    branching = branching_of("storage")
 
     @property
     def described(self) -> str:  # type: ignore[override]

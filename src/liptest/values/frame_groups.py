@@ -12,6 +12,7 @@ from liptest.values.column import Column
 from liptest.values.keyed_frame import AnswersByKey
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
+from liptest.values.protocol import branching_of
 from liptest.values.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 from liptest.values.user_totals import UserTotals
@@ -45,10 +46,7 @@ class OfUsers(OfPandas):
     def __init__(self, frame: Any, by: KeySeries, *, as_index: bool = True) -> None:
         self._frame, self._by, self._as_index = frame, by, as_index
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
+    branching = branching_of("_by")
 
     def __getitem__(self, key: Any) -> Any:
         series = self._frame[key] if isinstance(key, str) else None
@@ -122,7 +120,7 @@ class FrameOfUsers(CountsRows):
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
-        return next(iter(self._totals.values())).branching
+        return next(iter(self._totals.values())).branching  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, UserTotals):
@@ -182,10 +180,7 @@ class ColumnOfUsers(MadeOfRows):
     def __init__(self, by: KeySeries, series: RecordSeries, *, as_index: bool = True) -> None:
         self._by, self._series, self._as_index = by, series, as_index
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
+    branching = branching_of("_by")
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
@@ -263,10 +258,7 @@ class InBins(OfPandas):
     def __init__(self, frame: Any, bins: BinSeries, series: RecordSeries | None = None) -> None:
         self._frame, self._bins, self._series = frame, bins, series
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._bins.branching
+    branching = branching_of("_bins")
 
     def __getitem__(self, key: Any) -> Any:
         found = self._frame[key] if isinstance(key, str) else None
@@ -310,7 +302,7 @@ class Grouped(OfPandas):
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
-        return self._by[0].branching
+        return self._by[0].branching  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, list) and key and all(one in self._frame for one in key):

@@ -14,7 +14,6 @@ from typing import Any
 
 from liptest.values import declared_texts  # noqa: F401 (gives series .str)
 from liptest.values.array import SymbolicArray
-from liptest.values.branching import Branching
 from liptest.values.frame_groups import (
     Grouped,
     InBins,
@@ -27,7 +26,7 @@ from liptest.values.keyed_frame import AnswersByKey, Crossed
 from liptest.values.keyed_series import KeyedSeries
 from liptest.values.named_groups import has_zero
 from liptest.values.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import branching_of, is_symbolic
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_rows import (
     PLACE,
@@ -62,10 +61,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def _first(self) -> Any:
         return next(iter(self._series.values()))
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._first.branching  # type: ignore[no-any-return]
+    branching = branching_of("_first")
 
     @property
     def columns(self) -> list[str]:

@@ -17,7 +17,7 @@ from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_keyed
 from liptest.values.named_groups import Unfilled, has_zero, named_keys
 from liptest.values.of_pandas import FrameOfPandas, PartOfPandas
-from liptest.values.protocol import ARITHMETIC, is_symbolic
+from liptest.values.protocol import ARITHMETIC, branching_of, is_symbolic
 from liptest.values.record_series import ByKey
 
 
@@ -100,10 +100,7 @@ class Crossed(FrameOfPandas):
         # Whether there were gaps once, so that numbers are floats.
         self._has_gaps = not is_filled if has_gaps is None else has_gaps
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._answers.branching
+    branching = branching_of("_answers")
 
     def refuse(self, use: str, advice: str = "") -> Any:
         """End the analysis."""

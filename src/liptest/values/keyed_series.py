@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.array import array_of, filled
-from liptest.values.branching import Branching
-from liptest.values.protocol import NUMPY, Symbolic, is_symbolic
+from liptest.values.protocol import NUMPY, Symbolic, branching_of, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
@@ -72,10 +71,7 @@ class KeyedSeries(Symbolic):
 
         return pandas.Series
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching  # type: ignore[no-any-return]
+    branching = branching_of("array")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from liptest.values.branching import Branching
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, branching_of
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -83,10 +83,7 @@ class PartOfPandas(OfPandas):
     def __init__(self, of: Any) -> None:
         self._of = of
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._of.branching  # type: ignore[no-any-return]
+    branching = branching_of("_of")
 
 
 class CountsRows(OfPandas):

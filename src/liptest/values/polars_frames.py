@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from liptest.values.branching import Branching
 from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_expressions import (
     Reader,
@@ -31,6 +30,7 @@ from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_nodes import is_plain_number, named_expressions
 from liptest.values.polars_parts import Narrow, RowsTotal
 from liptest.values.polars_users import AnyRowOfUsers, UsersOfPolars
+from liptest.values.protocol import branching_of
 from liptest.values.real_column import RealColumn
 from liptest.values.real_matrix import join_columns
 from liptest.values.record_series import KeySeries, RecordSeries
@@ -70,10 +70,7 @@ class PolarsFrame(CountsRows, OfPolars):
     def _first(self) -> Any:
         return next(iter(self._series.values()))
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._first.branching  # type: ignore[no-any-return]
+    branching = branching_of("_first")
 
     def _made(self, series: dict[str, Any]) -> PolarsFrame:
         return PolarsFrame(series, is_lazy=self._is_lazy)
@@ -319,10 +316,7 @@ class PolarsUsers(CountsRows, OfPolars):
     def __init__(self, series: KeySeries) -> None:
         self._series = series
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._series.branching
+    branching = branching_of("_series")
 
     def n_unique(self) -> Any:
         """How many users there are."""
@@ -371,10 +365,7 @@ class PolarsSeries(CountsRows, OfPolars):
     def __init__(self, series: RecordSeries) -> None:
         self.series = series
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.series.branching
+    branching = branching_of("series")
 
     def made(self, series: Any) -> PolarsSeries:
         """Other entries of the same records."""
@@ -502,10 +493,7 @@ class GroupedFrame(OfPolars):
     def __init__(self, frame: PolarsFrame, name: str) -> None:
         self._frame, self._name = frame, name
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
+    branching = branching_of("_frame")
 
 
 class PolarsGroups(GroupedFrame):
@@ -591,10 +579,7 @@ class CellsOfPolars(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
+    branching = branching_of("_frame")
 
     @property
     def kind(self) -> Any:
@@ -633,10 +618,7 @@ class CellsByGroup(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
+    branching = branching_of("_frame")
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Sums over users by group."""
@@ -664,10 +646,7 @@ class OccurringKeys(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
+    branching = branching_of("_frame")
 
     def joined_to(self, keys: Any, options: dict[str, Any]) -> Any:
         """``keys.join(self, ..)`` of a plain frame of declared keys."""

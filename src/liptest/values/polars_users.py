@@ -18,7 +18,7 @@ from liptest.values.of_pandas import CountsRows
 from liptest.values.polars_known import KnownFrame, OfPolars, flat
 from liptest.values.polars_nodes import is_plain_number, literal_of, named_expressions
 from liptest.values.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import branching_of, is_symbolic
 from liptest.values.record_series import KeySeries, RecordSeries
 from liptest.values.user_totals import UserTotals
 
@@ -419,10 +419,7 @@ class AnyRowOfUsers(CountsRows, OfPolars):
     def __init__(self, users: KeySeries) -> None:
         self._users = users
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._users.branching
+    branching = branching_of("_users")
 
     def count_rows(self) -> Any:
         """How many users there are."""

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -91,6 +92,11 @@ class NumpyTable:
 
 
 NUMPY = NumpyTable()
+
+
+def branching_of(part: str) -> Any:
+    """The attribute ``branching`` of what belongs to the analysis of one of its attributes."""
+    return property(attrgetter(f"{part}.branching"))
 
 
 class Symbolic:

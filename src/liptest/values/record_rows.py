@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.values.branching import Branching
-from liptest.values.protocol import Symbolic
+from liptest.values.protocol import Symbolic, branching_of
 from liptest.values.record_list import EntryOfRecord
 
 
@@ -36,10 +35,7 @@ class RecordRows(Symbolic):
     def __init__(self, array: Any, values: Sequence[Any]) -> None:
         self.array, self.values = array, list(values)
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching  # type: ignore[no-any-return]
+    branching = branching_of("array")
 
     def __iter__(self) -> NoReturn:
         self.refuse("a loop that does more than to add up, or whose source is not known")

@@ -18,11 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.array import SymbolicArray
-from liptest.values.branching import Branching
 from liptest.values.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.named_groups import Unfilled, has_zero, named_keys
 from liptest.values.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import branching_of, is_symbolic
 from liptest.values.record_storage import OwnNumbers
 
 _NO_NAME = -1
@@ -43,10 +42,7 @@ class _Series(SeriesOfPandas):
 
     array: Any
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.array.branching  # type: ignore[no-any-return]
+    branching = branching_of("array")
 
 
 class RecordSeries(_Series):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.branching import Branching
 from liptest.values.of_pandas import OfPandas
+from liptest.values.protocol import branching_of
 from liptest.values.record_series import BinSeries, KeySeries, RecordSeries
 
 # Groups of each user.
@@ -80,10 +80,7 @@ class PlaceAmongRows(OfPandas):
         self.by, self.first, self.also, self.is_past = by, first, also, is_past
         self.rows = rows or RowsLeft(0)
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.by.branching
+    branching = branching_of("by")
 
     @property
     def array(self) -> Any:
@@ -153,10 +150,7 @@ class LaterRows(OfPandas):
     def __init__(self, first: PlaceAmongRows) -> None:
         self._first = first
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._first.branching
+    branching = branching_of("_first")
 
     def __invert__(self) -> Any:
         return self._first

@@ -21,7 +21,7 @@ from liptest.errors import UnsupportedRandomnessError
 from liptest.values.array import AnyArray, SymbolicArray, answered_by
 from liptest.values.branching import Branching
 from liptest.values.lines import asked_at
-from liptest.values.protocol import ARITHMETIC, Symbolic, is_symbolic
+from liptest.values.protocol import ARITHMETIC, Symbolic, branching_of, is_symbolic
 
 _ADVICE = (
     "treat each record by itself, with random numbers of its own (arrays of len(data) numbers, "
@@ -145,10 +145,7 @@ class RowArray(AnyArray):
         #: Whether no view of it exists, so that it may be written to.
         self.is_alone = is_alone
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.rows.branching
+    branching = branching_of("rows")
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: the use may bring two records together."""
@@ -368,10 +365,7 @@ class RowSelection(AnyArray):
         self.chosen = chosen
         self.mask, self.masked = mask, mask.row
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.chosen.branching
+    branching = branching_of("chosen")
 
     def first(self) -> NoReturn:
         """There may be none."""
@@ -449,10 +443,7 @@ class RowList(Symbolic):
         self.rows = rows
         self.kind = kind
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self.rows.branching
+    branching = branching_of("rows")
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: the use may bring two records together."""

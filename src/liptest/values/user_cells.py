@@ -16,6 +16,7 @@ from typing import Any
 
 from liptest.values.branching import Branching
 from liptest.values.of_pandas import CountsRows, FrameOfPandas, MadeOfRows, OfPandas, SeriesOfPandas
+from liptest.values.protocol import branching_of
 from liptest.values.record_series import ByKey, KeySeries, RecordSeries
 from liptest.values.row_places import PlaceAmongRows, RowsLeft, codes_of
 from liptest.values.user_totals import UserTotals
@@ -54,10 +55,7 @@ class OfUsersAndGroups(MadeOfRows):
     ) -> None:
         self._frame, self._keys, self._as_index, self._column = frame, keys, as_index, column
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._by.branching
+    branching = branching_of("_by")
 
     @property
     def _by(self) -> KeySeries:
@@ -243,10 +241,7 @@ class GroupsOfCells(OfPandas):
     ) -> None:
         self._cells, self._names, self._series = cells, names, series
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._cells.branching
+    branching = branching_of("_cells")
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
@@ -350,10 +345,7 @@ class _GroupsOfFrame(OfPandas):
     def __init__(self, frame: FrameOfCells, by: Any, options: Mapping[str, Any]) -> None:
         self._frame, self._by, self._options = frame, by, options
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._frame.branching
+    branching = branching_of("_frame")
 
     def __getitem__(self, key: Any) -> Any:
         return self._frame[key].grouped(self._by, self._options)

@@ -16,9 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.answer_book import AnswerBook
-from liptest.values.branching import Branching
 from liptest.values.of_pandas import CountsRows, SeriesOfPandas
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import branching_of, is_symbolic
 from liptest.values.recipes import ENDS, Recipe, has_known, is_safe
 from liptest.values.record_series import KeySeries
 from liptest.values.rounded_sums import Rounding, margin_of
@@ -118,10 +117,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         alike = self._among is None and self.is_of(own) and self._recipe == _OWN
         return bool(alike and self._per_user == own._per_user)
 
-    @property
-    def branching(self) -> Branching:  # type: ignore[override]
-        """The analysis that it is part of."""
-        return self._column.branching  # type: ignore[no-any-return]
+    branching = branching_of("_column")
 
     def calculated(self, ufunc: Any, other: Any = None, *, swapped: bool = False) -> Any:
         """A function of NumPy, of each number and a constant."""

@@ -151,7 +151,7 @@ def test_points_are_inside_and_probabilities_those_of_sums() -> None:
         if one >= max(two, 1)
     )
     assert found == pytest.approx(float(expected), abs=1e-12)
-    point = system.point_inside(constraints, np.random.default_rng(1))
+    point = system.points_inside(constraints)(np.random.default_rng(1))
     assert all(value >= 1 and value.denominator == 1 for value in point)
     for one in constraints:
         value = sum((Fraction(f) * point[v] for v, f in one.terms), ZERO)

@@ -11,7 +11,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate import symbolic_data
 from liptest.enumerate.alike_pasts import Pasts
-from liptest.enumerate.drawing_helpers import only_draws
+from liptest.enumerate.meeting_loops import only_draws
 from liptest.symbolic.alignment import price_paths
 from tests.unit.enumerate.looped_programs import looped_program
 from tests.unit.written_programs import program

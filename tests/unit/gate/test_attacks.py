@@ -33,8 +33,7 @@ from liptest.gate import gate as gate_module
 from liptest.gate.gate import Refused
 from liptest.gate.plain import PlainOutput, read_output, text_of
 from liptest.gate.sealed import values_of
-from liptest.gate.sealed_texts import read_sealed
-from liptest.gate.sealing import SealPlan, plan_seal, seal
+from liptest.gate.sealing import SealPlan, plan_seal, read_sealed, seal
 from liptest.mechanisms.declared import ExactForm
 from liptest.mechanisms.laws import Raised
 from liptest.statistics.coordinates import Coordinates

@@ -25,7 +25,7 @@ from liptest.gate.decisions import (
 from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import read_output, text_of
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
 from liptest.symbolic.noise import Noise
 from liptest.values.decisions import holds_at

@@ -18,7 +18,7 @@ from liptest.gate.noisy_sums import NoisySum, NoisySums
 from liptest.gate.plain import FAILED
 from liptest.gate.sealed import SealedTable
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.symbolic.noise import Noise
 
 N = 6

@@ -14,8 +14,7 @@ from liptest.errors import GateError, InputError
 from liptest.gate.gate import Refused, Released
 from liptest.gate.sealed import SealedTable
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.sealed_texts import read_sealed
-from liptest.gate.sealing import seal
+from liptest.gate.sealing import read_sealed, seal
 from liptest.symbolic.exact_draws import ExactDraw, draw_cell
 from liptest.symbolic.noise import Noise
 from tests.statistical.binomial import fits

@@ -18,7 +18,7 @@ from liptest.errors import DatasetError, GateError, InputError, MechanismError
 from liptest.gate.row_answers import RowAnswers
 from liptest.gate.row_sums import RowAnswer
 from liptest.gate.sealed_sums import SealedSums
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
 from tests.shares import in_turns
 from tests.statistical.binomial import fits

@@ -15,7 +15,7 @@ from liptest.cli import main
 from liptest.errors import DatasetError, InputError
 from liptest.gate.row_answers import RowAnswers
 from liptest.gate.row_sums import UserAnswer
-from liptest.gate.sealed_texts import read_sealed
+from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
 from liptest.privacy.prices import align
 from liptest.values.user_numbers import HOWS, PerUser

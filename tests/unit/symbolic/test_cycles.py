@@ -83,7 +83,7 @@ def test_two_directions_of_the_same_two_variables() -> None:
 
 def test_a_point_inside_a_cycle() -> None:
     near = [(V(i) - V(j)).between(-1, 1) for i, j in ((0, 1), (0, 2), (1, 2))]
-    point = System([LAPLACE] * 3).point_inside(near, np.random.default_rng(5))
+    point = System([LAPLACE] * 3).points_inside(near)(np.random.default_rng(5))
     assert all(abs(a - b) < 1 for a, b in itertools.combinations(point, 2))
 
 

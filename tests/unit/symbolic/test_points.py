@@ -28,7 +28,7 @@ def test_points_lie_inside(seed: int) -> None:
         at_least(V(4), -9),
         at_most(V(5), 1e-9),
     ]
-    point = System(MIXED).point_inside(constraints, np.random.default_rng(seed))
+    point = System(MIXED).points_inside(constraints)(np.random.default_rng(seed))
     assert point[0] - point[1] < -100
     assert -0.001 < point[1] - point[2] < 0 < point[2]
     assert 0 < point[1] < 1
@@ -40,12 +40,12 @@ def test_points_lie_inside(seed: int) -> None:
 
 
 def test_points_are_far_from_all_ends() -> None:
-    point = System(MIXED).point_inside([total(0, 2).between(4, 5)], np.random.default_rng(0))
+    point = System(MIXED).points_inside([total(0, 2).between(4, 5)])(np.random.default_rng(0))
     assert 4.1 < point[0] + point[2] < 4.9
 
 
 def test_without_constraints_each_value_is_possible() -> None:
-    point = System(MIXED).point_inside([], np.random.default_rng(0))
+    point = System(MIXED).points_inside([])(np.random.default_rng(0))
     for noise_of, value in zip(MIXED, point, strict=True):
         low, high = noise_of.support
         assert low is None or value >= low
@@ -54,4 +54,4 @@ def test_without_constraints_each_value_is_possible() -> None:
 
 def test_impossible_constraints_have_none() -> None:
     with pytest.raises(SymbolicError, match="cannot hold"):
-        System(MIXED).point_inside([below(V(2))], np.random.default_rng(0))
+        System(MIXED).points_inside([below(V(2))])(np.random.default_rng(0))

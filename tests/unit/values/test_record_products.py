@@ -14,8 +14,8 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.prices import align
+from liptest.symbolic.answers import SecondMoments, is_semidefinite
 from liptest.symbolic.direct_sums import normal_epsilon
-from liptest.symbolic.second_moments import SecondMoments, is_semidefinite
 from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, reason_of
 
