@@ -19,6 +19,7 @@ from liptest.values.recipes import Recipe, has_known
 from liptest.values.record_storage import RecordStorage, given_options
 
 _ADVICE = "compare records with fewer released numbers before you select them"
+_CHOOSE = "choose by it (np.where(norms > c, c / norms, 1.0)), or clip the numbers"
 _LOGICAL: dict[Any, tuple[Any, bool]] = {
     **dict.fromkeys((np.logical_and, np.bitwise_and), (np.logical_and, False)),
     **dict.fromkeys((np.logical_or, np.bitwise_or), (np.logical_or, False)),
@@ -59,7 +60,7 @@ class OpenTruths(RecordStorage):
 
     def astype(self, dtype: np.dtype[Any]) -> Any:
         if not has_known(self.number.recipe):
-            return self.refuse(f"astype({dtype}) of a comparison of norms")
+            return self.refuse(f"astype({dtype}) of a comparison of norms", _CHOOSE)
         if dtype != np.float64:
             return self.refuse(f"astype({dtype})", "count it: (mask).sum(), or use np.float64")
         return SymbolicArray(self.number)
@@ -68,7 +69,7 @@ class OpenTruths(RecordStorage):
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if not has_known(self.number.recipe):
-            return self.refuse(f"numpy.{ufunc.__name__} of a comparison of norms")
+            return self.refuse(f"numpy.{ufunc.__name__} of a comparison of norms", _CHOOSE)
         if ufunc in _LOGICAL:
             return self._joined(*_LOGICAL[ufunc], inputs)
         kinds = [np.asarray(one).dtype if np.isscalar(one) else one.dtype for one in inputs]
@@ -91,7 +92,7 @@ class OpenTruths(RecordStorage):
             pair = arguments[1:] if is_above else arguments[:0:-1]
             return self.number.chosen_by_norm(test, *pair)
         if not has_known(self.number.recipe):
-            return self.refuse(f"numpy.{function.__name__} of a comparison of norms")
+            return self.refuse(f"numpy.{function.__name__} of a comparison of norms", _CHOOSE)
         if function in (np.sum, np.count_nonzero, np.mean) and len(arguments) == 1 and not given:
             if function is not np.mean:
                 return self.number.sum_up("numpy.sum", kind=np.int64)

@@ -261,7 +261,7 @@ NOT_FOLLOWED: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "comparison of norms": (
         lambda f: (np.linalg.norm(f[["age", "income"]].to_numpy(), axis=1) > 3).sum(),
-        r"made of a real column",
+        r"comparison of norms.*np\.where",
     ),
     "histogram of edges of the data": (
         lambda f: np.histogram(f["age"])[0].sum(),
