@@ -37,6 +37,7 @@ from liptest.enumerate.pass_forms import NotFolded, without_names
 from liptest.enumerate.popping_loops import with_pops_in_loops
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import NotPure, check_in_loop, constant_of, is_builtin
+from liptest.enumerate.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.reductions import addition_of
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.returns_of_loops import with_returns_behind_loops
@@ -125,6 +126,8 @@ class _Rewriter:
         folds = self._folds
         if type(function) is not FunctionType:
             return over_columns(function, folds) or rewritten_object(function, self.rewritten)
+        if self._tail is not None and function is self._tail.written:
+            function = self._tail.parts.source.function
         # The program itself, which is given data, is not taken for a sampler.
         if folds.summarised and self._first is not None:
             summary = folds.summarised(function, self._compiled)
@@ -134,8 +137,13 @@ class _Rewriter:
             self._known[function] = function  # while it is looked at: it may call itself
             self._first = self._first or function
             with without_hooks():  # a whole library may be rewritten while the program runs
-                self._known[function] = self._compiled(function) or function
+                self._known[function] = self._made(function)
         return self._known[function]
+
+    def _made(self, function: FunctionType) -> Any:
+        made = with_reductions_as_loops(function)
+        self._first = made if function is self._first else self._first
+        return self._compiled(made) or made
 
     def _compiled(self, function: FunctionType) -> Any:
         if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
