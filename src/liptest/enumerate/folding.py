@@ -45,6 +45,7 @@ from liptest.enumerate.pure_code import (
     is_builtin,
     is_whole_draw,
 )
+from liptest.enumerate.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.replaceable_names import is_foreign, names_in
 from liptest.enumerate.running_best import running_best_of
 from liptest.enumerate.signatures import ByName
@@ -131,6 +132,8 @@ class _Rewriter:
         folds = self._folds
         if type(function) is not FunctionType:
             return over_columns(function, folds) or rewritten_object(function, self.rewritten)
+        if self._tail is not None and function is self._tail.written:
+            function = self._tail.parts.source.function
         # The program itself, which is given data, is not taken for a sampler.
         if folds.summarised and self._first is not None:
             summary = folds.summarised(function, self._compiled)
@@ -140,8 +143,13 @@ class _Rewriter:
             self._known[function] = function  # while it is looked at: it may call itself
             self._first = self._first or function
             with without_hooks():  # a whole library may be rewritten while the program runs
-                self._known[function] = self._compiled(function) or function
+                self._known[function] = self._made(function)
         return self._known[function]
+
+    def _made(self, function: FunctionType) -> Any:
+        made = with_reductions_as_loops(function)
+        self._first = made if function is self._first else self._first
+        return self._compiled(made) or made
 
     def _compiled(self, function: FunctionType) -> Any:
         if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):

@@ -22,6 +22,7 @@ import numpy as np
 
 from liptest.enumerate.function_parts import FunctionParts, cut_call
 from liptest.enumerate.pure_code import is_plain
+from liptest.enumerate.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.replaceable_names import is_drawing, is_others, names_in, reachable
 from liptest.enumerate.source import LOOKING, OWN_NAMES, read_source
 from liptest.values.aligned import AlignedValue, ReleasedValue
@@ -56,13 +57,15 @@ class Cut:
 class Tail:
     """Cuts one function; ``of`` knows whether that can be done."""
 
-    def __init__(self, parts: FunctionParts) -> None:
+    def __init__(self, parts: FunctionParts, written: Any) -> None:
         self.parts = parts
+        #: The function as it is written: reductions are loops in the one that is cut.
+        self.written = written
 
     @classmethod
     def of(cls, function: Any) -> Tail | None:
         """None where its source is not known, or where it may look at what is not its own."""
-        source = read_source(function)
+        source = read_source(with_reductions_as_loops(function))
         if source is None or len(source.body) == 0:
             return None
         seen: list[FunctionType] = []
@@ -77,7 +80,7 @@ class Tail:
         if any(not names_in(callee.__code__).isdisjoint(_TELLING) for callee in (*seen, function)):
             return None
         parts = FunctionParts(source)
-        return cls(parts) if len(parts.statements) > 1 else None
+        return cls(parts, function) if len(parts.statements) > 1 else None
 
     def calls(self) -> dict[int, list[ast.stmt]]:
         """What is put before statements of the function."""
