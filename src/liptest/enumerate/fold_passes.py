@@ -161,6 +161,15 @@ class Pass:
         ):
             yield from ((method, name) for name in sorted(names))
 
+    def guarded(self, made: list[ast.stmt]) -> ast.Try:
+        """All passes of a rewritten body and the sums of them; what one raises ends the run."""
+        fields: list[ast.expr] = [name_node(name, ast.Store()) for name in self.fields]
+        target = fields[0] if len(fields) == 1 else ast.Tuple(fields, ast.Store())
+        walk = ast.For(target, name_node(self.loop), made or [ast.Pass()], [])
+        failing: list[ast.stmt] = [ast.Expr(ast.Call(attribute_node(self.loop, "fail"), [], []))]
+        handler = ast.ExceptHandler(name_node(f"{OWN_NAMES}exception"), None, failing)
+        return ast.Try([*self.changing(), walk, *self.totals()], [handler], [], [])
+
     def totals(self) -> Iterator[ast.stmt]:
         """What follows the loop: each sum as it is then."""
         for method, name in self.accumulators():

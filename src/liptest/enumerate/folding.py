@@ -668,15 +668,7 @@ class _Folding(Spellings):
     ) -> list[ast.stmt]:
         """As it is written where no column is walked, else its passes, and the sums of them."""
         self.changes += 1
-        loop = one_pass.loop
-        fields: list[ast.expr] = [name_node(name, ast.Store()) for name in one_pass.fields]
-        target = fields[0] if len(fields) == 1 else ast.Tuple(fields, ast.Store())
-        walk = ast.For(target, name_node(loop), made or [ast.Pass()], [])
-        failing: list[ast.stmt] = [ast.Expr(ast.Call(attribute_node(loop, "fail"), [], []))]
-        handler = ast.ExceptHandler(name_node(f"{OWN_NAMES}exception"), None, failing)
-        totals = list(one_pass.totals())
-        changing = one_pass.changing()
-        guarded = ast.Try([*changing, walk, *totals], [handler], [], [])
+        loop, guarded = one_pass.loop, one_pass.guarded(made)
         choice = ast.If(
             ast.Compare(name_node(loop), [ast.Is()], [ast.Constant(None)]), plain, [guarded, *end]
         )
