@@ -24,18 +24,18 @@ from liptest.enumerate.column_builtins import OVER_COLUMNS, over_columns, walked
 from liptest.enumerate.flip_loops import flips_of, with_orders_in_loops
 from liptest.enumerate.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.folds import COMPARISONS, Folds, Samplers
+from liptest.enumerate.index_reads import (
+    counts_up,
+    has_start,
+    last_place,
+    name_entries,
+    parts_of_walk,
+    read_at_index,
+)
 from liptest.enumerate.later_records import collecting, is_generator_function, reads_fixed_names
 from liptest.enumerate.liveness import captured_names, names_read_after
 from liptest.enumerate.meeting_loops import MeetingLoop
-from liptest.enumerate.pass_forms import (
-    Naming,
-    NotFolded,
-    addition_of,
-    counts_up,
-    has_constant_start,
-    last_place,
-    without_names,
-)
+from liptest.enumerate.pass_forms import NotFolded, addition_of, without_names
 from liptest.enumerate.popping_loops import with_pops_in_loops
 from liptest.enumerate.post_processing import CUT, Tail
 from liptest.enumerate.pure_code import (
@@ -397,18 +397,21 @@ class _Folding(Spellings):
         One that is kept in a variable, and walked later, as ``folds.later(..)``.
         """
         first, looked = node.generators[0], without_names(node, self.source)
+        looked, arrays = read_at_index(looked, self._is_builtin)
         try:
             if len(node.generators) > 1 or first.is_async:
                 raise NotPure("several iterables")
-            inner = frozenset(names_stored(first.target))
+            inner = frozenset(names_stored(looked.generators[0].target))
             for each in (looked.elt, *looked.generators[0].ifs):
                 check_in_loop(self.source, each, self._own, inner)
-            read = [looked.elt, *looked.generators[0].ifs]
+            read = [looked.elt, *looked.generators[0].ifs, *arrays]
             if is_later and not reads_fixed_names(self.source, node, read, self._own - inner):
                 raise NotPure("what a walk over it may change")
         except NotPure:
             return self._in_scope(node)
-        iterable = self.visit(first.iter) if is_later else self.walked(first.iter)
+        iterable = self.visit(first.iter) if is_later or arrays else self.walked(first.iter)
+        if arrays:
+            iterable = call_of_folds("at_index", iterable, lambda_node(None, tuple_node(arrays)))
         names = sorted(names_loaded(*read) & self._own - inner)
         self.changes += 1
         hidden = f"{OWN_NAMES}iterable"
@@ -536,14 +539,20 @@ class _Folding(Spellings):
     def _folded_for(self, node: ast.For) -> list[ast.stmt]:
         if node.orelse:
             raise NotFolded
-        index, record, iterable = self._parts_of(node)
+        index, record, iterable = parts_of_walk(node, self._is_builtin)
         number = self._next()
         parts = node.target.elts if isinstance(node.target, ast.Tuple) and not index else []
-        hidden = f"{OWN_NAMES}iterable_{number}"
+        hidden, entries = f"{OWN_NAMES}iterable_{number}", f"{OWN_NAMES}record_{number}_"
         if index and not record:
-            body, fields, arrays = self._indexed(node.body, index, number)
+            body, fields, arrays = name_entries(node.body, index, entries)
             call = call_of_folds(
                 "indexed", name_node(hidden), lambda_node(None, tuple_node(arrays))
+            )
+        elif index and index in names_loaded(*node.body) and not has_start(iterable):
+            body, fields, arrays = name_entries(node.body, index, entries)
+            fields = [record, *fields]
+            call = call_of_folds(
+                "enumerated", name_node(hidden), lambda_node(None, tuple_node(arrays))
             )
         elif parts:
             body, fields = node.body, [one.id for one in parts if isinstance(one, ast.Name)]
@@ -569,32 +578,6 @@ class _Folding(Spellings):
         start = ast.Assign([name_node(hidden, ast.Store())], self.walked(copy_tree(iterable)))
         return self._either(node, [start], call, plain, one_pass, made, end)
 
-    def _parts_of(self, node: ast.For) -> tuple[str, str, ast.expr]:
-        """The names of index and record, "" for none, and what is walked over."""
-        target, iterable = node.target, node.iter
-        if isinstance(iterable, ast.Call) and iterable.args:
-            function, has_more = iterable.func, len(iterable.args) > 1 or bool(iterable.keywords)
-            if self.is_free(function) and is_builtin(self.source, function, range):
-                if has_more:
-                    raise NotFolded
-                if isinstance(target, ast.Name) and isinstance(function, ast.Name):
-                    return target.id, "", iterable
-                raise NotFolded
-            if self.is_free(function) and is_builtin(self.source, function, enumerate):
-                names = target.elts if isinstance(target, ast.Tuple) else []
-                both = [name.id for name in names if isinstance(name, ast.Name)]
-                if has_more and not has_constant_start(iterable):
-                    raise NotFolded
-                if len(both) == len(names) == 2 and isinstance(function, ast.Name):
-                    return both[0], both[1], iterable
-                raise NotFolded
-        if isinstance(target, ast.Name):
-            return "", target.id, iterable
-        names = target.elts if isinstance(target, ast.Tuple) else []
-        if len(names) > 1 and all(isinstance(name, ast.Name) for name in names):
-            return "", "", iterable
-        raise NotFolded
-
     def _folded_while(self, node: ast.While) -> list[ast.stmt]:
         """``while i < count: ..; i += 1``, where i is used in ``array[i]`` only."""
         test = node.test
@@ -616,7 +599,7 @@ class _Folding(Spellings):
             if not is_builtin(self.source, limit.func, len):
                 raise NotFolded
         number = self._next()
-        body, fields, arrays = self._indexed(node.body[:-1], index, number)
+        body, fields, arrays = name_entries(node.body[:-1], index, f"{OWN_NAMES}record_{number}_")
         one_pass = Pass(self, node, fields, number, {index}, read_later={index})
         made = one_pass.rewritten(body)
         limits = lambda_node(None, tuple_node([name_node(index), self.visit(copy_tree(limit))]))
@@ -625,17 +608,8 @@ class _Folding(Spellings):
         end = ast.Assign([name_node(index, ast.Store())], attribute_node(one_pass.loop, "length"))
         return self._either(node, [], call, plain, one_pass, made, [end])
 
-    def _indexed(
-        self, body: list[ast.stmt], index: str, number: int
-    ) -> tuple[list[ast.stmt], list[str], list[ast.expr]]:
-        """The body with names of its own for ``array[index]``, these names, and the arrays."""
-        naming = Naming(index, f"{OWN_NAMES}record_{number}_")
-        made = [naming.visit(copy_tree(statement)) for statement in body]
-        if not naming.fields or index in names_loaded(*made) | names_stored(*made):
-            raise NotFolded
-        if set(naming.fields) & names_stored(*made):
-            raise NotFolded
-        return made, list(naming.fields.values()), [name_node(field) for field in naming.fields]
+    def _is_builtin(self, node: ast.expr, function: Any) -> bool:
+        return self.is_free(node) and is_builtin(self.source, node, function)
 
     def _plain_loop(self, node: ast.For | ast.While) -> ast.stmt:
         """The loop as it is written, with what is inside it rewritten."""

@@ -38,7 +38,7 @@ from liptest.enumerate.pure_code import (
     PLAIN_METHODS,
     is_plain,
 )
-from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts
+from liptest.enumerate.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.record_loops import Loop, refuse_pass
 from liptest.values.aligned import AlignedValue
 from liptest.values.array import SymbolicArray
@@ -103,6 +103,8 @@ class Samplers(Protocol):
 
 #: The rows of a column; None for everything else.
 ColumnRowsOf = Callable[[Any], ColumnRows | None]
+#: What is read at the index of a loop.
+Arrays = Callable[[], tuple[Any, ...]]
 
 
 class Folds(PassEnds):
@@ -186,30 +188,31 @@ class Folds(PassEnds):
             return written(value)
         return value.applied_by(lambda rows: self.comprehension(rows, checked, checked), by_rows)
 
-    def indexed(self, count: Any, arrays: Callable[[], tuple[Any, ...]]) -> Loop | None:
+    def indexed(self, count: Any, arrays: Arrays) -> Loop | None:
         """Of ``for i in range(count)`` that reads only ``array[i]``."""
+        rows = self._rows_at(count, arrays)
+        if rows is None:
+            return None
+        return self._walk(rows[0], list(zip(*(column.values for column in rows), strict=True)))
+
+    def enumerated(self, iterable: Any, arrays: Arrays) -> Loop | None:
+        """Of ``for i, record in enumerate(iterable)`` that reads only ``array[i]`` beside."""
+        first = self.rows_of(iterable)
+        return None if first is None else self.indexed(first.length, lambda: (iterable, *arrays()))
+
+    def at_index(self, places: range, arrays: Arrays) -> Any:
+        """What a comprehension over ``range(count)`` walks that reads only ``array[i]``."""
+        rows = self._rows_at(places.stop, arrays) if places.start == 0 else None
+        return places if rows is None else self._rows_together(arrays())
+
+    def _rows_at(self, count: Any, arrays: Arrays) -> list[ColumnRows] | None:
+        """The rows of arrays of so many records; None where they are not all such."""
         try:
-            columns = [self.rows_of(array) for array in arrays()]
+            return rows_at_index(count, [self.rows_of(array) for array in arrays()])
         except NameError:
             return None
-        rows = [column for column in columns if column is not None]
-        if not rows or len(rows) < len(columns):
-            return None
-        first = rows[0]
-        alike = all(
-            column.length is first.length or column.length == first.length for column in rows
-        )
-        if type(first.length) is not int or type(count) is not int or count != first.length:
-            return None
-        if not alike or not all(
-            all(column.kept) and len(column.kept) == len(first.kept) for column in rows
-        ):
-            return None
-        return self._walk(first, list(zip(*(column.values for column in rows), strict=True)))
 
-    def counted(
-        self, limits: Callable[[], tuple[Any, Any]], arrays: Callable[[], tuple[Any, ...]]
-    ) -> Loop | None:
+    def counted(self, limits: Callable[[], tuple[Any, Any]], arrays: Arrays) -> Loop | None:
         """Of ``while i < count`` that counts up from 0 and reads only ``array[i]``."""
         try:
             start, count = limits()

@@ -66,6 +66,24 @@ class ColumnRows(Protocol):
         ...
 
 
+def rows_at_index(count: Any, columns: Sequence[ColumnRows | None]) -> list[ColumnRows] | None:
+    """The columns, where all are of the same so many records, so that one index reads one record.
+
+    Records in another order (``data[::-1]``, ``rng.permutation(data)``) are others at an index.
+    """
+    rows = [column for column in columns if column is not None]
+    if not rows or len(rows) < len(columns) or type(count) is not int:
+        return None
+    if any(type(column.length) is not int or column.length != count for column in rows):
+        return None
+    first = rows[0]
+    are_same = all(
+        column.column.answers is first.column.answers and len(column.kept) == len(first.kept)
+        for column in rows
+    )
+    return rows if are_same and all(all(column.kept) for column in rows) else None
+
+
 class RecordTable:
     """What each possible record adds to one number."""
 
