@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.draw_logs import OF_PYTHON
+from liptest.enumerate.record_code import most_arguments
 from liptest.enumerate.replaceable_names import is_others, names_in
 from liptest.enumerate.source import (
     LOOKING,
@@ -62,12 +63,25 @@ _FUNCTIONS = (
     Fraction,
     *(bisect.bisect_left, bisect.bisect_right),
 )
+# Of NumPy's functions the place of the array that they write to, where they have one.
+_BEFORE_OUT = tuple(
+    (function, list(inspect.signature(function).parameters).index("out"))
+    for function in (vars(np)[name] for name in _OF_NUMPY)
+    if not isinstance(function, (type, np.ufunc))
+    and "out" in inspect.signature(function).parameters
+)
 #: What numbers are made of, which is read only.
 PARTS = frozenset({"numerator", "denominator"})
 #: Methods of numbers and of tables of them that change nothing.
 PLAIN_METHODS = frozenset(
     {"item", "is_integer", "bit_length", "sum", "max", "min", "any", "all"}
     | {"get", "index", "count", "dot", "copy"}
+)
+_METHODS_OF_DATA = frozenset(
+    name
+    for kind in (list, tuple, dict, set, frozenset, str, np.ndarray, np.float64, np.int64, float)
+    for name in dir(kind)
+    if callable(getattr(kind, name))
 )
 _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice),
@@ -154,6 +168,9 @@ def check_expression(
     elif isinstance(node, ast.Attribute):
         # Of plain data, and of rows, attributes are only read.
         if not node.attr.startswith("__") and _root(node) in own:
+            if node.attr in _METHODS_OF_DATA:
+                # Whoever is handed it may call it: ``max([v], key=told.append)``.
+                raise NotPure(f"the method {node.attr} is not called where it is read")
             check_expression(source, node.value, own, depth)
         elif not _is_constant(constant_of(source, node)):
             raise NotPure(f"{ast.unparse(node)} is not constant data")
@@ -181,16 +198,40 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
         raise NotPure("out= is not followed")
     for argument in inner:
         check_expression(source, argument, own, depth)
-    if isinstance(node.func, ast.Attribute) and _root(node.func) in own:
+    if _is_method_of_own(node.func, own):
+        assert isinstance(node.func, ast.Attribute)
         if node.func.attr not in PLAIN_METHODS:
             raise NotPure(f"the method {node.func.attr} is not followed")
         check_expression(source, node.func.value, own, depth)
+        most: float = most_arguments(node.func.attr)
     elif isinstance(node.func, ast.Name) and node.func.id in own:
         _check_local_function(source, node.func.id, own, depth)
-    elif not _is_method_of_plain(source, node.func) and not _calculates(
-        constant_of(source, node.func), depth
-    ):
-        raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
+        most = math.inf
+    elif _is_method_of_plain(source, node.func):
+        assert isinstance(node.func, ast.Attribute)
+        most = most_arguments(node.func.attr)
+    else:
+        function = constant_of(source, node.func)
+        if not _calculates(function, depth):
+            raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
+        most = _arguments_before_out(original_of(function))
+    if len(node.args) > most:
+        raise NotPure("what is written to by its place is not followed")
+
+
+def _is_method_of_own(node: ast.expr, own: frozenset[str]) -> bool:
+    """Whether it is a method of a name of the program's own, or of what is calculated."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    is_calculated = isinstance(node.value, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript))
+    return is_calculated or _root(node) in own
+
+
+def _arguments_before_out(function: Any) -> float:
+    """How many arguments by their place a function has before the one that it writes to."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    return next((most for one, most in _BEFORE_OUT if one is function), math.inf)
 
 
 def _is_method_of_plain(source: FunctionSource, node: ast.expr) -> bool:

@@ -143,7 +143,7 @@ class OnePass:
             if named and not self.takes_keywords and self._is_draw(node):
                 raise NotPure("a draw with keywords")
             if not self._draws(node):
-                check_expression(self._source, ast.Call(node.func, [], []), self._own)
+                check_expression(self._source, _without_values(node), self._own)
             for argument in (*node.args, *named):
                 if not self._is_generator(argument):
                     self._check(argument)
@@ -199,6 +199,13 @@ class _PassThatStartsOver(OnePass):
             self._reads(node.test, end)
             if not (isinstance(node.test, ast.Constant) and node.test.value is True):
                 self.left = assigned_either_way(self.left, end)
+
+
+def _without_values(node: ast.Call) -> ast.Call:
+    """The call with constants for what it is given: where it would write to counts."""
+    none = ast.Constant(None)
+    named = [ast.keyword(keyword.arg, none) for keyword in node.keywords]
+    return ast.Call(node.func, [none] * len(node.args), named)
 
 
 def _generators_around(source: FunctionSource) -> Names:

@@ -21,6 +21,9 @@ class Refusal(BaseException):
 class FakeColumn:
     """Records by their places among the possible values."""
 
+    #: All are of the same records, in the same order.
+    answers = None
+
     def __init__(
         self, records: Sequence[int], values: list[Any], kept: list[bool] | None = None
     ) -> None:
