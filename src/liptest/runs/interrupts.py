@@ -31,7 +31,7 @@ _count = 0
 
 
 def interruptions() -> int:
-    """How often Ctrl-C came while results of ``uninterrupted`` were computed; never falls."""
+    """How often Ctrl-C came while results of ``until_interrupted`` were computed; never falls."""
     return _count
 
 
