@@ -10,13 +10,11 @@ the outputs. Of one description
 * of several normal numbers that differ only the projection on the line between their centres
   counts, which is normal again.
 
+The log of the ratio of two normal densities of different scales is a polynomial of degree 2 in the
+number: one of them exceeds a multiple of the other between two numbers, or outside of them.
+
 Everything else is refused. The outputs on which one law exceeds the other are the event that a
 witness shows.
-
-Normal noise whose scale the data determine: where one density exceeds the other.
-
-The log of the ratio of two normal densities of different scales is a polynomial of degree 2 in the
-number. So one of them exceeds a multiple of the other between two numbers, or outside of them.
 """
 
 from __future__ import annotations

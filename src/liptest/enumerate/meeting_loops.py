@@ -3,13 +3,9 @@
 ``for answer in answers: if answer + noise > bound: told.append(True); hits += 1 ..``. Two runs that
 begin the same pass with the same plain values go on in the same ways, whatever they have put into
 the list, which is only read in a ``return``. ``alike_pasts`` says when one of them is enough
-(docs/theory/loops.md, L8). This file says which loops are of that shape.
-
-Functions of a program that draw noise and calculate with it, in one line after the other.
-
-``def lap(rng, scale): return rng.laplace(scale=scale)``: whatever a pass of a loop may write
-itself. It reads its arguments and constants, draws from a generator that it is given, and keeps
-nothing.
+(docs/theory/loops.md, L8). This file says which loops are of that shape, and which functions a pass
+may call: those that draw from a generator that they are given, calculate, and keep nothing, as
+``def lap(rng, scale): return rng.laplace(scale=scale)``.
 """
 
 from __future__ import annotations

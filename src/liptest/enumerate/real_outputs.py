@@ -1,11 +1,8 @@
 """Functions whose outputs are real numbers with noise, compared through their densities.
 
-Tables of such laws are compared in closed form; cells of a grid show them.
-
-Which pairs of laws are alike: one is the other with all numbers moved.
-
-To move every number of an output by a constant, under both laws, changes no loss and no
-divergence. So a count plus noise, on 5,000 neighbouring counts, is one pair to compare.
+Tables of such laws are compared in closed form; cells of a grid show them. To move every number of
+an output by a constant, under both laws, changes no loss and no divergence, so pairs of laws that
+differ by that are one pair: a count plus noise, on 5,000 neighbouring counts, is compared once.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
-"""Runs that go on for too long are given up: by a timer, and by the lines that they run.
+"""Watching runs of a program: those that take too long, and what the program catches.
 
-Runs without an end are noticed by the lines of code that they run, where they take long.
-
-How long a run takes depends on the machine; how many lines it runs does not. A run of fewer than
-``MOST_LINES`` lines is never given up here. Lines are counted once a run has taken a while.
-
-Exceptions of liptest's own that a program catches.
+A run that goes on for too long is given up, by a timer or by the lines of code that it has run. How
+long a run takes depends on the machine; how many lines it runs does not, so a run of fewer than
+``MOST_LINES`` lines is never given up. Lines are counted once a run has taken a while.
 
 ``try: .. except TypeError: ..`` around what only a stand-in cannot do would go on otherwise than
-the program does with numbers. So frames of the program that may catch something are traced while
-it runs, and what is raised in them is looked at (``values.faults``): in the first runs, and in all
-that repeat a leaf.
+the program does with numbers. So frames of the program that may catch something are traced, and
+what is raised in them is looked at (``values.faults``): in the first runs, and in all that repeat
+a leaf.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """How datasets of a domain become symbolic: columns of records, or answers.
 
 Each kind also hands out plain datasets, and says what an answer is on one of them, so that a run at
-a point can be compared with the run on symbols (``enumerate.symbolic_data``).
-
-Neighbours between which functions of answers move much: where to look for a refutation.
-
-``min(count, 100)`` moves only where the count is small. So records are chosen with which the sums
-that a function is of are near the places where it moves most.
+a point can be compared with the run on symbols (``enumerate.symbolic_data``). And it says where to
+look for a refutation: ``min(count, 100)`` moves only where the count is small, so records are
+chosen with which the sums that a function is of are near the places where it moves most.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What stands for an object of pandas: what it does not follow, it refuses, with the line.
 
-What to write instead of methods of pandas that look at rows together, without noise.
+Of methods that look at rows together, without noise, it says what to write instead.
 """
 
 from __future__ import annotations
