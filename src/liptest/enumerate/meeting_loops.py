@@ -26,6 +26,7 @@ from liptest.enumerate.source import (
 )
 from liptest.enumerate.start_over import Assigned, Names, OnePass, assigned_either_way
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 # What never raises, whatever a list holds.
 _TELLING = (builtins.tuple, builtins.list, builtins.len)
@@ -35,10 +36,7 @@ _HIDING = (
 )
 _WALKING = (builtins.enumerate, builtins.zip)
 #: Methods of generators that give noise, or numbers that noise is made of.
-DRAWING = frozenset(
-    {"laplace", "normal", "standard_normal", "gumbel", "logistic", "exponential", "geometric"}
-    | {"standard_exponential", "random", "integers", "uniform"}
-)
+DRAWING = CONTINUOUS_DRAWS | {"geometric", "random", "integers"}
 
 
 class _Pass(OnePass):
