@@ -102,7 +102,7 @@ class NearWholeFunction(WholeFunction):
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
     ) -> tuple[tuple[Output, ...], list[Balls]]:
-        """As ``WholeFunction``, the probabilities wider."""
+        """The event of ``WholeFunction``, with wider probabilities."""
         outputs, told = super().pair_event(dataset, neighbour, epsilon)
         off = _off_by(self.whole_law(dataset), self.whole_law(neighbour))
         with precision(CERTIFIED_BITS):

@@ -319,7 +319,7 @@ def only_called(code: CodeType, name: str = "float") -> bool:
 
 
 def _plain_uses(code: CodeType, name: str) -> Iterator[bool]:
-    """Of each use of the name."""
+    """Yield for each use of the name in the code whether it is a plain one."""
     steps = [op for op in dis.get_instructions(code) if op.opname not in _SILENT]
     calls = {_start(op) for op in steps if op.opname in _CALLS}
     called = {_start(op): op.argval for op in steps if _is_loaded(op, to_call=True)}

@@ -154,7 +154,7 @@ class _WithoutRepeats:
         return left
 
     def sample(self, population: Any, k: int) -> Any:
-        """As CPython, which calls it for ``counts``."""
+        """Draw as CPython's ``sample``, which calls itself for ``counts``."""
         return _ORIGINAL_SAMPLE(self, population, k)
 
 

@@ -70,7 +70,7 @@ class Loop:
 
     @property
     def length(self) -> Any:
-        """Of the column."""
+        """How many records the column has."""
         return self._rows.length
 
     def last_place(self, start: int = 0) -> int:

@@ -206,7 +206,7 @@ class _Watch:
         self.timer.start(self._step, self._step)
 
     def look(self, number: int, frame: FrameType | None) -> None:
-        """As a handler of the timer's signal."""
+        """Look at the run; called as a handler of the timer's signal."""
         if self._progresses() or self.is_patient:
             self._looks = 0
             self.lines.end()
@@ -389,7 +389,7 @@ class CaughtFaults:
             sys.settrace(None)
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """As ``sys.settrace`` calls it for each frame."""
+        """Look at what is raised; called by ``sys.settrace`` for each frame."""
         if not _catches(frame.f_code):
             return None
         frame.f_trace_lines = False

@@ -63,7 +63,7 @@ class Draw:
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """The scale of the noise."""
         return self.parameters[-1] if self.parameters else 1.0
 
     @property

@@ -230,11 +230,11 @@ class ColumnOfUsers(MadeOfRows):
         return self.agg("size")
 
     def first(self) -> Any:
-        """Of the first row of each user."""
+        """The number in the first row of each user."""
         return self.agg("first")
 
     def last(self) -> Any:
-        """Of the last row of each user."""
+        """The number in the last row of each user."""
         return self.agg("last")
 
     def nunique(self) -> Any:

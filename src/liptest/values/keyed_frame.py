@@ -258,7 +258,7 @@ class KeyedFrame(_InColumns):
         return self._each(lambda one: one.astype(dtype))
 
     def sum(self) -> Any:
-        """Of each column."""
+        """The sum of each column."""
         return KeyedSeries.of({name: one.sum() for name, one in self._columns.items()})
 
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:

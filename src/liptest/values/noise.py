@@ -254,7 +254,7 @@ class NoiseValue(AnyNoise):
         return self.kind(float(self.run.value(self.form, point_in)))
 
     def is_integer(self) -> bool:
-        """Of a float: of probability 0."""
+        """Whether a float is a whole number, which has probability 0."""
         return False
 
 
@@ -496,7 +496,7 @@ class RoundedValue(AnyNoise):
         return self.value(ROUNDED[self._how](self.run.value(self.form, point_in)))
 
     def is_integer(self) -> bool:
-        """Of a float."""
+        """Whether it is a whole number, as of a float."""
         return self.is_whole or bool(self.concretise("is_integer").is_integer())
 
 

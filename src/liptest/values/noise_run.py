@@ -114,7 +114,7 @@ class NoiseRun:
 
     @classmethod
     def of(cls, tree: Branching) -> NoiseRun:
-        """Of the run that is under way."""
+        """The noise of the run that is under way."""
         if tree.noise is None:
             tree.noise = cls(tree)
         run: NoiseRun = tree.noise

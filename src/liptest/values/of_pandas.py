@@ -117,7 +117,7 @@ class MadeOfRows(OfPandas):
         return self.agg("mean")
 
     def count(self) -> Any:
-        """As ``size``: nothing is missing."""
+        """How many there are, as ``size``: nothing is missing."""
         return self.agg("count")
 
     def max(self) -> Any:

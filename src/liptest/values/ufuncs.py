@@ -305,12 +305,12 @@ def _last_largest(left: Any, right: Any) -> Any:
 
 
 def _last_smallest(left: Any, right: Any) -> Any:
-    """As ``numpy.minimum``."""
+    """The smaller of two, the last where they are equal, as ``numpy.minimum``."""
     return smaller(right, left)
 
 
 def _but_for_nan(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Of one number and NaN, the number."""
+    """Choose between two numbers, but of one number and NaN take the number."""
 
     def chosen(left: Any, right: Any) -> Any:
         return right if is_nan(left) else left if is_nan(right) else choose(left, right)

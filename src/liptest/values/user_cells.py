@@ -171,7 +171,7 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
         return self.each(lambda one: one.clip(lower, upper))
 
     def abs(self) -> Any:
-        """Of each number."""
+        """The absolute value of each number."""
         return self.each(lambda one: one.abs())
 
     def _cells(self, known: Mapping[str, Any]) -> Iterator[UserTotals]:
