@@ -76,7 +76,7 @@ def hockey_stick_of(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> 
     return sides[0].max(sides[1])
 
 
-def telling_event(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> list[Told]:
+def distinguishing_event(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> list[Told]:
     """The outputs of the larger divergence; the probability on the left side comes first."""
     one, other = (list(divergence_parts(*pair, epsilon)) for pair in ((left, right), (right, left)))
     if _size(one).lower() >= _size(other).lower():

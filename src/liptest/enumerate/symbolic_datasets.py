@@ -112,10 +112,10 @@ class Records:
         ends = rng.integers(0, sizes, size=(2, len(self._sizes)))
         chosen = rng.random(len(self._sizes)) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
-        telling = self._values()[self._answers.telling_values()].tolist()
-        if telling and rng.random() < 0.5:
+        extreme = self._values()[self._answers.extreme_values()].tolist()
+        if extreme and rng.random() < 0.5:
             # Sums that wrap, or truths that are joined, show where many records add the same.
-            value, share = telling[int(rng.integers(len(telling)))], rng.random() * 2
+            value, share = extreme[int(rng.integers(len(extreme)))], rng.random() * 2
             is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
             dataset = np.where(is_put, value, dataset)
         return handed(dataset)  # type: ignore[no-any-return]

@@ -586,7 +586,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
             rates = noise_rates(left, right)
-            for skeleton, numbers in telling_numbers(left, right):
+            for skeleton, numbers in distinguishing_numbers(left, right):
                 p, q = (law.probability(rates, skeleton, numbers) for law in (left, right))
                 if p.is_zero() and q.is_zero():
                     continue
@@ -601,7 +601,9 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         return best[1:]
 
 
-def telling_numbers(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
+def distinguishing_numbers(
+    left: WholeLaw, right: WholeLaw
+) -> Iterator[tuple[Output, tuple[int, ...]]]:
     """Outputs on the way to the largest losses, largest first."""
     rates = noise_rates(left, right)
     candidates: list[tuple[float, Output, list[tuple[int, ...]]]] = []
