@@ -283,7 +283,7 @@ class DomainOptions:
         return replace(self, kind=kind, values=None, dimension=None, sizes=[values] * count).build()
 
     def _table(self) -> Domain:
-        """Of a data frame."""
+        """The domain of the rows of a data frame."""
         left_out = (self.sizes, self.values) == (None, None)
         if self.fields is None or self.dimension is None or not left_out:
             raise ConfigError(

@@ -90,7 +90,7 @@ def init(
     Example: liptest init vendor.py:count --epsilon 1 --records 1000
     """
 
-    facts = Known(
+    facts = StatedOptions(
         epsilon=epsilon,
         delta=delta,
         domain=domain,
@@ -119,7 +119,7 @@ _DEFAULTS = """\
 
 
 @dataclass(frozen=True)
-class Known:
+class StatedOptions:
     """What the command line said; None where it said nothing."""
 
     epsilon: str | None = None
@@ -134,11 +134,11 @@ class Known:
     group: str | None = None
 
 
-def run_init(where: str, known: Known, output: Path, *, force: bool) -> int:
+def run_init(where: str, stated: StatedOptions, output: Path, *, force: bool) -> int:
     """Write the file; 0 when it is there, 2 when something is wrong, with one line why."""
     try:
         _check_free(output, where, force)
-        text, advice = written(where, known, output.parent)
+        text, advice = written(where, stated, output.parent)
         with output.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(text)
     except LiptestError as error:
@@ -159,7 +159,7 @@ def run_init(where: str, known: Known, output: Path, *, force: bool) -> int:
     return 0
 
 
-def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
+def written(where: str, stated: StatedOptions, folder: Path) -> tuple[str, str]:
     """The text of a liptest.toml that lies in ``folder``, and advice about it or "".
 
     The text is checked as far as it is complete.
@@ -169,13 +169,13 @@ def written(where: str, known: Known, folder: Path) -> tuple[str, str]:
     """
     with muted():
         mechanism, _ = load_mechanism(where)
-    known = _with_own_domain(mechanism, known)
-    kind, dimension, sizes = _domain(mechanism, known)
+    stated = _with_own_domain(mechanism, stated)
+    kind, dimension, sizes = _domain(mechanism, stated)
     parts = [
         _header(where, mechanism),
-        _domain_lines(kind, dimension, sizes, known),
-        _distribution_lines(known, folder),
-        _check_lines(_from_folder(where, folder), known),
+        _domain_lines(kind, dimension, sizes, stated),
+        _distribution_lines(stated, folder),
+        _check_lines(_from_folder(where, folder), stated),
     ]
     text = "\n\n".join(parts) + "\n"
     return text, _tried_out(text, mechanism, folder)
@@ -212,37 +212,43 @@ def _header(where: str, mechanism: Mechanism) -> str:
     return "\n".join(f"# {_printable(line)}".rstrip() for line in lines)
 
 
-def _with_own_domain(mechanism: Mechanism, known: Known) -> Known:
+def _with_own_domain(mechanism: Mechanism, stated: StatedOptions) -> StatedOptions:
     """With the domain of an object of another library, where nothing is said of the data."""
     own = own_domain(mechanism)
     said = None if own is None else options_of(own)
-    if said is None or replace(known, epsilon=None, delta=None) != Known() or said.relation:
-        return known
+    if (
+        said is None
+        or replace(stated, epsilon=None, delta=None) != StatedOptions()
+        or said.relation
+    ):
+        return stated
     sizes = None if said.sizes is None else ",".join(map(str, said.sizes))
     return replace(
-        known, domain=said.kind, dimension=said.dimension, values=said.values, sizes=sizes
+        stated, domain=said.kind, dimension=said.dimension, values=said.values, sizes=sizes
     )
 
 
-def _domain(mechanism: Mechanism, known: Known) -> tuple[str, int | None, list[int] | None]:
+def _domain(
+    mechanism: Mechanism, stated: StatedOptions
+) -> tuple[str, int | None, list[int] | None]:
     """Kind, dimension and sizes, as far as arguments, mechanism and table tell."""
     statistic = mechanism.statistic
     name = "" if statistic is None else statistic.name
-    dimension = known.dimension
+    dimension = stated.dimension
     if dimension is None and name == "weighted sum":
         dimension = len(statistic.weights)
-    if dimension is None and known.table is not None:
-        dimension = len(_values(known))
-    kind = known.domain
+    if dimension is None and stated.table is not None:
+        dimension = len(_values(stated))
+    kind = stated.domain
     if kind is None and name == "histogram":
         kind = "hypergrid" if statistic.given == "counts" else "recordgrid"
-    if kind is None and known.values not in (None, 2):
+    if kind is None and stated.values not in (None, 2):
         kind = "recordgrid"
-    if kind is None and known.sizes is not None:
+    if kind is None and stated.sizes is not None:
         raise InputError("sizes: say which neighbours, --domain hypergrid or --domain recordgrid")
-    sizes = _sizes(known.sizes)
-    if kind == "recordgrid" and sizes is None and dimension is not None and known.values is None:
-        values = _cells(statistic, known)
+    sizes = _sizes(stated.sizes)
+    if kind == "recordgrid" and sizes is None and dimension is not None and stated.values is None:
+        values = _cells(statistic, stated)
         sizes = None if values is None else [values] * check_count("dimension", dimension)
     return kind or "hypercube", dimension, sizes
 
@@ -251,33 +257,35 @@ def _sizes(text: str | None) -> list[Any] | None:
     return None if text is None else read_numbers(text)
 
 
-def _cells(statistic: Any, known: Known) -> int | None:
+def _cells(statistic: Any, stated: StatedOptions) -> int | None:
     if statistic is not None and statistic.name == "histogram":
         return int(statistic.cells)
-    return None if known.table is None else max(2, int(_values(known).max()) + 1)
+    return None if stated.table is None else max(2, int(_values(stated).max()) + 1)
 
 
-def _values(known: Known) -> Any:
-    assert known.table is not None
-    return read_whole_numbers(read_column(known.table, known.column), known.table)
+def _values(stated: StatedOptions) -> Any:
+    assert stated.table is not None
+    return read_whole_numbers(read_column(stated.table, stated.column), stated.table)
 
 
-def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, known: Known) -> str:
+def _domain_lines(
+    kind: str, dimension: int | None, sizes: list[int] | None, stated: StatedOptions
+) -> str:
     lines = ["[domain]", _KINDS, f'kind = "{kind}"']
     if kind == "hypercube":
         words = "number of records"
         if dimension is None:
             lines.append(f"# dimension = 1000   # {_MARK}: {words}")
         else:
-            if known.dimension is None and known.table is not None:
-                words += f", here as many as {known.table.name} has; yours may be other"
+            if stated.dimension is None and stated.table is not None:
+                words += f", here as many as {stated.table.name} has; yours may be other"
             lines.append(f"dimension = {dimension}   # {_printable(words)}")
-    elif known.values is not None:
+    elif stated.values is not None:
         count = f"dimension = {dimension}   # number of records"
         lines.append(
             f"# dimension = 1000   # {_MARK}: number of records" if dimension is None else count
         )
-        lines.append(f"values = {known.values}   # each record is a whole number below this")
+        lines.append(f"values = {stated.values}   # each record is a whole number below this")
     elif sizes is None:
         lines.append(f"# sizes = [3, 3, 2]   # {_MARK}: values of each coordinate")
     else:
@@ -285,35 +293,35 @@ def _domain_lines(kind: str, dimension: int | None, sizes: list[int] | None, kno
     return "\n".join(lines)
 
 
-def _distribution_lines(known: Known, folder: Path) -> str:
+def _distribution_lines(stated: StatedOptions, folder: Path) -> str:
     lines = [
         "[distribution]",
         "# Of the data, from public sources, never from the table to be protected. A YES by proof",
         "# does not depend on it, a YES by sampling does.",
     ]
-    if known.table is not None:
-        lines.append(f"table = {_quoted(_from_folder(str(known.table), folder))}")
-        said = {"column": known.column, "group": known.group}
+    if stated.table is not None:
+        lines.append(f"table = {_quoted(_from_folder(str(stated.table), folder))}")
+        said = {"column": stated.column, "group": stated.group}
         lines += [f"{key} = {_quoted(name)}" for key, name in said.items() if name is not None]
-    elif known.probabilities is not None:
-        values = [float(value) for value in read_numbers(known.probabilities)]
+    elif stated.probabilities is not None:
+        values = [float(value) for value in read_numbers(stated.probabilities)]
         lines.append(f"probabilities = {values if len(values) > 1 else values[0]}")
     else:
         lines.append("uniform = true")
     return "\n".join([*lines, _OTHER_LAWS])
 
 
-def _check_lines(where: str, known: Known) -> str:
+def _check_lines(where: str, stated: StatedOptions) -> str:
     lines = ["[[check]]", f"mechanism = {_quoted(where)}"]
-    epsilon = parse_epsilon("1" if known.epsilon is None else known.epsilon)
-    Claim(epsilon, known.delta or 0.0)
-    if known.epsilon is None:
+    epsilon = parse_epsilon("1" if stated.epsilon is None else stated.epsilon)
+    Claim(epsilon, stated.delta or 0.0)
+    if stated.epsilon is None:
         lines.append(f'# epsilon = 1.0   # {_MARK}: the claim; an exact one is "log(3)"')
     elif isinstance(epsilon, float):
         lines.append(f"epsilon = {epsilon!r}")
     else:
         lines.append(f'epsilon = "{epsilon!r}"')
-    lines.append("# delta = 0.0" if known.delta is None else f"delta = {known.delta}")
+    lines.append("# delta = 0.0" if stated.delta is None else f"delta = {stated.delta}")
     return "\n".join([*lines, _DEFAULTS])
 
 

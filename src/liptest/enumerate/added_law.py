@@ -183,7 +183,7 @@ class AnyDataset(Protocol):
         ...
 
     def differences(self) -> Differences | ManyDifferences:
-        """Of the answers of neighbours."""
+        """How far neighbours move the answers."""
         ...
 
     @property

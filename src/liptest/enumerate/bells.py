@@ -36,7 +36,7 @@ class Bell:
 
     @property
     def mass(self) -> arb:
-        """Of the normal law between the ends."""
+        """The mass of the normal law between the ends."""
         mass = self.between(_ball(self.low), _ball(self.high))
         if not mass > 0:
             raise SymbolicError("normal noise is clipped too far out in its tail; rescale it")

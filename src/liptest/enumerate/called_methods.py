@@ -24,7 +24,7 @@ from liptest.enumerate.pure_code import (
 from liptest.enumerate.replaceable_names import is_own_module
 from liptest.enumerate.source import FunctionSource
 
-# Draws are looked for as they are written (``draw_calls``, ``coin_loops``).
+# Draws are looked for as they are written (``coin_loops``).
 _DRAWING = frozenset({"integers", "random", "randrange", "randint", "getrandbits"})
 _Rewrite = Callable[[Any], Any]
 

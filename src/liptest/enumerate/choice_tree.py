@@ -7,11 +7,8 @@ multiply along the path; fractions appear only when all leaves are counted. Memo
 path and one number for each output, never the tree. Where a budget ends, what was not walked
 stays as unexplored probability.
 
-The law of code on the grid of floats that its uniform numbers are on, as it is implemented.
-
-Noise that a program makes of ``rng.random()`` by an inverse cdf has an ideal law, that of the
-formula. As implemented it is a function of one of 2**53 grid points, and so is what is rounded or
-compared of it: all points are counted (docs/theory/floats.md, I7).
+Such a law is ideal where uniform numbers are real, and the law of the code as it is implemented
+where each is one of the 2**53 grid points of ``rng.random()`` (docs/theory/floats.md, I7).
 """
 
 from __future__ import annotations

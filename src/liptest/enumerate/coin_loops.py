@@ -3,9 +3,7 @@
 Each test of such a loop draws one new number of the grid {0, 1, .., 2**53 - 1} / 2**53, and goes on
 for r = ceil(q 2**53) of them. Nothing that the test reads is assigned in the body, which only adds
 constants to whole numbers. So the number T of passes has P(T >= t) = (r / 2**53)**t, and is
-independent of all other draws: T + 1 is geometric (docs/theory/loops.md, L3).
-
-The number of passes of a loop of coins, drawn as geometric noise of the run.
+independent of all other draws: T + 1 is geometric noise of the run (docs/theory/loops.md, L3).
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ class RowsOfReals(RowsOfColumn):
 
 
 class RowsOfRealRows(RowsOfReals):
-    """Of rows of real numbers."""
+    """The rows of a dataset whose records are rows of real numbers."""
 
     def __init__(self, column: RealColumn, values: list[Any]) -> None:
         super().__init__(column)

@@ -30,7 +30,7 @@ class Data(Protocol):
         ...
 
     def differences(self) -> Differences | ManyDifferences:
-        """Of the answers of neighbours."""
+        """How far neighbours move the answers."""
         ...
 
     def added(self, number: int) -> dict[int, Fraction] | None:

@@ -426,7 +426,7 @@ class _Scalars(list[Any]):
         super().__init__(row[0] for row in rows)
 
     def all(self) -> list[Any]:
-        """As a list."""
+        """All first entries, as a plain list."""
         return list(self)
 
 

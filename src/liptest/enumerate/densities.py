@@ -177,7 +177,7 @@ class ContinuousLaw:
             self.leaves.setdefault(leaf.skeleton, []).append(Leaf(leaf, ball))
 
     def mass(self, skeleton: Output) -> arb:
-        """Of all outputs of one description."""
+        """The probability of all outputs of one description."""
         return sum((leaf.mass for leaf in self.leaves.get(skeleton, ())), arb(0))
 
     def probability(self, skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> arb:

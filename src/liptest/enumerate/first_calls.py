@@ -296,7 +296,7 @@ def _items(held: dict[Any, Any]) -> list[Any]:
 
 
 def _as_dict(items: list[Any]) -> dict[Any, Any]:
-    """Of ``_items``."""
+    """The dictionary that ``_items`` took apart."""
     half = len(items) // 2
     return dict(zip(items[:half], items[half:], strict=True))
 

@@ -250,7 +250,7 @@ def present_as(kind: type, original: type) -> None:
 class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Generator):
     """Hands out finite choices in place of random numbers, with NumPy's exact probabilities.
 
-    ``random`` gives grid points that split at comparisons (``floats.uniforms``); ``integers``,
+    ``random`` gives grid points that split at comparisons (``values.uniform``); ``integers``,
     ``choice``, ``permutation``, ``shuffle``, ``permuted``, ``bytes`` have the laws of NumPy's code,
     given uniform bits; the others their ideal laws (``noise.draws``, except for a tail ``tails``).
     Wrong arguments raise what NumPy raises. Everything else aborts the analysis.

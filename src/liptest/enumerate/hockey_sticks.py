@@ -10,13 +10,11 @@ the outputs. Of one description
 * of several normal numbers that differ only the projection on the line between their centres
   counts, which is normal again.
 
+The log of the ratio of two normal densities of different scales is a polynomial of degree 2 in the
+number: one of them exceeds a multiple of the other between two numbers, or outside of them.
+
 Everything else is refused. The outputs on which one law exceeds the other are the event that a
 witness shows.
-
-Normal noise whose scale the data determine: where one density exceeds the other.
-
-The log of the ratio of two normal densities of different scales is a polynomial of degree 2 in the
-number. So one of them exceeds a multiple of the other between two numbers, or outside of them.
 """
 
 from __future__ import annotations
@@ -78,12 +76,14 @@ def hockey_stick_of(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> 
     return sides[0].max(sides[1])
 
 
-def telling_event(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> list[Told]:
+def distinguishing_event(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> list[Told]:
     """The outputs of the larger divergence; the probability on the left side comes first."""
-    one, other = (list(divergence_parts(*pair, epsilon)) for pair in ((left, right), (right, left)))
-    if _size(one).lower() >= _size(other).lower():
-        return [told for part in one for told in part.told]
-    return [(output, q, p) for part in other for output, p, q in part.told]
+    forwards, backwards = (
+        list(divergence_parts(*pair, epsilon)) for pair in ((left, right), (right, left))
+    )
+    if _size(forwards).lower() >= _size(backwards).lower():
+        return [told for part in forwards for told in part.told]
+    return [(output, q, p) for part in backwards for output, p, q in part.told]
 
 
 def _size(parts: Any) -> arb:
@@ -112,8 +112,8 @@ def _whole(
     """All outputs of a description, where their gap is certain."""
     leaves = (*left.leaves.get(skeleton, ()), *right.leaves.get(skeleton, ()))
     everything: tuple[Ends, ...] = ((None, None),) * len(leaves[0].leaf.forms)
-    told = replaced_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
-    return DivergencePart(size, (told,) if size > 0 else ())
+    event = replaced_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
+    return DivergencePart(size, (event,) if size > 0 else ())
 
 
 def _of_one_way(
@@ -178,10 +178,10 @@ def _of_normal(
         raise SymbolicError("epsilon is too large for the divergence of two densities")
     p, q = _beyond(one, other, centres, distance, turn)
     low = Fraction(float(turn.mid()))
-    told = _told_normal(skeleton, weights, differing, low)
+    event = _told_normal(skeleton, weights, differing, low)
     return DivergencePart(
         (p - factor * q).max(arb(0)),
-        ((told, *_beyond(one, other, centres, distance, arb(to_fmpq(low)))),),
+        ((event, *_beyond(one, other, centres, distance, arb(to_fmpq(low)))),),
     )
 
 
@@ -193,10 +193,10 @@ def _of_bells(
         bells_of([(leaf.numbers[place], leaf.mass * by) for leaf in law.leaves[skeleton]])
         for law, by in ((left, arb(1)), (right, factor))
     )
-    found = bell_excess(one, other) if one and other else None
-    if found is None:
+    excess = bell_excess(one, other) if one and other else None
+    if excess is None:
         return None
-    return _told_between(left, right, skeleton, place, *found)
+    return _told_between(left, right, skeleton, place, *excess)
 
 
 def _of_scales(
@@ -209,8 +209,8 @@ def _of_scales(
         return None
     if any(end is not None for bell in (one, other) for end in (bell.low, bell.high)):
         return None
-    found = scaled_excess(one, other, leaves[0].mass, factor * leaves[1].mass)
-    return _told_between(left, right, skeleton, place, *found)
+    excess = scaled_excess(one, other, leaves[0].mass, factor * leaves[1].mass)
+    return _told_between(left, right, skeleton, place, *excess)
 
 
 def _told_between(
@@ -222,13 +222,13 @@ def _told_between(
     intervals: Any,
 ) -> DivergencePart:
     """The outputs of which one number is in some intervals."""
-    told = []
+    events = []
     for ends in intervals:
         every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
         every[place] = ends
         p, q = (law.probability(skeleton, tuple(every)) for law in (left, right))
-        told.append((replaced_by(skeleton, tuple(every)), p, q))
-    return DivergencePart(size, tuple(told))
+        events.append((replaced_by(skeleton, tuple(every)), p, q))
+    return DivergencePart(size, tuple(events))
 
 
 def _beyond(
@@ -327,8 +327,8 @@ def _turns(one: Bell, other: Bell, weight: arb, factor: arb) -> tuple[arb, arb] 
         return None
     # A ball that holds 0: the turns are nearly one, and the root is at most that of its upper end.
     root = inner.sqrt() if inner > 0 else _from_zero(inner.upper().sqrt())
-    found = [(-slope - root) / (2 * square), (-slope + root) / (2 * square)]
-    return (found[0], found[1]) if square > 0 else (found[1], found[0])
+    turns = [(-slope - root) / (2 * square), (-slope + root) / (2 * square)]
+    return (turns[0], turns[1]) if square > 0 else (turns[1], turns[0])
 
 
 def _from_zero(end: arb) -> arb:

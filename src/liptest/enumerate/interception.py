@@ -9,7 +9,7 @@ import random
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from types import BuiltinMethodType, MethodType
@@ -215,13 +215,7 @@ def _install(
     session: Session, function: Any, undo: list[Undo], symbolic_data: bool, kept: list[Any]
 ) -> list[tuple[str, Any]]:
     """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
-    for owner, name, method in random_modules.replaced_methods():
-        undo.append(_method_back(owner, name))
-        setattr(owner, name, method)
-    _replace_asking_methods(undo)
-    for owner, name, method in (*symbolic_arrays.methods_meeting_data(), *inverse_cdf_methods()):
-        undo.append(_method_back(owner, name))
-        setattr(owner, name, method)
+    _replace_methods(undo)
     stand_in = dict(_replaced_names(session))
     arrays = symbolic_arrays.replacements()
     # Modules are looked through once, for all names that any analysis replaces.
@@ -230,11 +224,61 @@ def _install(
     watched = partial(_watched_compiled, session)
     session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
     session.trap_libraries()
-    left: list[Any] = []
     calls: list[ProgramModules]
     calls = [FloatCalls(), *map(FloatCalls, kept), KindQuestions()]
-
     files = ProgramFiles()
+    sites = _find_sites(session, function, files, calls, {*stand_in, *arrays})
+    making = [site for site in (*places, *sites) if id(site.value) in arrays]
+    asking = [site for site in sites if id(site.value) in BY_ID]
+    _replace(undo, [site for site in asking if is_alias(site)], BY_ID)
+    sites = [site for site in sites if id(site.value) not in arrays and site not in asking]
+    session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)
+    if symbolic_data or session.follows_arrays:
+        session.follow_arrays()
+    determined = _determined(session, files, sites)
+    default = default_generator_of(function)
+    seed = None if default is None else files.seed_of(default)
+    session.default_seed = "" if seed is None else f"{seed.value!r} ({seed})"
+
+    def stand_in_of(value: Any) -> Any:
+        is_named = id(value) in stand_in
+        return stand_in[id(value)] if is_named else _held(session, value, determined)
+
+    left = [
+        (site.name, site.value)
+        for site in sites
+        if not _replace_held(session, undo, site, files, stand_in_of)
+    ]
+    _check_compiled(session, function)
+    _replace_calls(session, undo, calls)
+    session.asks_types = symbolic_data and calls[-1].is_named_elsewhere("type")
+    return left
+
+
+def _replace_methods(undo: list[Undo]) -> None:
+    """Methods of classes: those that draw, those that ask the machine, those that meet data."""
+    _set_methods(undo, random_modules.replaced_methods())
+    _replace_asking_methods(undo)
+    _set_methods(undo, (*symbolic_arrays.methods_meeting_data(), *inverse_cdf_methods()))
+
+
+def _set_methods(undo: list[Undo], methods: Iterable[tuple[Any, str, Any]]) -> None:
+    for owner, name, method in methods:
+        undo.append(_method_back(owner, name))
+        setattr(owner, name, method)
+
+
+def _find_sites(
+    session: Session,
+    function: Any,
+    files: ProgramFiles,
+    calls: list[ProgramModules],
+    replaced: set[int],
+) -> list[Site]:
+    """Where the function holds what is replaced or refused. All that it reaches is noted.
+
+    ``replaced`` are ids of what has a stand-in by name.
+    """
     session.reached.clear()
     caches: list[Any] = []
 
@@ -248,7 +292,7 @@ def _install(
         if kind is _CACHE and not is_others(value.__module__):
             caches.append(value)
         if is_plain_kind(kind) and is_known_kind(kind):
-            return id(value) in stand_in or id(value) in arrays
+            return id(value) in replaced
         session.surroundings.reach(value)
         files.note(value)
         if issubclass(kind, np.ndarray):
@@ -256,9 +300,7 @@ def _install(
             if held is not None:
                 notice_held_file(held)
             return False
-        if has_fresh_entropy(value):
-            return True
-        if id(value) in stand_in or id(value) in arrays:
+        if has_fresh_entropy(value) or id(value) in replaced:
             return True
         if is_drawing(value) or is_compiled_drawing(value):
             return True
@@ -273,54 +315,63 @@ def _install(
     # What a cache keeps of random numbers is drawn again; runs that then draw less keep state.
     for cache in caches:
         cache.cache_clear()
-    making = [site for site in (*places, *sites) if id(site.value) in arrays]
-    asking = [site for site in sites if id(site.value) in BY_ID]
-    _replace(undo, [site for site in asking if is_alias(site)], BY_ID)
-    sites = [site for site in sites if id(site.value) not in arrays and site not in asking]
-    session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)
-    if symbolic_data or session.follows_arrays:
-        session.follow_arrays()
-    determined = _determined(session, files, sites)
-    default = default_generator_of(function)
-    seed = None if default is None else files.seed_of(default)
-    session.default_seed = "" if seed is None else f"{seed.value!r} ({seed})"
-    for site in sites:
-        if is_compiled_drawing(site.value):
-            raise drawn_elsewhere(
-                session.name,
-                f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
-            )
-        if isinstance(site.value, io.IOBase):
-            if is_random_device(attribute_of(site.value, "name")):
-                raise drawn_elsewhere(session.name, f"a random device ({site.name})")
-            what = f"asks a pipe or a device that it holds ({site.name})"
-            if site.put is None:
-                session.surroundings.watch_file(site.value, what)
-                continue
-            undo.append(partial(site.put, site.value))
-            site.put(LiveFile(site.value, session, what))
-            continue
-        if has_fresh_entropy(site.value):
-            if files.names_entropy(site.value):
-                continue
-            if site.put is None:
-                raise drawn_elsewhere(session.name, f"a SeedSequence that it holds ({site.name})")
-            undo.append(partial(site.put, site.value))
-            site.put(HeldEntropy())
-            continue
-        if isinstance(site.value, np.random.BitGenerator):
-            left.append((site.name, site.value))
-            continue
-        is_replaced = id(site.value) in stand_in
-        new = stand_in[id(site.value)] if is_replaced else _held(session, site.value, determined)
-        if new is site.value:
-            continue
-        if site.put is None:
-            left.append((site.name, site.value))
-            continue
-        undo.append(partial(site.put, site.value))
-        site.put(new)
-    _check_compiled(session, function)
+    return sites
+
+
+def _replace_held(
+    session: Session,
+    undo: list[Undo],
+    site: Site,
+    files: ProgramFiles,
+    stand_in_of: Callable[[Any], Any],
+) -> bool:
+    """Replace or watch what the program holds at a place; False where it cannot be replaced.
+
+    Raises where the analysis would not see what it draws.
+    """
+    value = site.value
+    if is_compiled_drawing(value):
+        raise drawn_elsewhere(
+            session.name,
+            f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
+        )
+    if isinstance(value, io.IOBase):
+        _replace_file(session, undo, site)
+        return True
+    if has_fresh_entropy(value):
+        if not files.names_entropy(value):
+            _replace_entropy(session, undo, site)
+        return True
+    if isinstance(value, np.random.BitGenerator):
+        return False
+    new = stand_in_of(value)
+    return new is value or _is_put(undo, site, new)
+
+
+def _replace_file(session: Session, undo: list[Undo], site: Site) -> None:
+    if is_random_device(attribute_of(site.value, "name")):
+        raise drawn_elsewhere(session.name, f"a random device ({site.name})")
+    what = f"asks a pipe or a device that it holds ({site.name})"
+    if not _is_put(undo, site, LiveFile(site.value, session, what)):
+        session.surroundings.watch_file(site.value, what)
+
+
+def _replace_entropy(session: Session, undo: list[Undo], site: Site) -> None:
+    if not _is_put(undo, site, HeldEntropy()):
+        raise drawn_elsewhere(session.name, f"a SeedSequence that it holds ({site.name})")
+
+
+def _is_put(undo: list[Undo], site: Site, new: Any) -> bool:
+    """Put something at a place; False where nothing can be put there."""
+    if site.put is None:
+        return False
+    undo.append(partial(site.put, site.value))
+    site.put(new)
+    return True
+
+
+def _replace_calls(session: Session, undo: list[Undo], calls: list[ProgramModules]) -> None:
+    """``float`` and questions about kinds, where the modules of the program name them."""
     if calls[0].is_cut_off:
         session.surroundings.sees_all = True
     for call in calls:
@@ -330,8 +381,6 @@ def _install(
     session.real_floats = partial(_real, session)
     if not session.has_real_floats:
         _put_floats(session)
-    session.asks_types = symbolic_data and calls[-1].is_named_elsewhere("type")
-    return left
 
 
 def _install_asking(session: Session, undo: list[Undo]) -> None:

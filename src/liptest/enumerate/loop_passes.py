@@ -35,7 +35,7 @@ class Passes:
         self._entered: tuple[Any, Any] | None = None
 
     def begin(self) -> None:
-        """Of a second pass: the run ends."""
+        """Begin a pass; at a second one the run ends."""
         if self._entered is not None:
             self._tree.restart(self._entered)
         self._entered = self._tree.enter_loop()

@@ -3,13 +3,9 @@
 ``for answer in answers: if answer + noise > bound: told.append(True); hits += 1 ..``. Two runs that
 begin the same pass with the same plain values go on in the same ways, whatever they have put into
 the list, which is only read in a ``return``. ``alike_pasts`` says when one of them is enough
-(docs/theory/loops.md, L8). This file says which loops are of that shape.
-
-Functions of a program that draw noise and calculate with it, in one line after the other.
-
-``def lap(rng, scale): return rng.laplace(scale=scale)``: whatever a pass of a loop may write
-itself. It reads its arguments and constants, draws from a generator that it is given, and keeps
-nothing.
+(docs/theory/loops.md, L8). This file says which loops are of that shape, and which functions a pass
+may call: those that draw from a generator that they are given, calculate, and keep nothing, as
+``def lap(rng, scale): return rng.laplace(scale=scale)``.
 """
 
 from __future__ import annotations
@@ -30,6 +26,7 @@ from liptest.enumerate.source import (
 )
 from liptest.enumerate.start_over import Assigned, Names, OnePass, assigned_either_way
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 # What never raises, whatever a list holds.
 _TELLING = (builtins.tuple, builtins.list, builtins.len)
@@ -39,10 +36,7 @@ _HIDING = (
 )
 _WALKING = (builtins.enumerate, builtins.zip)
 #: Methods of generators that give noise, or numbers that noise is made of.
-DRAWING = frozenset(
-    {"laplace", "normal", "standard_normal", "gumbel", "logistic", "exponential", "geometric"}
-    | {"standard_exponential", "random", "integers", "uniform"}
-)
+DRAWING = CONTINUOUS_DRAWS | {"geometric", "random", "integers"}
 
 
 class _Pass(OnePass):

@@ -51,7 +51,7 @@ class NarrowedFunction(MechanismWrapper):
     has_trace: ClassVar[bool] = True
 
     def points_per_slice(self, domain: Domain) -> int:
-        """As for a function of a statistic."""
+        """How many points a slice has, as for a function of a statistic."""
         return 1 << 16
 
     def laws(self, points: PointBatch) -> LawTable:

@@ -24,9 +24,9 @@ from liptest.enumerate.whole_numbers import (
     PROBE_WORK,
     WholeFunction,
     WholeLaw,
+    distinguishing_numbers,
     noise_rates,
     stick_of_whole,
-    telling_numbers,
 )
 from liptest.enumerate.whole_outputs import MOST_LEAVES, numbered_output
 from liptest.errors import LiptestError, UnsupportedForm
@@ -80,7 +80,7 @@ class NearWholeFunction(WholeFunction):
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """The loss at the output that certainly tells most: a lower bound."""
         with precision(CERTIFIED_BITS):
-            _, left, right = self._telling_most(dataset, neighbour)
+            _, left, right = self._most_distinguishing(dataset, neighbour)
             return _loss(left, right)
 
     def pair_curve(self, dataset: IntArray, neighbour: IntArray) -> Callable[[arb], arb]:
@@ -102,7 +102,7 @@ class NearWholeFunction(WholeFunction):
     def pair_event(
         self, dataset: IntArray, neighbour: IntArray, epsilon: arb
     ) -> tuple[tuple[Output, ...], list[Balls]]:
-        """As ``WholeFunction``, the probabilities wider."""
+        """The event of ``WholeFunction``, with wider probabilities."""
         outputs, told = super().pair_event(dataset, neighbour, epsilon)
         off = _off_by(self.whole_law(dataset), self.whole_law(neighbour))
         with precision(CERTIFIED_BITS):
@@ -113,9 +113,11 @@ class NearWholeFunction(WholeFunction):
     ) -> tuple[Output, arb, arb]:
         """The output that certainly tells most."""
         with precision(CERTIFIED_BITS):
-            return self._telling_most(dataset, neighbour)
+            return self._most_distinguishing(dataset, neighbour)
 
-    def _telling_most(self, dataset: IntArray, neighbour: IntArray) -> tuple[Output, arb, arb]:
+    def _most_distinguishing(
+        self, dataset: IntArray, neighbour: IntArray
+    ) -> tuple[Output, arb, arb]:
         left, right = self.whole_law(dataset), self.whole_law(neighbour)
         best: tuple[arb, tuple[Output, arb, arb]] | None = None
         for output, p, q in _probabilities(left, right):
@@ -130,7 +132,7 @@ class NearWholeFunction(WholeFunction):
 def _probabilities(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, arb, arb]]:
     """Of outputs that tell two laws apart, as far as they are known."""
     off, rates = _off_by(left, right), noise_rates(left, right)
-    for skeleton, numbers in islice(telling_numbers(left, right), _MOST_OUTPUTS):
+    for skeleton, numbers in islice(distinguishing_numbers(left, right), _MOST_OUTPUTS):
         p, q = (_wider(law.probability(rates, skeleton, numbers), off) for law in (left, right))
         yield numbered_output(skeleton, numbers), p, q
 

@@ -56,7 +56,7 @@ class ExactLaw:
     function: Function
 
     def total(self) -> Any:
-        """Of all numbers."""
+        """The probability of all numbers together."""
         return functions.total(self.rates, self.function)
 
     def enlarged(self, factor: Any) -> ExactLaw | RoundedLaw:

@@ -1,8 +1,7 @@
 """Outputs of Python functions in a form in which equal ones compare equal.
 
-Outputs that are equal and yet not the same: of other types, with -0.0 for 0.0, in another order.
-
-They count as one output, and a verdict says so where a program has such outputs.
+Outputs that are equal and yet not the same (of other types, with -0.0 for 0.0, in another order)
+count as one output, and a verdict says so where a program has such outputs.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
 """Modules of a program in which names stand for something else during an analysis.
 
-What code asks of the kind of a number: ``type``, ``hasattr`` and ``getattr``.
+What stands for a random number is of a class of its own, with methods of its own. ``type``,
+``hasattr`` and ``getattr`` would tell that, and a leaf that asks them, if it is not repeated, would
+have another answer than a real run. So in the modules of the program, and wherever it holds one of
+them under another name, they stand meanwhile for what answers as for plain numbers.
 
-What stands for a random number is of a class of its own, with methods of its own. Python's
-functions would tell that, and a leaf that asks them, if it is not repeated, would have another
-answer than a real run. So in the modules of the program, and wherever it holds one of them under
-another name, they stand meanwhile for what answers as for plain numbers.
-
-``float(x)`` in the code under analysis, where x is a number with continuous noise.
-
-``float()`` of Python must return a real float. So meanwhile the name stands, in the modules of
-the program, for what hands such numbers on as floats, and is ``float`` for all else. That is done
-in a module only where all its code that the program reaches does nothing but call it.
+``float`` of Python must return a real float. So the name stands for what hands a number with
+continuous noise on as it is, and is ``float`` for all else: only in a module where all code that
+the program reaches does nothing but call it.
 """
 
 from __future__ import annotations
@@ -323,7 +319,7 @@ def only_called(code: CodeType, name: str = "float") -> bool:
 
 
 def _plain_uses(code: CodeType, name: str) -> Iterator[bool]:
-    """Of each use of the name."""
+    """Yield for each use of the name in the code whether it is a plain one."""
     steps = [op for op in dis.get_instructions(code) if op.opname not in _SILENT]
     calls = {_start(op) for op in steps if op.opname in _CALLS}
     called = {_start(op): op.argval for op in steps if _is_loaded(op, to_call=True)}

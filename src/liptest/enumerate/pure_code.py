@@ -2,12 +2,9 @@
 
 A list of what is known to, everything else is not: operators, constants, names of plain data,
 constant tables, functions of Python, ``math`` and NumPy that calculate, and functions of the
-program that are made of the same.
-
-Which calls draw, in a source.
-
-A generator that a function is given (``rng.integers(n)``), one of the module random that a module
-holds (``RNG = random.SystemRandom()``), and functions of random and secrets.
+program that are made of the same. And which calls draw: those of a generator that a function is
+given (``rng.integers(n)``) or that a module holds (``RNG = random.SystemRandom()``), and functions
+of random and secrets.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Stand-ins for the modules random and secrets.
+"""Stand-ins for the modules random and secrets, and for what numpy.random offers beside ``rng``.
 
-The methods that draw bits are replaced in the classes, so that every object there is, wherever
-it is held, asks the analysis; all others are CPython's own code on top of them (randrange,
-choice, choices, sample, shuffle, uniform, ...). Hence their laws are those of CPython's
+Of random and secrets the methods that draw bits are replaced in the classes, so that every object
+there is, wherever it is held, asks the analysis. All others are CPython's own code on top of them
+(randrange, choice, choices, sample, shuffle, uniform, ...), so their laws are those of CPython's
 algorithms, given uniform bits.
 
-Stand-ins for what numpy.random offers beside an rng argument.
-
-The functions of numpy.random and the RandomState under them; RandomState, Generator,
+Of numpy.random these are its functions, the RandomState under them, and RandomState, Generator,
 default_rng and the bit generators, which are fresh randomness when made without a seed.
 """
 
@@ -156,7 +154,7 @@ class _WithoutRepeats:
         return left
 
     def sample(self, population: Any, k: int) -> Any:
-        """As CPython, which calls it for ``counts``."""
+        """Draw as CPython's ``sample``, which calls itself for ``counts``."""
         return _ORIGINAL_SAMPLE(self, population, k)
 
 

@@ -1,11 +1,8 @@
 """Functions whose outputs are real numbers with noise, compared through their densities.
 
-Tables of such laws are compared in closed form; cells of a grid show them.
-
-Which pairs of laws are alike: one is the other with all numbers moved.
-
-To move every number of an output by a constant, under both laws, changes no loss and no
-divergence. So a count plus noise, on 5,000 neighbouring counts, is one pair to compare.
+Tables of such laws are compared in closed form; cells of a grid show them. To move every number of
+an output by a constant, under both laws, changes no loss and no divergence, so pairs of laws that
+differ by that are one pair: a count plus noise, on 5,000 neighbouring counts, is compared once.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.densities import ContinuousLaw, Leaf, Ratio, density_ratios, parts_of_real
 from liptest.enumerate.density_cells import cells_of_laws
-from liptest.enumerate.hockey_sticks import hockey_stick_of, telling_event
+from liptest.enumerate.hockey_sticks import distinguishing_event, hockey_stick_of
 from liptest.enumerate.law_memory import agree
 from liptest.enumerate.noise_outputs import replaced_by
 from liptest.errors import NonDeterministicError, SymbolicError, UnsupportedForm
@@ -261,7 +258,7 @@ Ends = tuple[Any, Any]
 _WIDTHS = tuple(2.0**-k for k in range(0, 44, 4))
 # A line that no finite loss is meant to exceed, and the smallest probability to be shown by then.
 _ANY = 1e5
-_SMALLEST, _TELLING = 1e-290, 1e-3
+_SMALLEST, _DISTINGUISHING = 1e-290, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +329,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
         """The outputs of that divergence, with both probabilities of each as balls."""
         with precision(CERTIFIED_BITS):
-            told = telling_event(*self.pair_laws(dataset, neighbour), epsilon)
+            told = distinguishing_event(*self.pair_laws(dataset, neighbour), epsilon)
         return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
 
     def pair_witness(
@@ -346,14 +343,14 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
             laws = self.pair_laws(dataset, neighbour)
-            for skeleton, ends in _telling(*laws):
+            for skeleton, ends in _distinguishing_sets(*laws):
                 try:
                     p, q = (law.probability(skeleton, ends) for law in laws)
                 except SymbolicError:  # too far out
                     continue
                 if p.is_zero() and q.is_zero():
                     continue
-                if epsilon >= _ANY and _underflows(p, q) and best and best[0] > _TELLING:
+                if epsilon >= _ANY and _underflows(p, q) and best and best[0] > _DISTINGUISHING:
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
@@ -374,7 +371,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
         return of_one_decision(own, dataset, lambda: ContinuousLaw(own.fresh_law(dataset)))
 
 
-def _telling(
+def _distinguishing_sets(
     left: ContinuousLaw, right: ContinuousLaw
 ) -> Iterator[tuple[Output, tuple[Ends, ...]]]:
     """Sets of outputs that tell two laws apart, the likeliest first."""

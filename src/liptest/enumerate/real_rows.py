@@ -139,7 +139,7 @@ class RealData(UserRows):
         return cells[left], {name: own[left] for name, own in entries.items()}
 
     def differences(self) -> Differences | ManyDifferences:  # type: ignore[override]
-        """Of the answers of neighbours."""
+        """How far neighbours move the answers."""
         if self._domain.has_users:
             return super().differences()
         return self._answers.differences()

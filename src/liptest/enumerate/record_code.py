@@ -21,6 +21,7 @@ from liptest.enumerate.function_source import (
     parameters_of,
 )
 from liptest.enumerate.source import FunctionNode
+from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 #: A name of outside and attributes of it.
 Chain = tuple[str, ...]
@@ -34,8 +35,8 @@ READING = frozenset(
 )
 #: Draws of a generator, of numpy.random, random and secrets.
 DRAWS = frozenset(
-    {"random", "integers", "uniform", "choice", "binomial", "hypergeometric", "laplace", "normal"}
-    | {"gumbel", "logistic", "exponential", "standard_exponential", "standard_normal"}
+    CONTINUOUS_DRAWS
+    | {"random", "integers", "choice", "binomial", "hypergeometric"}
     | {"geometric", "poisson", "negative_binomial", "logseries", "zipf", "permutation"}
     | {"multinomial", "multivariate_hypergeometric", "random_sample", "rand", "randn", "randint"}
     | {"ranf", "sample", "randrange", "getrandbits", "choices", "randbytes", "randbelow"}

@@ -1,14 +1,11 @@
 """One loop over the possible records of a column: what its passes add up, and the sums of them.
 
-Lists of records by keys: ``groups[key].append(v)`` of a ``defaultdict(list)``, ``setdefault``.
-
-Which keys there are depends on the data. Of a constant key the list is that of a selection of the
-records, empty where there are none; nothing else can be asked.
-
-What objects hold that a loop over records adds to: ``self.total += v``, ``self.counts[k] += 1``.
-
-A number cannot change by another name. A table can, so nothing else may hold it: its references are
-counted.
+What they add to may be a variable, a list for each key (``groups[key].append(v)`` of a
+``defaultdict(list)``, ``setdefault``), or what an object holds (``self.total += v``,
+``self.counts[k] += 1``). Which keys there are depends on the data: of a constant key the list is
+that of a selection of the records, empty where there are none, and nothing else can be asked. A
+number of an object cannot change by another name. A table can, so nothing else may hold it: its
+references are counted.
 """
 
 from __future__ import annotations
@@ -73,7 +70,7 @@ class Loop:
 
     @property
     def length(self) -> Any:
-        """Of the column."""
+        """How many records the column has."""
         return self._rows.length
 
     def last_place(self, start: int = 0) -> int:

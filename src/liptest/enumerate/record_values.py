@@ -1,11 +1,8 @@
 """The objects that code for one record names: constants, generators, functions known to be pure.
 
-What is not known to stay as it is from one record to the next is refused.
-
-Objects of the program whose attributes are what is kept in them: no code runs when one is read.
-
-A client of a local protocol, say, that holds its probabilities and is asked once for each record
-(docs/theory/records.md).
+Objects of the program are among them, say a client of a local protocol that holds its
+probabilities, where their attributes are what is kept in them: no code runs when one is read
+(docs/theory/records.md). What is not known to stay as it is from one record to the next is refused.
 """
 
 from __future__ import annotations

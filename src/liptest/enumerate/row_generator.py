@@ -17,6 +17,7 @@ import numpy as np
 
 from liptest.enumerate.generator import ChoiceGenerator, present_as
 from liptest.enumerate.random_state import ChoiceRandomState
+from liptest.symbolic.noise import CONTINUOUS_DRAWS
 from liptest.values.rows import PLAIN, DrawsRows, RowArray, RowRun
 
 if TYPE_CHECKING:
@@ -44,11 +45,10 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "zipf": ("a",),
 }
 # Of a RandomState, those that have a method of the same name and signature in a Generator.
-_OF_STATE = frozenset(
-    {"random_sample", "random", "uniform", "randint", "binomial", "hypergeometric", "laplace"}
-    | {"normal", "gumbel", "logistic", "exponential", "standard_exponential", "standard_normal"}
-    | {"geometric", "poisson", "choice"}
-)
+_OF_STATE = CONTINUOUS_DRAWS | {
+    *("random_sample", "random", "randint", "binomial", "hypergeometric"),
+    *("geometric", "poisson", "choice"),
+}
 _STATE_PARAMETERS = PARAMETERS | {"random_sample": (), "randint": ("low", "high")}
 Draw = Callable[..., Any]
 

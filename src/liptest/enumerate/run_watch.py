@@ -1,16 +1,13 @@
-"""Runs that go on for too long are given up: by a timer, and by the lines that they run.
+"""Watching runs of a program: those that take too long, and what the program catches.
 
-Runs without an end are noticed by the lines of code that they run, where they take long.
-
-How long a run takes depends on the machine; how many lines it runs does not. A run of fewer than
-``MOST_LINES`` lines is never given up here. Lines are counted once a run has taken a while.
-
-Exceptions of liptest's own that a program catches.
+A run that goes on for too long is given up, by a timer or by the lines of code that it has run. How
+long a run takes depends on the machine; how many lines it runs does not, so a run of fewer than
+``MOST_LINES`` lines is never given up. Lines are counted once a run has taken a while.
 
 ``try: .. except TypeError: ..`` around what only a stand-in cannot do would go on otherwise than
-the program does with numbers. So frames of the program that may catch something are traced while
-it runs, and what is raised in them is looked at (``values.faults``): in the first runs, and in all
-that repeat a leaf.
+the program does with numbers. So frames of the program that may catch something are traced, and
+what is raised in them is looked at (``values.faults``): in the first runs, and in all that repeat
+a leaf.
 """
 
 from __future__ import annotations
@@ -209,7 +206,7 @@ class _Watch:
         self.timer.start(self._step, self._step)
 
     def look(self, number: int, frame: FrameType | None) -> None:
-        """As a handler of the timer's signal."""
+        """Look at the run; called as a handler of the timer's signal."""
         if self._progresses() or self.is_patient:
             self._looks = 0
             self.lines.end()
@@ -392,7 +389,7 @@ class CaughtFaults:
             sys.settrace(None)
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """As ``sys.settrace`` calls it for each frame."""
+        """Look at what is raised; called by ``sys.settrace`` for each frame."""
         if not _catches(frame.f_code):
             return None
         frame.f_trace_lines = False

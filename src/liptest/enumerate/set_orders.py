@@ -1,15 +1,13 @@
-"""What code does with its sets: whether the order of their members can be told from it.
+"""Whether an order that the next run may not have can be told from what a program answers.
 
 The order of a set of strings or objects is another one in the next process. Byte code says what
 follows a set: a membership test, ``sorted`` and the like do not depend on the order; a loop does.
 Steps are read as Python 3.11 writes them: later versions join two loads into one step, and put the
 loops of comprehensions into the function itself (PEP 709).
 
-Whether a program's answers depend on the order in which polars gives rows.
-
-Where a program asks for no order, its law on plain frames is followed only if its analysis on
-symbolic ones has shown that no order matters: there everything that looks at one is refused, and
-the answers are sums of whole numbers, which no order changes.
+Polars gives rows in no certain order where a program asks for none. Its law on plain frames is
+followed only if its analysis on symbolic ones has shown that no order matters: there everything
+that looks at one is refused, and the answers are sums of whole numbers.
 """
 
 from __future__ import annotations

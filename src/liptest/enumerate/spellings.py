@@ -1,10 +1,8 @@
-"""Ways to write walks over records, and what is done with counts of them.
+"""Other spellings of loops and of walks over records, written as the one that is followed.
 
 ``map`` and ``filter`` of a column are lists with a number for each record.
 ``counts.update(data)`` of a new Counter is ``Counter(data)``; ``counts[k] if k in counts else 0``
 is ``counts.get(k, 0)``.
-
-Loops that are left by ``return``, with what they return behind them.
 
 ``while True: z = ..; if fits(z): return E`` is ``while True: z = ..; if fits(z): break`` and then
 ``return E``: nothing else leads behind a loop without a test and without another ``break``. So E,

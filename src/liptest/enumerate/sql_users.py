@@ -142,11 +142,11 @@ class _InnerReader(QueryReader):
     def named_number(self) -> tuple[str, Any]:
         """A number of each user and its name; no number for the column of users."""
         kind, word = self.words[self.place] if self.place < len(self.words) else ("", "")
-        own = [name for name in self.columns if name.lower() == word.lower()]
+        matching = [name for name in self.columns if name.lower() == word.lower()]
         following = self.words[self.place + 1 : self.place + 2]
         if (
             kind in ("word", "quoted")
-            and own
+            and matching
             and following in ([("sign", ",")], [("word", "from")])
         ):
             return self.column(), None
@@ -163,9 +163,9 @@ class _InnerReader(QueryReader):
         how = self.next()[1]
         self.needs("(")
         if how == "count" and self.takes("*"):
-            found = Made("size")
+            number = Made("size")
         elif how == "count" and self.takes("distinct"):
-            found = Made("distinct", column=self.column())
+            number = Made("distinct", column=self.column())
         else:
             value = self.sum()
             if self.word == ",":  # the larger of two numbers
@@ -174,9 +174,9 @@ class _InnerReader(QueryReader):
                 return super().factor()
             if len(self.made) > before[2]:
                 raise NotSumsError("a sum of sums")
-            found = Made(_MADE[how], value)
+            number = Made(_MADE[how], value)
         self.needs(")")
-        self.made.append(found)
+        self.made.append(number)
         return entry_of(str(len(self.made) - 1))
 
 
@@ -187,7 +187,7 @@ def read_query(
 
     Raises NotSumsError.
     """
-    own = dict(columns)
+    visible = dict(columns)
     *inner, outer = _levels(list(_placed(tokens_of(statement))))
     selection: SelectedRows | None = None
     users: UserQuery | None = None
@@ -199,18 +199,20 @@ def read_query(
                 raise NotSumsError("numbers of users, in a subquery")
             is_by_users = {("word", word) for word in _ADDING_UP} & {*words}
             kind = _InnerReader if is_by_users else SelectionReader
-            inside = kind(words, table, own, parameters)
+            inside = kind(words, table, visible, parameters)
             if isinstance(inside, SelectionReader):
-                found = inside.selection()
-                selection = found if selection is None else selection.followed_by(found)
-                own = dict(selection.columns)
+                rows = inside.selection()
+                selection = rows if selection is None else selection.followed_by(rows)
+                visible = dict(selection.columns)
             else:
                 users = inside.users()
-                own = {name: own[name] for name in users.shown} | dict.fromkeys(users.items, False)
+                visible = {name: visible[name] for name in users.shown} | dict.fromkeys(
+                    users.items, False
+                )
         except NotSumsError as problem:
             raise NotSumsError(f"another table, or a subquery with {problem}") from None
         numbers, taken, table = [*numbers, *inside.numbers], taken + inside.taken, _STANDS_FOR
-    reader = QueryReader(outer, table, own, parameters)
+    reader = QueryReader(outer, table, visible, parameters)
     query = reader.query()
     if users is not None:
         of_table = users if selection is None else _of_selected(users, selection)
@@ -227,10 +229,10 @@ def read_query(
 
 def _of_selected(users: UserQuery, selection: SelectedRows) -> UserQuery:
     """The same of the rows of the table itself, where it is of those that a subquery selects."""
-    columns = {*users.by, *(one.column for one in users.made if one.column)}
+    columns = {*users.by, *(number.column for number in users.made if number.column)}
     if not columns <= selection.plain:
         raise NotSumsError("groups, or different values, of what a subquery calculates")
-    made = tuple(replace(one, value=selection.of_table(one.value)) for one in users.made)
+    made = tuple(replace(number, value=selection.of_table(number.value)) for number in users.made)
     return replace(users, made=made, among=selection.both(users.among))
 
 
@@ -281,13 +283,13 @@ def _levels_of_with(words: list[tuple[str, str]], texts: list[str]) -> list[list
     levels: list[list[tuple[str, str]]] = []
     query = words[stop + 1 :]
     for name in reversed(parts):
-        own = [
+        renamed = [
             _NAMED if word[1] == name and before == ("word", "from") else word
             for before, word in zip([("", ""), *query], query, strict=False)
         ]
-        if own.count(_NAMED) != 1:
+        if renamed.count(_NAMED) != 1:
             raise NotSumsError("WITH that is not the only table")
-        levels, query = [own, *levels], parts[name]
+        levels, query = [renamed, *levels], parts[name]
     return [*_levels(query), *levels]
 
 
@@ -337,28 +339,28 @@ class UserRowsOfQuery:
             raise NotSumsError("a condition that is the same for all rows")
         self._by = self._selected(users)
         self._frame = frame
-        self._made = [self._made_of(one, entries) for one in self._users.made]
+        self._made = [self._made_of(number, entries) for number in self._users.made]
 
     def _selected(self, series: Any) -> Any:
         return series if self._mask is None else series[RecordSeries(self._mask)]
 
-    def _made_of(self, one: Made, entries: Entries) -> UserTotals:
-        if one.how == "size":
+    def _made_of(self, number: Made, entries: Entries) -> UserTotals:
+        if number.how == "size":
             return self._totals(self._by, "size")
-        if one.how == "distinct":
-            series = self._frame[one.column]
+        if number.how == "distinct":
+            series = self._frame[number.column]
             if type(series) is not RecordSeries:
                 raise NotSumsError("COUNT(DISTINCT ..) of users in a subquery by users")
             return self._totals(self._selected(series), "nunique")
-        assert one.value is not None
-        value = one.value(entries)
+        assert number.value is not None
+        value = number.value(entries)
         if type(value) is not SymbolicArray:
             raise NotSumsError("a sum of a constant")
-        return self._totals(self._selected(RecordSeries(value)), one.how)
+        return self._totals(self._selected(RecordSeries(value)), number.how)
 
     def _totals(self, series: Any, how: str) -> UserTotals:
-        found: UserTotals = TotalsOfSql.of(series, how, series.refuse)
-        return found
+        totals: UserTotals = TotalsOfSql.of(series, how, series.refuse)
+        return totals
 
     def _entries(self, name: str) -> Any:
         if name in self._known:
@@ -385,15 +387,15 @@ class UserRowsOfQuery:
             raise NotSumsError("a sum of a constant")
         return (value if among is None else value[among]).sum()
 
-    def _conditions(self, one: Aggregate) -> list[Any]:
+    def _conditions(self, aggregate: Aggregate) -> list[Any]:
         """Those of users, and what conditions on the group say."""
-        tests = [test for test in (self._query.among, one.among) if test is not None]
-        found = [test(self._entries) for test in tests]
+        tests = [test for test in (self._query.among, aggregate.among) if test is not None]
+        truths = [test(self._entries) for test in tests]
         if self._users.having is not None:
-            found.append(self._users.having(lambda place: self._made[int(place)]))
-        if not all(isinstance(test, (bool, np.bool_, UserTotals)) for test in found):
+            truths.append(self._users.having(lambda place: self._made[int(place)]))
+        if not all(isinstance(test, (bool, np.bool_, UserTotals)) for test in truths):
             raise NotSumsError("a condition of users that is not followed")
-        return found
+        return truths
 
 
 def rows_of_groups(
@@ -432,25 +434,27 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
     keys = sorted(
         {group for group, is_there in zip(groups, those.tolist(), strict=True) if is_there}
     )
-    own = [
+    rows_of_users = [
         np.logical_and(those, np.array([group == key for group in groups], dtype=np.bool_))
         for key in keys
     ]
 
-    def made(one: Made) -> Any:
-        if one.how == "size":
-            return np.array([int(rows.sum()) for rows in own], dtype=np.int64)
-        if one.how == "distinct":
-            return np.array([len({*entries[one.column][rows].tolist()}) for rows in own], np.int64)
-        assert one.value is not None
-        numbers = np.broadcast_to(one.value(of_rows), every.shape)
-        calculated = [getattr(numbers[rows], one.how)() for rows in own]
+    def made(number: Made) -> Any:
+        if number.how == "size":
+            return np.array([int(rows.sum()) for rows in rows_of_users], dtype=np.int64)
+        if number.how == "distinct":
+            return np.array(
+                [len({*entries[number.column][rows].tolist()}) for rows in rows_of_users], np.int64
+            )
+        assert number.value is not None
+        numbers = np.broadcast_to(number.value(of_rows), every.shape)
+        calculated = [getattr(numbers[rows], number.how)() for rows in rows_of_users]
         return np.array(calculated, dtype=None if calculated else numbers.dtype)
 
-    found = [made(one) for one in users.made]
+    totals = [made(number) for number in users.made]
 
     def of_user(place: str) -> Any:
-        return found[int(place)]
+        return totals[int(place)]
 
     kept = np.repeat(np.bool_(True), len(keys))
     if users.having is not None:
@@ -462,4 +466,4 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
         name: np.array([key[users.by.index(name)] for key in keys], dtype=entries[name].dtype)
         for name in users.by
     }
-    return {name: own[kept] for name, own in (shown | numbers).items()}
+    return {name: column[kept] for name, column in (shown | numbers).items()}

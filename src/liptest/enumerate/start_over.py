@@ -31,12 +31,10 @@ from liptest.enumerate.source import (
     copy_tree,
 )
 from liptest.enumerate.tree_pieces import call_of_folds, lambda_node, name_node, tuple_node
+from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 _DRAWING = frozenset({"random", "integers", "binomial", "geometric", "choice"})
-_DRAWING_NOISE = _DRAWING | {
-    *("laplace", "normal", "standard_normal", "gumbel", "logistic", "uniform"),
-    *("exponential", "standard_exponential"),
-}
+_DRAWING_NOISE = _DRAWING | CONTINUOUS_DRAWS
 _COMPOSITE = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),

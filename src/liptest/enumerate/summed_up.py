@@ -159,7 +159,7 @@ class _SummedUp:
 
     @classmethod
     def of(cls, function: Any, session: Session) -> _SummedUp:
-        """Of a Python function."""
+        """Make one of a Python function."""
         samplers = SamplerLaws(function.name)
         folds = Folds(lambda value: None, samplers.summarised, samplers=samplers)
         rewritten, passes = Rewritten(function, folds), SinglePasses(function)

@@ -1,13 +1,12 @@
-"""``numpy.array`` and the like of symbolic data: NumPy's own ask for plain numbers at once.
+"""Functions of libraries that look into what they are given before NumPy is asked, kept symbolic.
 
-During an analysis of symbolic data the names stand for functions that keep a symbolic array, and
-make one of a list of symbolic numbers. Where data are plain, and a program writes noise into an
-array of its own, its analysis begins anew, and arrays have room for symbolic numbers from then on.
+``numpy.array`` and the like ask for plain numbers at once. So during an analysis of symbolic data
+the names stand for functions that keep a symbolic array, and make one of a list of symbolic
+numbers. Where data are plain, and a program writes noise into an array of its own, its analysis
+begins anew, and arrays have room for symbolic numbers from then on.
 
-Inverse cdfs of SciPy and of Python's statistics that a program calls with a random number.
-
-SciPy's methods take apart what they are given as an array, before any function of NumPy is asked.
-Location and scale are steps after the inverse cdf, as the libraries' own code has it.
+Inverse cdfs of SciPy take arrays apart, and those of Python's statistics need floats. Location and
+scale are steps after the inverse cdf, as the libraries' own code has it.
 """
 
 from __future__ import annotations

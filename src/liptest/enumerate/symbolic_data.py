@@ -218,25 +218,36 @@ def _followed(
         why = f"more than {most:,} paths are not followed where data are symbolic"
         why = f"{program.name}: {why}; compare fewer numbers"
         return NoPaths(why, is_budget=True, has_far_too_many=True)
-    except Abort as abort:
-        is_budget = isinstance(abort.error, BudgetError)
-        return NoPaths(str(abort.error), is_budget, _boundary_of(path_run, data))
-    except LiptestError as error:
-        is_budget = isinstance(error, BudgetError)
-        return NoPaths(str(error), is_budget, _boundary_of(path_run, data))
-    except Exception as error:  # of liptest itself: what it does not follow is not a proof
-        return NoPaths(_fault_in_words(program.name, error))
+    except (Abort, LiptestError) as raised:
+        error = raised.error if isinstance(raised, Abort) else raised
+        return NoPaths(str(error), isinstance(error, BudgetError), _boundary_of(path_run, data))
+    except Exception as fault:  # of liptest itself: what it does not follow is not a proof
+        return NoPaths(_fault_in_words(program.name, fault))
+    followed = replace(_paths_of(data, path_run, leaves, way, pasts), rules=rules)
+    if loops is not None:
+        exits = join_exits(leaf.exits for leaf in leaves)
+        if exits is None:
+            return NoPaths(f"{program.name}: {_MANY_EXITS}")
+        if data.is_of_released or not _are_paths_of_sums(followed, leaves):
+            return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
+        followed = replace(followed, exits=exits, leaves_by_noise=loops.leaves_by_noise)
+    return _add_facts_of_data(program.name, followed, data, path_run, leaves)
+
+
+def _paths_of(
+    data: Data, path_run: AlignedRun, leaves: list[PathEnd], way: str, pasts: Pasts | None
+) -> SymbolicPaths:
+    """What the ends of the runs say together, whatever the kind of the data."""
     paths = {id(leaf.path): leaf.path for leaf in leaves}
     functions = tuple(path_run.functions.values())
     lists = pasts.told if pasts is not None and pasts.met else None
     is_plain = lists is None and not functions and not data.is_of_released
-    followed = SymbolicPaths(
+    return SymbolicPaths(
         tuple(paths.values()),
         with_functions(data.differences(), functions),
         way,
         data.reads_length or path_run.depends_on_size,
         data.change_of_move,
-        rules=rules,
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
         output=_output_of(leaves) if lists is None else None,
@@ -246,21 +257,21 @@ def _followed(
         alone=partial(find_output_alone, leaves, lists),
         pairs_at=data.pairs_at,
     )
-    if loops is not None:
-        exits = join_exits(leaf.exits for leaf in leaves)
-        if exits is None:
-            return NoPaths(f"{program.name}: {_MANY_EXITS}")
-        if data.is_of_released or not _are_paths_of_sums(followed, leaves):
-            return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
-        followed = replace(followed, exits=exits, leaves_by_noise=loops.leaves_by_noise)
+
+
+def _add_facts_of_data(
+    name: str, followed: SymbolicPaths, data: Data, path_run: AlignedRun, leaves: list[PathEnd]
+) -> SymbolicPaths | NoPaths:
+    """With what records, users and values that may be missing add to the paths."""
+    functions = tuple(path_run.functions.values())
     if type(data) is Records and (functions or data.has_blocks):
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [gap for leaf in leaves for gap in leaf.missing]
     if missing:
         counts = frozenset(number for _, numbers in missing for number in numbers)
-        told_once = are_told_once(paths.values(), counts) and not functions
+        told_once = are_told_once(followed.paths, counts) and not functions
         if not isinstance(data, Records) or not told_once:
-            return NoPaths(f"{program.name}: {_TWICE}")
+            return NoPaths(f"{name}: {_TWICE}")
         gone = max(mass for mass, _ in missing), data.vanishing(counts)
         return replace(followed, missing=gone)
     if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
@@ -269,8 +280,7 @@ def _followed(
             sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
         followed = replace(followed, sample=sample)
     if isinstance(data, UserRows):
-        followed = replace(followed, pairs_of_moves=data.pairs_of_moves)
-        followed = replace(followed, hint=data.hint)
+        followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
     if isinstance(data, UserRows | Records):
         followed = replace(followed, rounded=data.rounded)
     return followed

@@ -1,12 +1,9 @@
 """How datasets of a domain become symbolic: columns of records, or answers.
 
 Each kind also hands out plain datasets, and says what an answer is on one of them, so that a run at
-a point can be compared with the run on symbols (``enumerate.symbolic_data``).
-
-Neighbours between which functions of answers move much: where to look for a refutation.
-
-``min(count, 100)`` moves only where the count is small. So records are chosen with which the sums
-that a function is of are near the places where it moves most.
+a point can be compared with the run on symbols (``enumerate.symbolic_data``). And it says where to
+look for a refutation: ``min(count, 100)`` moves only where the count is small, so records are
+chosen with which the sums that a function is of are near the places where it moves most.
 """
 
 from __future__ import annotations
@@ -115,10 +112,10 @@ class Records:
         ends = rng.integers(0, sizes, size=(2, len(self._sizes)))
         chosen = rng.random(len(self._sizes)) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
-        telling = self._values()[self._answers.telling_values()].tolist()
-        if telling and rng.random() < 0.5:
+        extreme = self._values()[self._answers.extreme_values()].tolist()
+        if extreme and rng.random() < 0.5:
             # Sums that wrap, or truths that are joined, show where many records add the same.
-            value, share = telling[int(rng.integers(len(telling)))], rng.random() * 2
+            value, share = extreme[int(rng.integers(len(extreme)))], rng.random() * 2
             is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
             dataset = np.where(is_put, value, dataset)
         return handed(dataset)  # type: ignore[no-any-return]

@@ -155,7 +155,7 @@ class UserRows:
         return low, high
 
     def differences(self) -> ManyDifferences:
-        """Of the answers of neighbours."""
+        """How far neighbours move the answers."""
         return self._answers.differences_of_users(self._domain.most)[0]
 
     def added(self, number: int) -> None:
@@ -346,7 +346,7 @@ def kept_by(
 
 
 def exact_sum(numbers: NDArray[np.float64]) -> Fraction:
-    """Of finite floats."""
+    """The sum of finite floats, without rounding."""
     mantissas, exponents = np.frexp(np.asarray(numbers, dtype=np.float64))
     whole = (mantissas * 2.0**53).astype(np.int64)
     total = Fraction(0)

@@ -98,7 +98,7 @@ class WholeLaw:
         return not all(isinstance(skeleton, Raised) for skeleton in self.leaves)
 
     def ways(self, rates: ExactRates, skeleton: Output) -> list[Way]:
-        """Of the outputs of one description."""
+        """The ways to the outputs of one description."""
         key = (rates, skeleton)
         if key not in self._made:
             leaves = self.leaves.get(skeleton, [])
@@ -106,7 +106,7 @@ class WholeLaw:
         return self._made[key]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
-        """Of all outputs of one description."""
+        """The probability of all outputs of one description."""
         total = _ZERO
         for way in self.ways(rates, skeleton):
             mass = way.weight
@@ -516,7 +516,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     @property
     def has_trace(self) -> bool:
-        """Of outputs, not of ranges of them."""
+        """Whether an output has a trace; a range of outputs has none."""
         return True
 
     def trace(self, dataset: IntArray, *outputs: Output) -> Any:
@@ -586,7 +586,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         best: tuple[Any, Output, arb, arb] | None = None
         with precision(CERTIFIED_BITS):
             rates = noise_rates(left, right)
-            for skeleton, numbers in telling_numbers(left, right):
+            for skeleton, numbers in distinguishing_numbers(left, right):
                 p, q = (law.probability(rates, skeleton, numbers) for law in (left, right))
                 if p.is_zero() and q.is_zero():
                     continue
@@ -601,7 +601,9 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         return best[1:]
 
 
-def telling_numbers(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, tuple[int, ...]]]:
+def distinguishing_numbers(
+    left: WholeLaw, right: WholeLaw
+) -> Iterator[tuple[Output, tuple[int, ...]]]:
     """Outputs on the way to the largest losses, largest first."""
     rates = noise_rates(left, right)
     candidates: list[tuple[float, Output, list[tuple[int, ...]]]] = []

@@ -84,7 +84,7 @@ class WholeTree(RestartingTree):
     keeps_whole = True
 
     def law(self, run: Callable[[], Output]) -> dict[Output, Fraction] | dict[Output, arb]:
-        """As ``ChoiceTree.law``, the outputs being leaves."""
+        """The law that ``ChoiceTree.law`` gives, with leaves for outputs."""
         self.sum = _LeafSum(self)
         return super().law(run)
 

@@ -62,7 +62,7 @@ class Cap:
 
     @property
     def title(self) -> str:
-        """As messages name it."""
+        """The cap as messages name it."""
         if not self.people:
             return f"private table {self.private_table!r}"
         return f"the people {self.private_table!r} (private tables {', '.join(self.people)})"

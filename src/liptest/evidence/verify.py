@@ -1,10 +1,8 @@
 """Whether a certificate holds: by itself, against its mechanism, repeated from its seed.
 
-Documents are explained in docs/certificates.md.
-
-Whether what a certificate says of floats holds: by itself, and with the NumPy that is here.
-
-What a certificate of a filter rests on, as far as it can be looked at (theory 3.13).
+So does what it says of floats, with the NumPy that is here, and what a certificate of a filter
+rests on, as far as it can be looked at (theory 3.13). Documents are explained in
+docs/certificates.md.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from flint import arb
 
 from liptest.balls import ball, precision
 from liptest.floats.grid import GENERATOR, GRID, RANDOM_STATE
+from liptest.symbolic.noise import CONTINUOUS
 
 #: A uniform number, which is a grid point itself.
 UNIFORM = "random"
@@ -62,7 +63,7 @@ class Draw:
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """The scale of the noise."""
         return self.parameters[-1] if self.parameters else 1.0
 
     @property
@@ -163,4 +164,4 @@ SAMPLERS: dict[tuple[str, str], GridSampler] = {
     )
 }
 #: Methods that draw a float times a scale, plus a place, in some way.
-SCALED = frozenset({"laplace", "logistic", "gumbel", "exponential", "normal"})
+SCALED = frozenset(CONTINUOUS) - {"uniform"}

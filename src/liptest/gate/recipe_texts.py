@@ -35,7 +35,7 @@ _DEEPEST, _MOST_NUMBERS = 200, 1 << 21
 
 
 def hexadecimals(numbers: Floats) -> list[str]:
-    """Of each number; ``ReadingBudget.floats`` is the inverse."""
+    """The hexadecimal text of each number; ``ReadingBudget.floats`` is the inverse."""
     return [number.hex() for number in numbers.tolist()]
 
 

@@ -42,7 +42,7 @@ class RowAnswers:
 
     @cached_property
     def cells(self) -> RowCells:
-        """Of the rows."""
+        """The cells that the rows fall into."""
         reals = _reals_of(self.domain)
         limits = {name: (kind.lower, kind.upper) for name, kind in reals.items()}
         rows = self.domain.row_values - 1

@@ -1,6 +1,6 @@
 """From a mechanism to sealed laws: which rows there are, and asking for the law of each, once.
 
-Sealed laws of all kinds from plain JSON values.
+Sealed laws of all kinds are read here from plain JSON values, too.
 """
 
 from __future__ import annotations

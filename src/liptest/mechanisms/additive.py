@@ -147,7 +147,7 @@ class DiscreteLaplace(AdditiveNoise):
         return np.asarray(np.abs(shift) / float(self.scale))
 
     def hockey_stick(self, shift: ArrayLike, epsilon: float) -> FloatArray:
-        """As ``hockey_stick_at``, in floats."""
+        """The divergence of ``hockey_stick_at``, in floats."""
         size, scale = np.abs(np.asarray(shift, dtype=np.float64)), float(self.scale)
         gap = np.minimum(epsilon - size / scale, 0.0)
         turn = np.floor(-gap * scale / 2)

@@ -3,11 +3,10 @@
 Probabilities live in three precisions: float logs for screening millions of pairs, exact
 rationals where the law was enumerated, and balls (intervals with exact ends) for certificates.
 
-Laws that are computed anew for a decision, once for each dataset.
-
-No memo may hide a mechanism that changes its answers, so laws that decide are computed anew. But
-all that is said of one pair rests on the same two laws: the check of a law that is known, a
-comparison, its witness, each point of a curve and what would hold instead of a claim.
+No memo may hide a mechanism that changes its answers, so laws that decide are computed anew, once
+for each dataset. But all that is said of one pair rests on the same two laws: the check of a law
+that is known, a comparison, its witness, each point of a curve and what would hold instead of a
+claim.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class ProductLaw:
         return math.prod(len(factor.law) for factor in self.factors)
 
     def probability(self, found: Outcomes) -> Fraction:
-        """Of an output with these parts."""
+        """The probability of an output with these parts."""
         masses = (
             dict(factor.law).get(tuple(found[place] for place in factor.places), Fraction(0))
             for factor in self.factors

@@ -4,13 +4,9 @@ Two-sided geometric noise shifted by s has s + 1 likelihood ratios, so that the 
 outputs are s + 1 atoms (theory 6.6). For discrete Gaussian noise D_a is at most
 a s^2 / (2 sigma^2), with equality at each whole order: its rho is s^2 / (2 sigma^2), exactly (6.7;
 C. Canonne, G. Kamath, T. Steinke, "The Discrete Gaussian for Differential Privacy", 2020,
-proposition 5).
-
-mu of discrete Gaussian noise against itself, moved: finitely many corners, and a bound beyond.
-
-Noise of P(j) in proportion to exp(-j^2 / (2 sigma^2)) moved by s has the corners {j >= k}, of
-masses T(k - s) and T(k), T the tail. Up to some K they are calculated; beyond it none exceeds what
-the first ones reach (theory 6.19). mu is above s / sigma, the mu of the noise without rounding.
+proposition 5). Its mu is above s / sigma, the mu of the noise without rounding: the corners
+{j >= k} of masses T(k - s) and T(k), T the tail, are calculated up to some K, beyond which none
+exceeds what the first ones reach (theory 6.19).
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def notion_witness(
     told: dict[str, Any] = {"probability": 0.0, "neighbour_probability": 0.0}
     if not isinstance(mechanism, ClosedFormLosses):
         left, right = exact_law(mechanism, first), exact_law(mechanism, second)
-        event = telling_outputs(left, right, claim, found.order)
+        event = distinguishing_outputs(left, right, claim, found.order)
         told = told_by_laws(left, right, event)
     return PrivacyWitness(
         dataset=tuple(first.tolist()),
@@ -62,7 +62,7 @@ def notion_witness(
     )
 
 
-def telling_outputs(
+def distinguishing_outputs(
     left: OutputLaw, right: OutputLaw, claim: RhoClaim | RenyiClaim | MuClaim, order: float | None
 ) -> tuple[Output, ...]:
     """Outputs that show what was found; () where these are more than anybody reads."""

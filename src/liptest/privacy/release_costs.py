@@ -105,7 +105,7 @@ class ReleasePart:
     def of_terms(
         cls, terms: ReleaseTerms, name: str, mass: float = 0.0, failure: float = 0.0
     ) -> ReleasePart:
-        """Of which nothing is known but these."""
+        """Make a part of terms; nothing else is known of it."""
         if terms.mu is not None:
             mu = raised_slightly(float(terms.mu))
             normal = lambda epsilon: gaussian_delta(arb(mu), epsilon)  # noqa: E731

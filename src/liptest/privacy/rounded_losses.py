@@ -55,7 +55,7 @@ class RoundedLosses:
 
     @classmethod
     def of_pair(cls, pair: LikelihoodPair, step: Fraction) -> RoundedLosses:
-        """Of one release of an actual pair."""
+        """The losses of one release of an actual pair."""
         rows: tuple[dict[int, int], dict[int, int]] = ({}, {})
         infinite = 0
         with precision(BITS):

@@ -78,11 +78,11 @@ class SizeBounds:
     ways: tuple[tuple[JointShift, ...], ...]
 
     def delta(self, epsilon: float) -> float:
-        """Of the delta of an epsilon."""
+        """The bound of the delta of an epsilon."""
         return self._least(lambda shift: bound_delta(shift, Fraction(epsilon)).min(arb(1)))
 
     def renyi(self, order: float) -> float:
-        """Of the divergence of an order."""
+        """The bound of the divergence of an order."""
         return self._least(lambda shift: bound_renyi(shift, Fraction(order)).ball())
 
     def _least(self, bound: Callable[[JointShift], arb]) -> float:
@@ -231,7 +231,7 @@ def bound_mu_square(shift: JointShift) -> UpperBound:
 
 
 def _bound(shift: JointShift, normal: Fraction, of_laplace: Of, of_loss: Of) -> UpperBound:
-    """Of independent parts."""
+    """The bound of all independent parts together."""
     parts = [of_laplace(laplace) for laplace in shift.laplace]
     if shift.loss:
         parts.append(of_loss(shift.loss))

@@ -24,7 +24,7 @@ def relative_place(file: Path, root: Path | None = None) -> str | None:
 
 
 def relative_uri(file: Path, root: Path | None = None) -> str | None:
-    """As ``relative_place``, as a URI reference."""
+    """The place of a file below the root, as a URI reference."""
     place = relative_place(file, root)
     return None if place is None else quote(place)
 

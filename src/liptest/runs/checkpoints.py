@@ -1,9 +1,9 @@
 """The file of a long run: what is done, so that a run that was cut off goes on where it was.
 
-A run is a sum over numbered chunks (``liptest.driver``), each with a seed of its own, so the sum so
-far and the number of the next chunk are all that must be kept. A violation ends a run and is never
-kept: its chunk is run again, and so is the chunk of the first undecided pair. The file is JSON; a
-digest in it notices accidents, not forgers: who can write it can write a verdict.
+A run is a sum over numbered chunks (``liptest.runs.driver``), each with a seed of its own, so the
+sum so far and the number of the next chunk are all that must be kept. A violation ends a run and is
+never kept: its chunk is run again, and so is the chunk of the first undecided pair. The file is
+JSON; a digest in it notices accidents, not forgers: who can write it can write a verdict.
 """
 
 from __future__ import annotations

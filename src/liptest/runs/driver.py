@@ -245,7 +245,7 @@ class Sampling:
 
 
 class Journal(Protocol):
-    """Keeps what is done of a run, so that a later one can go on (``liptest.checkpoints``)."""
+    """Keeps what is done of a run, so that a later one can go on (``liptest.runs.checkpoints``)."""
 
     def begin(self, sampling: Sampling) -> tuple[Judgement, int]:
         """The sum of the chunks that are done, and how many they are."""

@@ -1,14 +1,9 @@
-"""Ctrl-C and other signals that code under test cannot swallow.
+"""Ctrl-C, other signals and a limit of time, which code under test cannot swallow.
 
 A mechanism with a bare ``except:`` swallows KeyboardInterrupt and goes on with a run that is not
-the one it claims to be. So Ctrl-C is counted as well as raised, and what was computed meanwhile
-is dropped.
-
-A limit of time for a whole check, which ends it as Ctrl-C would.
-
-Interrupts are counted (``runs.interrupts``): what was computed while one came is dropped, also
-where the code under test swallows it. So the end of the time never looks like a program that
-answers otherwise than before.
+the one it claims to be. So interrupts are counted as well as raised, and what was computed while
+one came is dropped. A limit of time for a whole check ends it as Ctrl-C would, and so never looks
+like a program that answers otherwise than before.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ _count = 0
 
 
 def interruptions() -> int:
-    """How often Ctrl-C came while results of ``uninterrupted`` were computed; never falls."""
+    """How often Ctrl-C came while results of ``until_interrupted`` were computed; never falls."""
     return _count
 
 

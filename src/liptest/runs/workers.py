@@ -461,7 +461,7 @@ class _Flight(Generic[T]):
         self._task, self._ends = task, ends
         self._count, self._next = count, first
         self._groups: deque[_Group[T]] = deque()
-        self._crew = WorkerPool(executor)
+        self._pool = WorkerPool(executor)
         self._packed: Any = None
         self._size = 1
         self._deaths = 0
@@ -478,8 +478,8 @@ class _Flight(Generic[T]):
             self._fill()
             front = self._groups[0]
             assert front.future is not None
-            results, seconds = self._crew.answer(front.future)
-        except self._crew.deaths as death:
+            results, seconds = self._pool.answer(front.future)
+        except self._pool.deaths as death:
             self._recover(death)
             return
         self._groups.popleft()
@@ -497,10 +497,10 @@ class _Flight(Generic[T]):
         futures = [group.future for group in self._groups if group.future is not None]
         for future in futures[:-1]:
             future.cancel()
-        self._crew.close()
+        self._pool.close()
 
     def _fill(self) -> None:
-        most = _LOOK_AHEAD * self._crew.workers
+        most = _LOOK_AHEAD * self._pool.workers
         while self._next < self._count and len(self._groups) < most:
             stop = min(self._next + self._group_size(), self._count)
             self._groups.append(_Group(self._next, stop))
@@ -518,14 +518,14 @@ class _Flight(Generic[T]):
 
     def _submit(self, group: _Group[T]) -> None:
         if self._packed is None:
-            self._packed = self._crew.pack((self._task, self._ends))
+            self._packed = self._pool.pack((self._task, self._ends))
         if group.future is None:
             numbers = group.first, group.stop, self._deaths
-            group.future = self._crew.submit(_run_group, self._packed, *numbers)
+            group.future = self._pool.submit(_run_group, self._packed, *numbers)
 
     def _group_size(self) -> int:
         # Towards the end groups shrink, so that all workers end together.
-        share = math.ceil((self._count - self._next) / (_LOOK_AHEAD * self._crew.workers))
+        share = math.ceil((self._count - self._next) / (_LOOK_AHEAD * self._pool.workers))
         return max(1, min(self._size, share))
 
     def _pace(self, seconds_each: float) -> None:
@@ -546,7 +546,7 @@ class _Flight(Generic[T]):
                     group.future.cancel()
                 group.future = None
         self._packed = None
-        self._crew.renew(death)
+        self._pool.renew(death)
 
 
 def _run_group(

@@ -1,6 +1,6 @@
 """What vendors and operators can ask for, by forms and by the API alike: checked, then stored.
 
-Names of accounts and tables: one name for one picture of it.
+Accounts and tables have names by one rule: one name for one picture of it.
 """
 
 from __future__ import annotations

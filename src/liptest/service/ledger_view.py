@@ -30,7 +30,7 @@ class Budget:
 
     @property
     def title(self) -> str:
-        """As pages name it."""
+        """The budget as pages name it."""
         return f"{self.table} ({', '.join(self.tables)})" if self.tables else self.table
 
     @property
@@ -40,7 +40,7 @@ class Budget:
 
     @property
     def share(self) -> float:
-        """Of the cap, between 0 and 1."""
+        """The share of the cap that is spent, between 0 and 1."""
         return min(1.0, self.spent / self.cap)
 
 

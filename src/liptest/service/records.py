@@ -190,7 +190,7 @@ class Submission:
 
     @property
     def label(self) -> str:
-        """As verdicts name it."""
+        """The submission as verdicts name it."""
         return f"{self.file.removesuffix('.py')}:{self.name}"
 
     @property

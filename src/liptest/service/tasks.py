@@ -61,7 +61,7 @@ def checked_file(name: str) -> str:
 
 
 def to_json(model: CheckModel) -> str:
-    """As it is stored."""
+    """The text of a check as it is stored."""
     return json.dumps(model.model_dump(mode="json", exclude_none=True), sort_keys=True)
 
 

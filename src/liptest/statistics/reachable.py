@@ -154,7 +154,7 @@ class Reach(EdgeSet):
         return DifferenceSets(int(self.base[0]), 1, top, every.bits, lower)
 
     def list_edges(self) -> Iterator[tuple[Values, Values]]:
-        """As stated; the smaller code is left."""
+        """Yield the edges as they were stated; the smaller code comes first."""
         for difference, lower in self.edge_sets():
             for codes in lower.chunks():
                 yield self.vectors(codes), self.vectors(codes + difference)

@@ -3,10 +3,8 @@
 A program reads its dataset through answers a_1 .. a_m only. D is the set of all differences
 a' - a of neighbouring datasets (docs/theory/size.md, S1); it is symmetric, and 0 is left out.
 
-Sums of products of the numbers of each record: what one changes, measured by normal noise.
-
-A record adds x_i x_j to the answer of each pair of places, and |x|^2 is bounded. The squares of
-what it adds are together at most |x|^4, and what two records add is never opposed, as
+Where a record adds x_i x_j to the answer of each pair of places, and |x|^2 is bounded, the squares
+of what it adds are together at most |x|^4, and what two records add is never opposed, as
 sum_ij x_i x_j y_i y_j = (x . y)^2 (docs/theory/tables.md, B19).
 """
 

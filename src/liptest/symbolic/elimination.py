@@ -325,7 +325,7 @@ def interval(rates: Rates, low: Any, high: Any) -> Moved:
 
 
 def multiply_shapes(factors: list[Moved]) -> Moved:
-    """Of all, at least one."""
+    """The product of all factors, which are at least one."""
     flat: list[Moved] = []
     for factor, shift in factors:
         if factor.kind == "product":

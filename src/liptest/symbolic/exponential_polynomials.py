@@ -288,7 +288,7 @@ def _add_to(found: Terms, key: tuple[int, int], low: int, poly: Any) -> None:
 
 
 def multiply_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
-    """Of two functions of the same origin."""
+    """The product of two functions of the same origin."""
     if left is ONE:
         return right
     if right is ONE:
@@ -303,7 +303,7 @@ def multiply_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
 
 
 def sum_of(parts: list[Terms]) -> Terms:
-    """Of functions of the same origin."""
+    """The sum of functions of the same origin."""
     if len(parts) == 1:
         return parts[0]
     summed: Terms = {}

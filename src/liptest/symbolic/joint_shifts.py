@@ -96,7 +96,7 @@ def find_joint_shifts(
 
 
 def _at(found: Sequence[ReleasedSums], size: int, move: Move) -> JointShift | NoJointShift:
-    """Of one difference, and of its opposite."""
+    """The price of one difference, and of its opposite."""
     square = max(path_sums.normal.square(move) for path_sums in found)
     words = _words(found[0].path, square)
     if len(found) > 1:

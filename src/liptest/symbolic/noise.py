@@ -14,6 +14,8 @@ from liptest.errors import InputError, shown
 
 #: Families with a density, and what their parameter is.
 CONTINUOUS = ("laplace", "exponential", "uniform", "normal", "gumbel", "logistic")
+#: The methods of a generator that draw it.
+CONTINUOUS_DRAWS = frozenset({*CONTINUOUS, "standard_exponential", "standard_normal"})
 #: Families on the whole numbers. Of a "rounded" one it is only known what a shift costs.
 DISCRETE = ("geometric", "two-sided geometric", "rounded exponential", "rounded gumbel")
 #: Continuous families whose densities are made of exponentials and powers.

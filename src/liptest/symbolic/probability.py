@@ -34,7 +34,7 @@ _FEW = 12
 
 
 def function_of(one: Shape) -> Function:
-    """Of a shape that is not smooth."""
+    """The density of a shape that is not smooth."""
     key = (one, ctx.prec)
     function = one.rates.functions.get(key)
     if function is None:
@@ -52,7 +52,7 @@ def integral_of(one: Shape) -> Any:
 
 
 def analytic_parts(one: Shape) -> list[smooth.QuadraturePiece]:
-    """As analytic functions on pieces."""
+    """The density of a shape as analytic functions on pieces."""
     key = (one, ctx.prec, "parts")
     parts = one.rates.functions.get(key)
     if parts is None:

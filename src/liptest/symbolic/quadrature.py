@@ -53,7 +53,7 @@ def between(law: Law, low: Any, high: Any) -> Any:
 
 
 def analytic_density(law: Law, z: Any) -> Any:
-    """Of a variable, analytic in z."""
+    """The density of a variable, analytic in z."""
     family, parameter = law
     if family == "normal":
         return (-z * z / arb(2 * parameter)).exp() / (arb.pi() * arb(2 * parameter)).sqrt()

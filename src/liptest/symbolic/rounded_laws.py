@@ -218,7 +218,7 @@ class RoundedLaw:
         self.points = points
 
     def total(self) -> arb:
-        """Of all numbers."""
+        """The probability of all numbers together."""
         return self.mass(None, None)
 
     def mass(self, first: int | None, end: int | None) -> arb:

@@ -463,7 +463,7 @@ class AnswerBook:
             return Fraction(sum(entry * count for entry, count in pairs))
         return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
 
-    def telling_values(self) -> list[int]:
+    def extreme_values(self) -> list[int]:
         """Values of a record that add most to some answer, or take most from it."""
         lines = [table for table in self.tables if table.ndim == 1 and table.dtype.kind in "if"]
         return sorted({int(end(line)) for line in lines for end in (np.argmax, np.argmin)})

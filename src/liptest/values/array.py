@@ -60,7 +60,7 @@ class Storage:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """The length of each axis of the array."""
         raise NotImplementedError
 
     def cells(self) -> Cells:
@@ -312,32 +312,32 @@ class SymbolicArray(AnyArray):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the numbers that it stands for."""
+        """The type of the numbers that it stands for."""
         return self.storage.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an array."""
+        """The length of each axis."""
         return self.storage.shape
 
     @property
     def ndim(self) -> int:
-        """Of an array."""
+        """How many axes it has."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """Of an array."""
+        """How many entries it has."""
         return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
-        """Of an array."""
+        """How many bytes an entry takes in a plain array."""
         return int(self.dtype.itemsize)
 
     @property
     def nbytes(self) -> int:
-        """Of an array."""
+        """How many bytes the entries take in a plain array."""
         return self.itemsize * self.size
 
     @property
@@ -491,7 +491,7 @@ class SymbolicArray(AnyArray):
         self[...] = np.sort(self, axis=axis, **options)
 
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
-        """As ``numpy.put``."""
+        """Write values at places of the flat array, as ``numpy.put`` does."""
         array: Any = self
         np.put(array, indices, values, mode=mode)
 

@@ -67,7 +67,7 @@ class BernoulliVariables:
 
     @classmethod
     def of(cls, tree: Branching) -> BernoulliVariables:
-        """Of the run that is under way."""
+        """The variables of the run that is under way."""
         if tree.bits is None:
             tree.bits = cls(tree)
         variables: BernoulliVariables = tree.bits

@@ -277,7 +277,7 @@ class PackedBits(Storage):
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
-        """Of the values."""
+        """The type of the values."""
         return self._shared.tables.table.dtype
 
     @property

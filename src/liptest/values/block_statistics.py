@@ -54,12 +54,12 @@ class BlockStatistic:
     function: Callable[..., Any] = field(compare=False, repr=False)
 
     def value(self, records: NDArray[Any]) -> Fraction:
-        """Of the records of a dataset."""
+        """The statistic of the records of a dataset."""
         kind, raw = self.table
         return self.of_numbers(np.frombuffer(raw, dtype=kind)[records])
 
     def of_numbers(self, numbers: NDArray[Any]) -> Fraction:
-        """Of the numbers of the records."""
+        """The statistic of the numbers of the records."""
         found = Fraction(float(self.function(numbers, *self.arguments)))
         return min(max(found, self.low), self.high)
 

@@ -26,7 +26,7 @@ from liptest.values.branching import Branching, UnweightedBranches
 from liptest.values.lines import asked_at
 from liptest.values.noise_run import NoiseRun
 from liptest.values.protocol import REFLECTED, Operation
-from liptest.values.questions import Known
+from liptest.values.questions import PathCondition
 from liptest.values.rounding import Near
 
 ADVICE = (
@@ -198,12 +198,12 @@ class Contest:
     ) -> None:
         self.sums = sums
         self.alternative = alternative
-        self._ways: dict[int, Known] = {}
+        self._ways: dict[int, PathCondition] = {}
         self.variables = frozenset(variable for form in sums for variable, _ in form.terms)
         #: Whether an exchange of variables makes each of them any other, except for constants.
         self.are_alike = _are_alike(sums, noises)
 
-    def way(self, place: int) -> Known:
+    def way(self, place: int) -> PathCondition:
         """The conditions that it is the one at a place."""
         way = self._ways.get(place)
         if way is None:
@@ -480,7 +480,7 @@ class DecidingRun(NoiseRun):
         """How many choices were made otherwise than by comparing a sum with a number."""
         return len(self._known_ways)
 
-    def conditions_of_contests(self) -> Known:
+    def conditions_of_contests(self) -> PathCondition:
         """The same of which sum was the largest."""
         return tuple(
             constraint for contest, place in self.contests for constraint in contest.way(place)
@@ -571,7 +571,7 @@ class DecidingRun(NoiseRun):
             interval.note(bound, strictly=way == 1, reaches=way == 1)
         return way == 0
 
-    def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
+    def first_of(self, sums: list[Form], way: Callable[[int], PathCondition | None]) -> int:
         contest = self.contest(sums)
         return super().first_of(sums, way) if contest is None else self.settle_contest(contest)
 
@@ -609,7 +609,7 @@ class DecidingRun(NoiseRun):
                 self._note(contest.way(place))
         return place
 
-    def _note(self, way: Known) -> None:
+    def _note(self, way: PathCondition) -> None:
         """Learn what a branch says, which must not be about answers alone."""
         for constraint in way:
             if constraint.terms in self.released:
@@ -623,7 +623,7 @@ class DecidingRun(NoiseRun):
             else:
                 self.more.append(constraint)
 
-    def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
+    def take(self, key: Any, ways: Callable[[], tuple[PathCondition | None, ...]]) -> int:
         """Which of some ways, exactly one of which holds, this run takes."""
         words = repr(key)
         earlier = self._known_ways.get(words)
@@ -642,7 +642,7 @@ class DecidingRun(NoiseRun):
         self._known_ways[words] = taken
         return taken
 
-    def _all_hold(self, way: Known | None) -> bool:
+    def _all_hold(self, way: PathCondition | None) -> bool:
         return all(
             holds_at(constraint, self.at_point(Form(0, constraint.terms)))
             for constraint in way or ()

@@ -60,12 +60,12 @@ class DrawnOrder(OpaqueArray):
 
     @property
     def shape(self) -> tuple[int]:
-        """Of the array."""
+        """The length of the only axis."""
         return (len(self.places),)
 
     @property
     def size(self) -> int:
-        """Of the array."""
+        """How many entries the array has."""
         return len(self.places)
 
     def __len__(self) -> int:

@@ -86,7 +86,7 @@ class PlaceByFlips(Protocol):
     def __call__(
         self, tree: Any, count: int, weight_of: Callable[[Any], Any], tried: Tried
     ) -> int | None:
-        """Of so many places."""
+        """Choose one of so many places; None where the loop is to be run."""
         ...
 
 

@@ -63,12 +63,14 @@ class OfUsers(OfPandas):
             func is not None
             or not named
             or not all(
-                isinstance(one, tuple) and len(one) == 2 and one[0] in self._frame
-                for one in named.values()
+                isinstance(pair, tuple) and len(pair) == 2 and pair[0] in self._frame
+                for pair in named.values()
             )
         ):
             return self.refuse(".agg", 'name what is made of them: .agg(total=("amount", "sum"))')
-        return FrameOfUsers({name: self[one].number(how) for name, (one, how) in named.items()})
+        return FrameOfUsers(
+            {name: self[column].number(how) for name, (column, how) in named.items()}
+        )
 
     aggregate = agg
 
@@ -85,8 +87,8 @@ class OfUsers(OfPandas):
 
     def size(self) -> Any:
         """How many rows each user has."""
-        found = UserTotals.of(self._by, "size", self.refuse)
-        return found if self._as_index else FrameOfUsers({"size": found})
+        sizes = UserTotals.of(self._by, "size", self.refuse)
+        return sizes if self._as_index else FrameOfUsers({"size": sizes})
 
     def head(self, n: Any = 5) -> Any:
         """The first n rows of each user."""
@@ -125,10 +127,10 @@ class FrameOfUsers(CountsRows):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, UserTotals):
             # Those of another frame are of other users.
-            alike = {name: one for name, one in self._totals.items() if one.is_of(key)}
+            alike = {name: totals for name, totals in self._totals.items() if totals.is_of(key)}
             if not alike:
                 return self.refuse("an index by numbers of other users")
-            return FrameOfUsers({name: one[key] for name, one in alike.items()})
+            return FrameOfUsers({name: totals[key] for name, totals in alike.items()})
         if not isinstance(key, str) or key not in self._totals:
             return self.refuse("an index", "take one of its columns by name")
         return self._totals[key]
@@ -187,10 +189,10 @@ class ColumnOfUsers(MadeOfRows):
 
     def agg(self, func: Any = None) -> Any:
         """What a name says: "sum", "count", "size", "max", "min", "first", "last", "nunique"."""
-        found = self.number(func)
+        answer = self.number(func)
         if self._as_index:
-            return found
-        return FrameOfUsers({"size" if func == "size" else self._series.name: found})
+            return answer
+        return FrameOfUsers({"size" if func == "size" else self._series.name: answer})
 
     def number(self, func: Any) -> Any:
         """The same, never as a frame."""
@@ -230,11 +232,11 @@ class ColumnOfUsers(MadeOfRows):
         return self.agg("size")
 
     def first(self) -> Any:
-        """Of the first row of each user."""
+        """The number in the first row of each user."""
         return self.agg("first")
 
     def last(self) -> Any:
-        """Of the last row of each user."""
+        """The number in the last row of each user."""
         return self.agg("last")
 
     def nunique(self) -> Any:
@@ -261,10 +263,10 @@ class InBins(OfPandas):
     branching = branching_of("_bins")
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._frame[key] if isinstance(key, str) else None
-        if type(found) is not RecordSeries:
+        column = self._frame[key] if isinstance(key, str) else None
+        if type(column) is not RecordSeries:
             return self.refuse("an index")
-        return InBins(self._frame, self._bins, found)
+        return InBins(self._frame, self._bins, column)
 
     def size(self) -> Any:
         """How many records each bin has."""
@@ -305,7 +307,7 @@ class Grouped(OfPandas):
         return self._by[0].branching  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, list) and key and all(one in self._frame for one in key):
+        if isinstance(key, list) and key and all(name in self._frame for name in key):
             return Grouped(self._frame, self._by, None, list(key))
         if not isinstance(key, str):
             return self.refuse("an index")
@@ -337,8 +339,8 @@ class Grouped(OfPandas):
         if self._series is not None:
             return self._of_series(func, named)
         if func is None and named:
-            given = {name: tuple(one) for name, one in named.items() if isinstance(one, tuple)}
-            if len(given) < len(named) or not all(len(one) == 2 for one in given.values()):
+            given = {name: tuple(pair) for name, pair in named.items() if isinstance(pair, tuple)}
+            if len(given) < len(named) or not all(len(pair) == 2 for pair in given.values()):
                 return self.refuse(".agg", 'name what is summed up: .agg(total=("income", "sum"))')
             return self._of_columns(given)
         if isinstance(func, dict) and not named:
@@ -356,13 +358,13 @@ class Grouped(OfPandas):
         if named and func is None:
             return AnswersByKey(
                 {
-                    name: ByKey(self._by, self._series, answer_named(self, one))
-                    for name, one in named.items()
+                    name: ByKey(self._by, self._series, answer_named(self, how))
+                    for name, how in named.items()
                 }
             )
         if isinstance(func, list) and func and not named:
             return AnswersByKey(
-                {one: ByKey(self._by, self._series, answer_named(self, one)) for one in func}
+                {how: ByKey(self._by, self._series, answer_named(self, how)) for how in func}
             )
         return ByKey(self._by, self._series, answer_named(self, func))
 
@@ -379,10 +381,10 @@ class Grouped(OfPandas):
 
 def _by_name(columns: dict[str, Any]) -> dict[Any, tuple[str, Any]]:
     """What is made of columns; of several for one the names have two levels in all columns."""
-    if not any(isinstance(one, list) for one in columns.values()):
+    if not any(isinstance(how, list) for how in columns.values()):
         return {name: (name, how) for name, how in columns.items()}
-    lists = {name: one if isinstance(one, list) else [one] for name, one in columns.items()}
-    return {(name, one): (name, one) for name, several in lists.items() for one in several}
+    lists = {name: how if isinstance(how, list) else [how] for name, how in columns.items()}
+    return {(name, how): (name, how) for name, several in lists.items() for how in several}
 
 
 def _sum_of_group(series: RecordSeries) -> Any:

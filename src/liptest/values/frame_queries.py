@@ -92,7 +92,7 @@ class _Query:
         self._frame, self._program = frame, program
 
     def truth(self, node: ast.expr) -> RecordSeries:
-        """Of each record whether the condition holds."""
+        """The truth of a condition for each record."""
         if isinstance(node, ast.BoolOp):
             joined = operator.and_ if isinstance(node.op, ast.And) else operator.or_
             found: RecordSeries = reduce(joined, [self.truth(one) for one in node.values])

@@ -131,18 +131,18 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
 
     def set_some(self, condition: Any, name: Any, value: Any) -> None:
         """``frame.loc[condition, name] = value``."""
-        own: Any = self._series.get(name) if isinstance(name, str) else None
-        if type(own) is not RecordSeries or type(condition) is not RecordSeries or own.names:
+        column: Any = self._series.get(name) if isinstance(name, str) else None
+        if type(column) is not RecordSeries or type(condition) is not RecordSeries or column.names:
             self.refuse("an assignment to rows", _ASSIGNED)
         other = self._column(name, value, "an assignment") if _is_made(value) else value
-        kinds = {"i": "i", "f": "if"}.get(own.array.dtype.kind, "")
+        kinds = {"i": "i", "f": "if"}.get(column.array.dtype.kind, "")
         given = {int: "i", float: "f"}.get(type(other), "")
         letter = other.array.dtype.kind if type(other) is RecordSeries else given
         if not letter or letter not in kinds or (letter == "f" and other != other):
             self.refuse("an assignment of another type than the column has", _ASSIGNED)
         if not columns_are_copied():
             self.refuse("an assignment to rows, which series may share", _ASSIGNED)
-        self._series = {**self._series, name: own.where(~condition, other)}
+        self._series = {**self._series, name: column.where(~condition, other)}
 
     def _column(self, name: str, value: Any, use: str) -> Any:
         """A series of its records under another name."""
@@ -162,27 +162,29 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """The frame without some columns."""
         gone = labels if columns is None and axis in (1, "columns") else columns
         names = [gone] if isinstance(gone, str) else gone
-        if not isinstance(names, list) or not all(one in self._series for one in names):
+        if not isinstance(names, list) or not all(name in self._series for name in names):
             return self.refuse(".drop of anything but columns")
-        return SymbolicFrame({name: one for name, one in self._series.items() if name not in names})
+        return SymbolicFrame(
+            {name: column for name, column in self._series.items() if name not in names}
+        )
 
     def rename(self, columns: Any = None) -> Any:
         """The frame with other names of columns."""
         if type(columns) is not dict:
             return self.refuse(".rename", ".rename(columns={..})")
         names = [columns.get(name, name) for name in self._series]
-        if len(set(names)) < len(names) or not all(isinstance(one, str) for one in names):
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             return self.refuse(".rename that gives a name twice")
         return SymbolicFrame(
             {
-                name: type(one)(one.masks, name)
-                if type(one) is BinSeries
-                else KeySeries(one.array, name)
-                if type(one) is KeySeries
-                else one
-                if type(one) is PlaceAmongRows
-                else RecordSeries(one.array, name, one.names)
-                for name, one in zip(names, self._series.values(), strict=True)
+                name: type(column)(column.masks, name)
+                if type(column) is BinSeries
+                else KeySeries(column.array, name)
+                if type(column) is KeySeries
+                else column
+                if type(column) is PlaceAmongRows
+                else RecordSeries(column.array, name, column.names)
+                for name, column in zip(names, self._series.values(), strict=True)
             }
         )
 
@@ -231,8 +233,8 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         rows = self[key.isin(keys)] if how == "inner" else self
         made, by = dict(rows._series), rows._series[on]
         for name in added:
-            found = dict(zip(keys, right[name].tolist(), strict=True))
-            made[name] = rows._column(name, by.looked_up(found, ".merge"), ".merge")
+            entries = dict(zip(keys, right[name].tolist(), strict=True))
+            made[name] = rows._column(name, by.looked_up(entries, ".merge"), ".merge")
         return SymbolicFrame(made)
 
     def itertuples(self, index: bool = True, name: Any = "Pandas") -> Any:
@@ -240,19 +242,21 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         names, columns = list(self._series), self._entries(".itertuples")
         if index:
             names, columns = ["Index", *names], [[PLACE] * len(columns[0]), *columns]
-        rows = [RowByPlace(names if name else (), one) for one in zip(*columns, strict=True)]
+        rows = [
+            RowByPlace(names if name else (), entries) for entries in zip(*columns, strict=True)
+        ]
         return RecordRows(self._leading, rows)
 
     def iterrows(self) -> Any:
         """As ``itertuples``, with the row as a series."""
         rows = self.each_row(".iterrows")
-        return RecordRows(self._leading, [RowByPlace((), (PLACE, one)) for one in rows])
+        return RecordRows(self._leading, [RowByPlace((), (PLACE, entries)) for entries in rows])
 
     def each_row(self, use: str) -> list[Any]:
         """By the value of a record its row, as a series of pandas."""
         series = self._series.values()
-        is_plain = all(one.names is None for one in series if type(one) is RecordSeries)
-        kinds = [one.array.dtype for one in series]
+        is_plain = all(column.names is None for column in series if type(column) is RecordSeries)
+        kinds = [column.array.dtype for column in series]
         return rows_by_name(
             list(self._series), self._entries(use), common_type(kinds) if is_plain else None
         )
@@ -262,7 +266,9 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if orient != "records":
             return self.refuse(".to_dict", "add up its columns")
         columns = self._entries(".to_dict")
-        rows = [dict(zip(self._series, one, strict=True)) for one in zip(*columns, strict=True)]
+        rows = [
+            dict(zip(self._series, entries, strict=True)) for entries in zip(*columns, strict=True)
+        ]
         return RecordRows(self._leading, rows)
 
     def applied_by(self, function: Any, by_rows: bool) -> Any:
@@ -272,20 +278,20 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if not self._has_rows:
             # Of no rows pandas makes another frame.
             return self.refuse(".apply by rows (there may be none)", "use its columns")
-        found = function(RecordRows(self._leading, self.each_row(".apply")))
-        return RecordSeries(found.column())
+        numbers = function(RecordRows(self._leading, self.each_row(".apply")))
+        return RecordSeries(numbers.column())
 
     @property
     def _leading(self) -> Any:
         """A column of its records, of real numbers if there is one."""
-        arrays = [one.array for one in self._series.values()]
-        return next((one for one in arrays if one.storage.leads), arrays[0])
+        arrays = [column.array for column in self._series.values()]
+        return next((column for column in arrays if column.storage.leads), arrays[0])
 
     def _entries(self, use: str) -> list[list[Any]]:
         """By column the entry of a record of each value."""
-        if not all(type(one) is RecordSeries for one in self._series.values()):
+        if not all(type(column) is RecordSeries for column in self._series.values()):
             return self.refuse(f"{use} of users or bins", "name its columns: frame[['age']]")  # type: ignore[no-any-return]
-        return [one.each_entry(use) for one in self._series.values()]
+        return [column.each_entry(use) for column in self._series.values()]
 
     def agg(self, func: Any = None) -> Any:
         """Sums and counts of columns, as pandas names them."""
@@ -295,12 +301,12 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             given = dict.fromkeys(self._series, func)
         if not all(name in self._series for name in given):
             return self.refuse(".agg of a column that is not there")
-        found = {
+        answers = {
             name: answer_named(self, how)(self._series[name])
             for name, how in given.items()
             if how != "size" or self.refuse(".agg with 'size'")
         }
-        return KeyedSeries.of(found)
+        return KeyedSeries.of(answers)
 
     def pivot_table(
         self,
@@ -312,26 +318,26 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         **options: Any,
     ) -> Any:
         """Sums or counts by the entries of one column, or of two."""
-        given = [one for one in (values, index, columns) if one is not None]
-        names = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
-        is_named = all(isinstance(one, str) and one in self._series for one in names)
+        given = [name for name in (values, index, columns) if name is not None]
+        names = [name[0] if isinstance(name, list) and len(name) == 1 else name for name in given]
+        is_named = all(isinstance(name, str) and name in self._series for name in names)
         # Of listed values pandas makes columns of two levels.
         if options or len(names) < 2 or not isinstance(values, str) or not is_named:
             return self.refuse(".pivot_table", "name one column for index, columns and values")
-        by = tuple(self._series[one] for one in names[1:])
-        if any(type(one) is not RecordSeries for one in by):
+        by = tuple(self._series[name] for name in names[1:])
+        if any(type(column) is not RecordSeries for column in by):
             return self.refuse(".pivot_table by users or bins")
         if not (fill_value is None or has_zero(fill_value)):
             return self.refuse(".pivot_table with another fill_value than 0")
-        found = ByKey(by, self._series[names[0]], answer_named(self, aggfunc))
+        answers = ByKey(by, self._series[names[0]], answer_named(self, aggfunc))
         if len(by) == 2:
-            return Crossed(found, is_filled=fill_value is not None)
+            return Crossed(answers, is_filled=fill_value is not None)
         if index is None:
             return self.refuse(".pivot_table by columns alone", "name a column for index")
         if not self._has_rows:
             # Of no rows pandas makes a frame without columns.
             return self.refuse(".pivot_table by one key (there may be no rows)", _BY_GROUPS)
-        return AnswersByKey({names[0]: found})
+        return AnswersByKey({names[0]: answers})
 
     def copy(self, deep: bool = True) -> Any:
         """The frame; what it holds cannot be written."""
@@ -341,7 +347,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """Itself: nothing is missing in a table of declared columns."""
         names = [subset] if isinstance(subset, str) else subset
         is_known = names is None or (
-            isinstance(names, list) and names and all(one in self._series for one in names)
+            isinstance(names, list) and names and all(name in self._series for name in names)
         )
         if axis not in (0, "index") or how not in ("any", "all") or not is_known:
             return self.refuse(".dropna but of rows, by columns", '.dropna(subset=["column"])')
@@ -381,10 +387,10 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if type(by) is BinSeries and _are_alike(by, self._first):
             return InBins(self, by) if observed is False else need_all_bins(by)
         names = by if isinstance(by, list) else [by]
-        if not names or not all(isinstance(one, str) and one in self._series for one in names):
+        if not names or not all(isinstance(name, str) and name in self._series for name in names):
             return self.refuse(".groupby", "group by the names of columns")
-        series = [self._series[one] for one in names]
-        if len(series) > 1 and not all(type(one) is RecordSeries for one in series):
+        series = [self._series[name] for name in names]
+        if len(series) > 1 and not all(type(column) is RecordSeries for column in series):
             return self.refuse(".groupby by users or bins and other columns")
         if type(series[0]) is BinSeries:
             return InBins(self, series[0]) if observed is False else need_all_bins(series[0])
@@ -395,10 +401,10 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def _users_and_others(self, by: Any) -> dict[str, Any]:
         """The columns of a group by users and other entries; nothing for other groups."""
         names = by if isinstance(by, list) and len(by) > 1 else []
-        if not all(isinstance(one, str) and one in self._series for one in names):
+        if not all(isinstance(name, str) and name in self._series for name in names):
             return {}
-        keys = {one: self._series[one] for one in names}
-        kinds = [type(one) for one in keys.values()]
+        keys = {name: self._series[name] for name in names}
+        kinds = [type(column) for column in keys.values()]
         is_both = kinds.count(KeySeries) == 1 and kinds.count(RecordSeries) == len(names) - 1
         return keys if is_both else {}
 
@@ -413,13 +419,13 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if keep != "first":
             return self.refuse(".duplicated with options", "keep the first row of each user")
         rows = self._first_rows(subset, ".duplicated")
-        key = next(one for one in self._series.values() if type(one) is KeySeries)
+        key = next(column for column in self._series.values() if type(column) is KeySeries)
         return LaterRows(PlaceAmongRows(key, rows=rows))
 
     def _first_rows(self, subset: Any, use: str) -> RowsLeft:
         names = [subset] if isinstance(subset, str) else subset
-        is_named = isinstance(names, list) and all(isinstance(one, str) for one in names)
-        if is_named and [type(self._series.get(one)) for one in names] == [KeySeries]:
+        is_named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if is_named and [type(self._series.get(name)) for name in names] == [KeySeries]:
             return RowsLeft(1)
         keys = self._users_and_others(names)
         if not keys:
@@ -428,7 +434,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
                 "name the column of users; users of each group are"
                 " frame.groupby('region')[key].nunique().reindex(KEYS, fill_value=0)",
             )
-        others = [one for one in keys.values() if type(one) is RecordSeries]
+        others = [column for column in keys.values() if type(column) is RecordSeries]
         return RowsLeft(1, by=codes_of(others))
 
     def those(self, condition: RecordSeries) -> SymbolicFrame:
@@ -450,22 +456,26 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def _sum_of_rows(self) -> Any:
         """Of each row; the order in which pandas adds up several floats is not known."""
         series = list(self._series.values())
-        kinds = {one.numbers(".sum").dtype.kind if _has_numbers(one) else "" for one in series}
+        kinds = {
+            column.numbers(".sum").dtype.kind if _has_numbers(column) else "" for column in series
+        }
         if not kinds <= {"i", "f"} or ("f" in kinds and len(series) > 2):
             return self.refuse(".sum with axis=1", "add its columns: frame['a'] + frame['b']")
         return reduce(operator.add, series)
 
     def mean(self) -> Any:
         """The means of all columns, where the number of rows is public."""
-        return KeyedSeries.of({name: one.mean() for name, one in self._series.items()})
+        return KeyedSeries.of({name: column.mean() for name, column in self._series.items()})
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry of each column within two constants."""
-        if not all(type(one) is RecordSeries for one in self._series.values()):
+        if not all(type(column) is RecordSeries for column in self._series.values()):
             return self.refuse(
                 ".clip of users or bins", "name its columns: frame[['age']].clip(..)"
             )
-        return SymbolicFrame({name: one.clip(lower, upper) for name, one in self._series.items()})
+        return SymbolicFrame(
+            {name: column.clip(lower, upper) for name, column in self._series.items()}
+        )
 
     def astype(self, dtype: Any) -> Any:
         """Numbers of another type, of all columns or of those that a dict names."""

@@ -62,15 +62,17 @@ class AnswersByKey(_InColumns):
             return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
         if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        found = {name: one.reindex(keys, fill_value=0) for name, one in self._columns.items()}
-        return KeyedFrame(keys, found)
+        columns = {
+            name: column.reindex(keys, fill_value=0) for name, column in self._columns.items()
+        }
+        return KeyedFrame(keys, columns)
 
 
 def inner_columns(columns: dict[Any, Any], key: Any) -> dict[Any, Any]:
     """Of columns with names in two levels those under a first name."""
     return {
-        name[1]: one
-        for name, one in columns.items()
+        name[1]: column
+        for name, column in columns.items()
         if type(name) is tuple and len(name) == 2 and name[0] == key
     }
 
@@ -133,11 +135,11 @@ class Crossed(FrameOfPandas):
         if rows is None or cells is None or not self._is_filled:
             return self
         made = {
-            one: KeyedSeries.of({row: self._answers.answer_of((row, one)) for row in rows})
-            for one in cells
+            cell: KeyedSeries.of({row: self._answers.answer_of((row, cell)) for row in rows})
+            for cell in cells
         }
-        found = KeyedFrame(rows, made)
-        return found.astype(float) if self._has_gaps else found
+        frame = KeyedFrame(rows, made)
+        return frame.astype(float) if self._has_gaps else frame
 
 
 def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
@@ -196,13 +198,13 @@ class KeyedFrame(_InColumns):
         return item in self._columns or bool(inner_columns(self._columns, item))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, list) and all(one in self._columns for one in key):
-            return KeyedFrame(self._keys, {one: self._columns[one] for one in key})
+        if isinstance(key, list) and all(name in self._columns for name in key):
+            return KeyedFrame(self._keys, {name: self._columns[name] for name in key})
         if isinstance(key, list) or key not in self._columns:
             inner = {} if isinstance(key, list) else inner_columns(self._columns, key)
             return KeyedFrame(self._keys, inner) if inner else self.refuse("an index")
-        own = self._columns[key]
-        return KeyedSeries(own.keys_, own.array)  # what is written into it stays there
+        column = self._columns[key]
+        return KeyedSeries(column.keys_, column.array)  # what is written into it stays there
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:
@@ -222,8 +224,8 @@ class KeyedFrame(_InColumns):
 
     def to_numpy(self) -> Any:
         """(keys, columns)."""
-        cells = [one[key] for key in self._keys for one in self._columns.values()]
-        kinds = [one.kind if is_symbolic(one) else type(one) for one in cells]
+        cells = [column[key] for key in self._keys for column in self._columns.values()]
+        kinds = [cell.kind if is_symbolic(cell) else type(cell) for cell in cells]
         kind = np.result_type(*map(np.dtype, kinds))
         return array_of(self.branching, filled(cells, self.shape, object), kind)
 
@@ -234,7 +236,7 @@ class KeyedFrame(_InColumns):
 
     def to_dict(self) -> dict[Any, Any]:
         """By column the entries by key."""
-        return {name: one.to_dict() for name, one in self._columns.items()}
+        return {name: column.to_dict() for name, column in self._columns.items()}
 
     def items(self) -> Iterator[tuple[Any, KeyedSeries]]:
         """(name, column) in order."""
@@ -243,23 +245,23 @@ class KeyedFrame(_InColumns):
     def iterrows(self) -> Iterator[tuple[Any, KeyedSeries]]:
         """(key, row) in order."""
         for key in self._keys:
-            yield key, KeyedSeries.of({name: one[key] for name, one in self._columns.items()})
+            yield key, KeyedSeries.of({name: column[key] for name, column in self._columns.items()})
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
-        return self._each(lambda one: one.clip(lower, upper))
+        return self._each(lambda column: column.clip(lower, upper))
 
     def round(self, decimals: int = 0) -> Any:
         """Each entry rounded."""
-        return self._each(lambda one: one.round(decimals))
+        return self._each(lambda column: column.round(decimals))
 
     def astype(self, dtype: Any) -> Any:
         """Entries of another type."""
-        return self._each(lambda one: one.astype(dtype))
+        return self._each(lambda column: column.astype(dtype))
 
     def sum(self) -> Any:
-        """Of each column."""
-        return KeyedSeries.of({name: one.sum() for name, one in self._columns.items()})
+        """The sum of each column."""
+        return KeyedSeries.of({name: column.sum() for name, column in self._columns.items()})
 
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
@@ -276,8 +278,8 @@ class KeyedFrame(_InColumns):
                 "an operator with what has not its shape"
             )
         made = {
-            name: one.calculated(operation, partner, swapped=swapped)
-            for (name, one), partner in zip(self._columns.items(), others, strict=True)
+            name: column.calculated(operation, partner, swapped=swapped)
+            for (name, column), partner in zip(self._columns.items(), others, strict=True)
         }
         return KeyedFrame(self._keys, made)
 
@@ -291,7 +293,9 @@ class KeyedFrame(_InColumns):
         return right.calculated(operation, left, swapped=True)
 
     def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
-        return KeyedFrame(self._keys, {name: function(one) for name, one in self._columns.items()})
+        return KeyedFrame(
+            self._keys, {name: function(column) for name, column in self._columns.items()}
+        )
 
     __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
@@ -315,7 +319,7 @@ class _AnswerAt(PartOfPandas):
 
 def _of_plain(frame: Any) -> KeyedFrame:
     keys = frame.index.tolist()
-    return KeyedFrame(keys, {name: as_keyed(one) for name, one in frame.items()})
+    return KeyedFrame(keys, {name: as_keyed(column) for name, column in frame.items()})
 
 
 ByKey.crossed = Crossed

@@ -143,7 +143,7 @@ class KeyedSeries(Symbolic):
         return KeyedSeries(self.keys_, self.array.astype(dtype))
 
     def sum(self) -> Any:
-        """Of all entries."""
+        """The sum of all entries."""
         return np.sum(self.array)
 
     def to_numpy(self) -> Any:

@@ -33,7 +33,7 @@ from liptest.values.noise_run import (
 )
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue, is_symbolic
-from liptest.values.questions import Cells, Known, Span
+from liptest.values.questions import Cells, PathCondition, Span
 from liptest.values.rounding import is_exact_factor
 from liptest.values.tails import drawn_by_weight
 
@@ -254,7 +254,7 @@ class NoiseValue(AnyNoise):
         return self.kind(float(self.run.value(self.form, point_in)))
 
     def is_integer(self) -> bool:
-        """Of a float: of probability 0."""
+        """Whether a float is a whole number, which has probability 0."""
         return False
 
 
@@ -416,7 +416,7 @@ class RoundedValue(AnyNoise):
         key = (self.run.current(self.form), self._how, spans)
         return self.run.take(key, lambda: tuple(map(self._between, spans))) == 0
 
-    def _between(self, span: Span) -> Known:
+    def _between(self, span: Span) -> PathCondition:
         """That the whole number is in a span: the sum is in what is rounded to it."""
         low, high = span
         below, above = _ENDS[self._how]
@@ -496,7 +496,7 @@ class RoundedValue(AnyNoise):
         return self.value(ROUNDED[self._how](self.run.value(self.form, point_in)))
 
     def is_integer(self) -> bool:
-        """Of a float."""
+        """Whether it is a whole number, as of a float."""
         return self.is_whole or bool(self.concretise("is_integer").is_integer())
 
 

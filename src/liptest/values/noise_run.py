@@ -35,7 +35,7 @@ from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.protocol import SymbolicValue
-from liptest.values.questions import Asked, Known, Listed, Question
+from liptest.values.questions import ListedBranches, PathCondition, Question, QuestionContext
 
 _ADVICE = (
     "round the noise or draw discrete noise (rng.geometric(p) - rng.geometric(p)), compare fewer "
@@ -96,7 +96,7 @@ class NoiseRun:
     def __init__(self, tree: Branching) -> None:
         self.tree = tree
         self.noises: list[Noise] = []
-        self.constraints: Known = ()
+        self.constraints: PathCondition = ()
         #: Variables that were chosen by weight, with their values.
         self.fixed: dict[int, Fraction] = {}
         #: Whole numbers that were looked at, by the sums that they are of.
@@ -110,11 +110,11 @@ class NoiseRun:
         self._place = ("", 0)
         self._point: tuple[Fraction, ...] | None = None
         #: What draws points, with the constraints and the number of variables that it is for.
-        self._inside: tuple[Known, int, Callable[..., tuple[Fraction, ...]]] | None = None
+        self._inside: tuple[PathCondition, int, Callable[..., tuple[Fraction, ...]]] | None = None
 
     @classmethod
     def of(cls, tree: Branching) -> NoiseRun:
-        """Of the run that is under way."""
+        """The noise of the run that is under way."""
         if tree.noise is None:
             tree.noise = cls(tree)
         run: NoiseRun = tree.noise
@@ -152,7 +152,7 @@ class NoiseRun:
         """A function of NumPy entry by entry in a way of its own; NotImplemented for none."""
         return NotImplemented
 
-    def first_of(self, sums: list[Form], way: Callable[[int], Known | None]) -> int:
+    def first_of(self, sums: list[Form], way: Callable[[int], PathCondition | None]) -> int:
         """The place of the first of the largest of some sums; ``way(place)`` says when it is."""
         return self.take(sums, lambda: tuple(map(way, range(len(sums)))))
 
@@ -170,7 +170,7 @@ class NoiseRun:
                 )
             )
 
-    def asked(self) -> Asked:
+    def asked(self) -> QuestionContext:
         """What a question needs to know; the noise drawn before it is part of what it is."""
         self.check_current()
         place = place_of(sys._getframe(1))
@@ -179,26 +179,26 @@ class NoiseRun:
         self._place = self._place if is_after else place
         noises = tuple(self.noises)
         drawn, self._asked = noises[self._asked :], len(noises)
-        return Asked(
+        return QuestionContext(
             drawn, noises, self.constraints, partial(self.refuse, place=self._place), place
         )
 
-    def take(self, key: Any, ways: Callable[[], tuple[Known | None, ...]]) -> int:
+    def take(self, key: Any, ways: Callable[[], tuple[PathCondition | None, ...]]) -> int:
         """Which of some ways, exactly one of which holds, this run takes; None is impossible.
 
         ``key`` is equal for equal ways.
         """
         again = self._repeated(key)
-        question: Question = Listed(self.asked(), key, ways) if again is None else again
+        question: Question = ListedBranches(self.asked(), key, ways) if again is None else again
         taken, question = self.choose(question)
         self.constraints += question.way(taken) or ()
         return taken
 
-    def _repeated(self, key: Any) -> Listed | None:
+    def _repeated(self, key: Any) -> ListedBranches | None:
         """The question as it was asked first, where this run repeats it; most do."""
         path, depth = self.tree.path, self.tree.depth
         listed = path[depth][0] if depth < len(path) else None
-        if type(listed) is not Listed:
+        if type(listed) is not ListedBranches:
             return None
         self.check_current()
         if not listed.is_asked_by(key, tuple(self.noises[self._asked :])):
@@ -318,12 +318,12 @@ def bounded(
     return form.between(low, high, low_closed=low_closed, high_closed=high_closed)
 
 
-def _two_sides(comparison: Callable[[Any, Any], Any], form: Form) -> tuple[Known, ...]:
+def _two_sides(comparison: Callable[[Any, Any], Any], form: Form) -> tuple[PathCondition, ...]:
     yes, no = _SIDES[comparison]
     return (bounded(form, **yes),), (bounded(form, **no),)
 
 
-def _zero_or_not(form: Form) -> tuple[Known, ...]:
+def _zero_or_not(form: Form) -> tuple[PathCondition, ...]:
     zero = bounded(form, low=_ZERO, high=_ZERO, low_closed=True, high_closed=True)
     return (zero,), (bounded(form, high=_ZERO),), (bounded(form, low=_ZERO),)
 

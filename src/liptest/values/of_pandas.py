@@ -1,6 +1,6 @@
 """What stands for an object of pandas: what it does not follow, it refuses, with the line.
 
-What to write instead of methods of pandas that look at rows together, without noise.
+Of methods that look at rows together, without noise, it says what to write instead.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class MadeOfRows(OfPandas):
         return self.agg("mean")
 
     def count(self) -> Any:
-        """As ``size``: nothing is missing."""
+        """How many there are, as ``size``: nothing is missing."""
         return self.agg("count")
 
     def max(self) -> Any:

@@ -14,7 +14,7 @@ from liptest.values.noise import exact_number
 from liptest.values.noise_run import NoiseRun, bounded
 from liptest.values.promotion import promote
 from liptest.values.protocol import compare, current, is_nan, is_symbolic
-from liptest.values.questions import Known
+from liptest.values.questions import PathCondition
 
 _ZERO: Any = 0
 #: So many numbers are sorted at once, with a branch for each order.
@@ -77,7 +77,7 @@ def _form_of(one: Any) -> Form | None:
     return Form.of(exact_number(one)) if np.isfinite(one) else None
 
 
-def _is_first(sums: list[Form], place: int) -> Known | None:
+def _is_first(sums: list[Form], place: int) -> PathCondition | None:
     """That a sum is above all before it, and none after it is above it; None: impossible."""
     constraints = []
     for other, rival in enumerate(sums):
@@ -100,13 +100,13 @@ def _largest_one_by_one(lane: Any, sign: int) -> int:
     return best
 
 
-def _ascending(sums: list[Form], orders: list[tuple[int, ...]]) -> tuple[Known | None, ...]:
+def _ascending(sums: list[Form], orders: list[tuple[int, ...]]) -> tuple[PathCondition | None, ...]:
     pairs = permutations(range(len(sums)), 2)
     gaps = {pair: _not_above(sums, *pair) for pair in pairs}
     return tuple(_all_of([gaps[pair] for pair in pairwise(order)]) for order in orders)
 
 
-def _not_above(sums: list[Form], low: int, high: int) -> Known | None:
+def _not_above(sums: list[Form], low: int, high: int) -> PathCondition | None:
     """That one sum comes before another."""
     gap, closed = sums[high] - sums[low], low < high
     if gap.terms:
@@ -114,7 +114,7 @@ def _not_above(sums: list[Form], low: int, high: int) -> Known | None:
     return () if gap.constant > 0 or (gap.constant == 0 and closed) else None
 
 
-def _all_of(parts: list[Known | None]) -> Known | None:
+def _all_of(parts: list[PathCondition | None]) -> PathCondition | None:
     possible = [part for part in parts if part is not None]
     return tuple(chain.from_iterable(possible)) if len(possible) == len(parts) else None
 

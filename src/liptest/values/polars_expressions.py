@@ -4,8 +4,7 @@ A program makes real expressions, wherever it likes: ``pl.col("age").clip(18, 90
 says is read from polars' own JSON of it. Each kind of node is followed by the NumPy function of
 columns that gives the same (``record_series``), for types where it does; a node, an option or a
 type that is not known is refused, so that a later version of polars can only be refused more.
-
-Expressions of polars over users: which row of its user each one is, ``.over(user)``.
+Over users, ``.over(user)``, it may say which row of its user each one is.
 """
 
 from __future__ import annotations

@@ -410,7 +410,7 @@ class PolarsSeries(CountsRows, OfPolars):
         return self.made(~self.condition("an operator"))
 
     def abs(self) -> Any:
-        """Of each entry."""
+        """The absolute value of each entry."""
         return self.made(self.numbers(".abs").abs())
 
     def clip(self, lower_bound: Any = None, upper_bound: Any = None) -> Any:

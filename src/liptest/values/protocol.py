@@ -279,15 +279,15 @@ class SymbolicValue(Symbolic):
         return self
 
     def round(self, decimals: Any = 0) -> Any:
-        """As ``numpy.round``."""
+        """Round to so many decimals, as ``numpy.round`` does."""
         return round_to(self, decimals, self.kind, np.round)
 
     def clip(self, *bounds: Any, **options: Any) -> Any:
-        """As ``numpy.clip``."""
+        """Move what is outside of bounds to them, as ``numpy.clip`` does."""
         return np.clip(self, *bounds, **options)
 
     def is_integer(self) -> bool:
-        """Of a float."""
+        """Whether it is a whole number, as of a float."""
         return bool(self.concretise("is_integer").is_integer())
 
     def __bool__(self) -> bool:

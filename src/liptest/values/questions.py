@@ -17,7 +17,7 @@ from liptest.symbolic.probability import System
 from liptest.values.branching import UnweightedBranches
 
 #: All of them hold.
-Known = tuple[Constraint, ...]
+PathCondition = tuple[Constraint, ...]
 #: Values of one number.
 MOST_VALUES = 1 << 13
 #: What is further out is left out once it is less likely than this.
@@ -32,13 +32,13 @@ Span = tuple[int | None, int | None]
 _SHOWN = 1 << 53
 
 
-class Asked(NamedTuple):
+class QuestionContext(NamedTuple):
     """When a question is asked: noise drawn since the last one, all noise, what is known, and
     ``refuse``, which aborts with an error and the line that asks, which is at ``place``."""
 
     drawn: tuple[Noise, ...]
     noises: tuple[Noise, ...]
-    before: Known
+    before: PathCondition
     refuse: Callable[[LiptestError], NoReturn]
     place: tuple[str, int]
 
@@ -50,7 +50,7 @@ class Question(UnweightedBranches):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: QuestionContext) -> None:
         self._asked = asked
         self._drawn = asked.drawn
         self._noises = asked.noises
@@ -61,18 +61,18 @@ class Question(UnweightedBranches):
         """File and line of the program that asked first."""
         return self._asked.place
 
-    def way(self, place: int) -> Known | None:
+    def way(self, place: int) -> PathCondition | None:
         """The constraints of one way; None where it is impossible."""
         raise NotImplementedError
 
-    def probability(self, way: Known) -> arb:
+    def probability(self, way: PathCondition) -> arb:
         """Of all that is known, and one way."""
         try:
             return System(self._noises).probability((*self._before, *way))
         except LiptestError as error:
             self._asked.refuse(error)
 
-    def is_possible(self, way: Known) -> bool:
+    def is_possible(self, way: PathCondition) -> bool:
         """Whether one way has a probability above 0, given all that is known."""
         if len(way) == 1 and self._is_free(way[0]):
             return True
@@ -99,7 +99,7 @@ class Question(UnweightedBranches):
         )
 
 
-class Listed(Question):
+class ListedBranches(Question):
     """Exactly one of some ways holds.
 
     ``key`` is what is asked, equal for equal questions; ``ways()`` their constraints.
@@ -110,16 +110,16 @@ class Listed(Question):
     __hash__ = None
 
     def __init__(
-        self, asked: Asked, key: Any, ways: Callable[[], tuple[Known | None, ...]]
+        self, asked: QuestionContext, key: Any, ways: Callable[[], tuple[PathCondition | None, ...]]
     ) -> None:
         super().__init__(asked)
         self._key = key
         self._ways = ways
-        self._made: tuple[Known | None, ...] | None = None
+        self._made: tuple[PathCondition | None, ...] | None = None
         self._possible: dict[int, bool] = {}
 
     @property
-    def ways(self) -> tuple[Known | None, ...]:
+    def ways(self) -> tuple[PathCondition | None, ...]:
         """None is an impossible one. Made when it is first needed: most questions are repeated."""
         if self._made is None:
             self._made = self._ways()
@@ -128,7 +128,7 @@ class Listed(Question):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if type(other) is Listed:
+        if type(other) is ListedBranches:
             return self.is_asked_by(other._key, other._drawn)
         if type(other) is tuple:  # as it was written down
             return len(other) == len(self) and all(
@@ -149,7 +149,7 @@ class Listed(Question):
             is_possible = self._possible[place] = self._find(place)
         return int(is_possible)
 
-    def way(self, place: int) -> Known | None:
+    def way(self, place: int) -> PathCondition | None:
         return self.ways[place]
 
     def following(self, branch: int) -> int | None:
@@ -192,9 +192,9 @@ class Cells(Question):
 
     def __init__(
         self,
-        asked: Asked,
+        asked: QuestionContext,
         key: Any,
-        between: Callable[[Span], Known],
+        between: Callable[[Span], PathCondition],
         middle: Callable[[], int],
     ) -> None:
         super().__init__(asked)
@@ -226,7 +226,7 @@ class Cells(Question):
             self.spans.append(next(self._more))
         return self.spans[place]
 
-    def way(self, place: int) -> Known | None:
+    def way(self, place: int) -> PathCondition | None:
         return self._between(self.span(place))
 
     def following(self, branch: int) -> int | None:

@@ -77,7 +77,7 @@ class RealMatrix(OwnNumbers):
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """Of the columns."""
+        """The recipe of each column."""
         return tuple(column.recipe for column in self.columns)
 
     @property

@@ -59,7 +59,7 @@ class RowOfRecord(EntryOfRecord):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an array."""
+        """The length of each axis."""
         raise NotImplementedError
 
     @property
@@ -105,7 +105,7 @@ class RecordList(Symbolic):
         self.length = length
 
     def column(self) -> Any:
-        """As an array."""
+        """The records as an array of NumPy would have them."""
         kept = [entry for entry, is_kept in zip(self.values, self.kept, strict=True) if is_kept]
         if any(isinstance(entry, EntryOfRecord) for entry in kept):
             return self.to_column(self.values, np.array(self.kept))

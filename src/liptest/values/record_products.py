@@ -204,7 +204,7 @@ def sum_of_products(products: Any, use: str, layout: Any = None) -> Any:
 
 
 def _note_moments(arrays: Sequence[Any], cells: dict[Any, Any]) -> None:
-    """Of rows with themselves."""
+    """Note the cells of products of rows with themselves."""
     left, right = (array.storage for array in arrays)
     if not (type(left) is type(right) is RealMatrix) or left.recipes != right.recipes:
         return

@@ -94,7 +94,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bool", "str", "repr", "format
 
 
 class RowByPlace(RowOfFrame):
-    """As ``itertuples`` gives it."""
+    """A row whose entries have places and names, as ``itertuples`` gives it."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ class RowByPlace(RowOfFrame):
 
 
 class RowByName(RowOfFrame):
-    """As ``iterrows`` gives it."""
+    """A row whose entries have names, as ``iterrows`` gives it."""
 
     __slots__ = ()
 

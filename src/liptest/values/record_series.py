@@ -131,7 +131,7 @@ class RecordSeries(_Series):
     # ---- entry by entry
 
     def abs(self) -> Any:
-        """Of each entry."""
+        """The absolute value of each entry."""
         return self.like(np.abs(self.numbers(".abs")))
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
@@ -494,7 +494,7 @@ class BinSeries(_Series):
 
     @property
     def array(self) -> Any:
-        """Of the same records."""
+        """The array of the same records."""
         return next(iter(self.masks.values())).array
 
     def __getitem__(self, key: Any) -> Any:
@@ -626,7 +626,7 @@ class ByKey(_Series):
 
     @property
     def array(self) -> Any:
-        """Of the same records."""
+        """The array of the same records."""
         return self._by[0].array
 
     def __getitem__(self, key: Any) -> Any:

@@ -1,10 +1,9 @@
 """Records by what they have in common: other columns, and intervals of floats of real ones.
 
-Which truths comparisons of one record with released numbers have together.
-
-``x > w - 1`` and ``x < w + 1`` of one record x and one released w are never both false. Comparisons
-with numbers that differ by constants are a *group*: where x lies among these numbers says all of
-them. Other comparisons may be true or false whatever the others are (docs/theory/tables.md, B9).
+Which truths do comparisons of one record with released numbers have together? ``x > w - 1`` and
+``x < w + 1`` of one record x and one released w are never both false. Comparisons with numbers that
+differ by constants are a *group*: where x lies among these numbers says all of them. Other
+comparisons may be true or false whatever the others are (docs/theory/tables.md, B9).
 """
 
 from __future__ import annotations

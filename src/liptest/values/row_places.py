@@ -84,7 +84,7 @@ class PlaceAmongRows(OfPandas):
 
     @property
     def array(self) -> Any:
-        """Of the same records."""
+        """The places as an array of the same records."""
         return self.by.array
 
     def _up_to(self, most: Any, more: int) -> Any:

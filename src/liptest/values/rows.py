@@ -156,7 +156,7 @@ class RowArray(AnyArray):
 
     @property
     def dtype(self) -> Any:
-        """Of the numbers that it stands for."""
+        """The type of the numbers that it stands for."""
         return self.row.dtype
 
     @property
@@ -166,12 +166,12 @@ class RowArray(AnyArray):
 
     @property
     def ndim(self) -> int:
-        """Of an array."""
+        """How many axes it has."""
         return len(self.row.shape)
 
     @property
     def size(self) -> int:
-        """Of an array."""
+        """How many entries it has."""
         return int(np.prod(self.shape))
 
     def __len__(self) -> int:

@@ -32,7 +32,7 @@ class TruthTables:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array that the entries form."""
+        """The shape of the array that the entries form."""
         return self.variables.shape[:-1]
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 
 from liptest.values.array import (
     DTYPES,
+    CellStorage,
     SymbolicArray,
     array_of,
     as_cells,
@@ -24,14 +25,18 @@ from liptest.values.array import (
     dtype_of,
     model_of,
 )
+from liptest.values.bits import PackedBits
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
+from liptest.values.faults import raises_as_numpy
 from liptest.values.in_place import check_as_numpy, is_seen_once
 from liptest.values.keyed_series import SERIES, as_keyed, is_plain_frame, is_series
+from liptest.values.packed_uniforms import PackedUniforms
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
     NUMPY,
     Symbolic,
+    SymbolicValue,
     calculate,
     compare,
     concretise_all,
@@ -50,6 +55,8 @@ _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})
 # What options of methods are where they say nothing.
 _PLAIN = {"where": True, "keepdims": False}
 _SCALARS = (np.float64, np.int64, float, int)
+# Storages whose shape no data change, and which may be written to.
+_OF_KNOWN_SHAPE = (CellStorage, PackedBits, PackedUniforms)
 _NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 
 
@@ -69,6 +76,8 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
     if out is None:
         return entrywise(ufunc, inputs)
     if type(out) is SymbolicArray:
+        if ufunc.nout == 1 and all(map(_has_model, (*inputs, out))):
+            _check_output(ufunc, inputs, out)
         return write_into(out, entrywise(ufunc, inputs))
     if all(_is_discrete(operand) for operand in inputs):
         return ufunc(*concretise_all(inputs, use), out=out)
@@ -149,6 +158,22 @@ def _is_discrete(value: Any) -> bool:
     if type(value) is SymbolicArray:
         return value.storage.is_discrete
     return not is_symbolic(value) or (value.is_discrete and value.family != "noise")
+
+
+def _has_model(value: Any) -> bool:
+    """Whether ``model_of`` has the type and shape of a number or array, whatever the data are."""
+    if type(value) is SymbolicArray:
+        return type(value.storage) in _OF_KNOWN_SHAPE
+    if type(value) is np.ndarray:
+        return value.dtype.kind in "biuf"
+    return type(value) in _SCALARS or issubclass(type(value), SymbolicValue)
+
+
+@raises_as_numpy
+def _check_output(ufunc: Any, inputs: tuple[Any, ...], out: SymbolicArray) -> None:
+    """Raise what NumPy raises where a result does not fit into ``out``, by its type or shape."""
+    with np.errstate(all="ignore"):
+        ufunc(*map(model_of, inputs), out=model_of(out))
 
 
 def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
@@ -305,12 +330,12 @@ def _last_largest(left: Any, right: Any) -> Any:
 
 
 def _last_smallest(left: Any, right: Any) -> Any:
-    """As ``numpy.minimum``."""
+    """The smaller of two, the last where they are equal, as ``numpy.minimum``."""
     return smaller(right, left)
 
 
 def _but_for_nan(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Of one number and NaN, the number."""
+    """Choose between two numbers, but of one number and NaN take the number."""
 
     def chosen(left: Any, right: Any) -> Any:
         return right if is_nan(left) else left if is_nan(right) else choose(left, right)

@@ -402,7 +402,7 @@ class UniformValue(SymbolicValue):
         return None if quantile is None or quantile.family == EXPONENTIAL else promote(self)
 
     def _as_noise(self) -> Any:
-        """As noise, once the base is that."""
+        """The uniform number as noise, once its base is noise."""
         linear, noise = self._linear(), self.base.noise
         if linear is None or noise is None:
             self.refuse("other ways than linear, after a comparison or a sum with other noise")

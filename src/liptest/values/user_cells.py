@@ -59,7 +59,7 @@ class OfUsersAndGroups(MadeOfRows):
 
     @property
     def _by(self) -> KeySeries:
-        return next(one for one in self._keys.values() if type(one) is KeySeries)
+        return next(column for column in self._keys.values() if type(column) is KeySeries)
 
     def __getitem__(self, key: Any) -> Any:
         series = self._frame[key] if isinstance(key, str) else None
@@ -77,7 +77,7 @@ class OfUsersAndGroups(MadeOfRows):
         return self._made({"size": self._number("size", self._by)})
 
     def _left(self, most: int) -> RowsLeft:
-        others = [one for one in self._keys.values() if type(one) is RecordSeries]
+        others = [column for column in self._keys.values() if type(column) is RecordSeries]
         return RowsLeft(most, by=codes_of(others))
 
     def head(self, n: Any = 5) -> Any:
@@ -96,8 +96,8 @@ class OfUsersAndGroups(MadeOfRows):
         """What a name says, of one column; or named, ``.agg(total=("amount", "sum"))``."""
         if func is None and named and self._column is None:
             pairs = [
-                one if isinstance(one, tuple) and len(one) == 2 else ("", "")
-                for one in named.values()
+                pair if isinstance(pair, tuple) and len(pair) == 2 else ("", "")
+                for pair in named.values()
             ]
             if all(name in self._frame for name, _ in pairs):
                 made = [self[name]._number(how, self._frame[name]) for name, how in pairs]
@@ -112,8 +112,8 @@ class OfUsersAndGroups(MadeOfRows):
     def _number(self, how: Any, series: Any) -> CellsOfUsers:
         if not isinstance(how, str):
             self.refuse(".agg", 'name what is made of the rows: .agg("sum")')
-        others = [one for one in self._keys.values() if type(one) is RecordSeries]
-        if math.prod(len(one.declared()) for one in others) > _MOST_GROUPS:
+        others = [column for column in self._keys.values() if type(column) is RecordSeries]
+        if math.prod(len(column.declared()) for column in others) > _MOST_GROUPS:
             self.refuse(f"more than {_MOST_GROUPS} groups of each user")
 
         def of_rows(mask: RecordSeries) -> UserTotals:
@@ -125,7 +125,7 @@ class OfUsersAndGroups(MadeOfRows):
 
 def _operator(name: str) -> Any:
     def operate(self: CellsOfUsers, other: Any) -> Any:
-        return self.each(lambda one: getattr(one, name)(other))
+        return self.each(lambda totals: getattr(totals, name)(other))
 
     return operate
 
@@ -168,29 +168,33 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each number within two constants."""
-        return self.each(lambda one: one.clip(lower, upper))
+        return self.each(lambda totals: totals.clip(lower, upper))
 
     def abs(self) -> Any:
-        """Of each number."""
-        return self.each(lambda one: one.abs())
+        """The absolute value of each number."""
+        return self.each(lambda totals: totals.abs())
 
     def _cells(self, known: Mapping[str, Any]) -> Iterator[UserTotals]:
         """The numbers in those groups that have some entries."""
-        others = {name: one for name, one in self._keys.items() if type(one) is RecordSeries}
+        others = {
+            name: column for name, column in self._keys.items() if type(column) is RecordSeries
+        }
         choices = [
-            [known[name]] if name in known else one.declared() for name, one in others.items()
+            [known[name]] if name in known else column.declared() for name, column in others.items()
         ]
         for entries in product(*choices):
-            masks = [one == entry for one, entry in zip(others.values(), entries, strict=True)]
+            masks = [
+                column == entry for column, entry in zip(others.values(), entries, strict=True)
+            ]
             yield self._of_rows(reduce(operator.and_, masks))
 
     def summed(self, known: Mapping[str, Any]) -> Any:
         """The answer of all users, in those groups that have some entries."""
-        return sum(one.sum() for one in self._cells(known))
+        return sum(cell.sum() for cell in self._cells(known))
 
     def counted(self, known: Mapping[str, Any]) -> Any:
         """How many pairs of users and groups there are among these groups."""
-        return sum(one.count_rows() for one in self._cells(known))
+        return sum(cell.count_rows() for cell in self._cells(known))
 
     def sum(self) -> Any:
         """The answer: each user adds a number for each group, or nothing."""
@@ -209,15 +213,16 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
             places = level if isinstance(level, list) else [level]
             names = list(self._keys)
             by = [
-                names[one] if type(one) is int and 0 <= one < len(names) else one for one in places
+                names[place] if type(place) is int and 0 <= place < len(names) else place
+                for place in places
             ]
         return self.grouped(by, options)
 
     def grouped(self, by: Any, options: Mapping[str, Any]) -> Any:
         """The same, by names of columns."""
         names = by if isinstance(by, list) else [by]
-        series = [self._keys.get(one) if isinstance(one, str) else None for one in names]
-        if options or not names or not all(type(one) is RecordSeries for one in series):
+        series = [self._keys.get(name) if isinstance(name, str) else None for name in names]
+        if options or not names or not all(type(column) is RecordSeries for column in series):
             return self.refuse(".groupby by anything but a column besides the users", _ADVICE)
         return GroupsOfCells(self, tuple(names), tuple(series))
 

@@ -94,7 +94,7 @@ class RowsByUser:
 
     @classmethod
     def of(cls, users: NDArray[np.int64]) -> RowsByUser:
-        """Of rows of these users."""
+        """The rows that belong to these users, by user."""
         order = np.argsort(users, kind="stable")
         _, starts = np.unique(users[order], return_index=True)
         return cls(order, starts.astype(np.int64))

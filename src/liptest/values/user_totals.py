@@ -230,7 +230,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         return self.calculated(np.logical_not)
 
     def abs(self) -> Any:
-        """Of each number."""
+        """The absolute value of each number."""
         return self.calculated(np.absolute)
 
     __abs__ = abs

@@ -18,7 +18,7 @@ from liptest.enumerate import enumeration, generator
 from liptest.enumerate.repeated_leaves import SMALL
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.grid import GRID, Line
-from liptest.values.questions import Listed
+from liptest.values.questions import ListedBranches
 
 DATA = np.array([1, 0, 1])
 
@@ -44,7 +44,7 @@ def test_all_kinds_of_draws_together() -> None:
 
 def test_a_leaf_that_no_noise_can_reach_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it would be if a question did not see that an answer contradicts an earlier one."""
-    monkeypatch.setattr(Listed, "is_possible", lambda question, way: True)
+    monkeypatch.setattr(ListedBranches, "is_possible", lambda question, way: True)
 
     def program(data: Any, rng: Any) -> Any:
         x, y = rng.laplace(size=2)

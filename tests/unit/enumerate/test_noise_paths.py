@@ -21,7 +21,7 @@ from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.noise_run import NoiseRun, bounded
-from liptest.values.questions import Asked, Listed
+from liptest.values.questions import ListedBranches, QuestionContext
 from liptest.verdicts import Decision
 
 # A class in a tuple, which cannot be changed, is seen by repetition only.
@@ -291,18 +291,20 @@ def test_the_last_way_needs_no_test_and_questions_know_what_is_free() -> None:
     asked = run.asked()
     assert asked.drawn == (Noise("laplace", Fraction(1)),) * 2
     below, above = (bounded(first, high=Fraction(3)),), (bounded(first, low=Fraction(3)),)
-    question = Listed(asked, "key", lambda: (below, None, above))
+    question = ListedBranches(asked, "key", lambda: (below, None, above))
     assert question.following(-1) == 2
     assert question.following(2) is None
     assert list(map(bool, map(question.__getitem__, range(3)))) == [False, False, True]
     assert question == (0, 0, 7)
     assert question != (1, 0, 7)
     assert question != (1, 1)
-    assert question == Listed(asked, "key", lambda: ())
-    assert question != Listed(asked, "other", lambda: (below, None, above))
-    assert question != Listed(Asked((), *asked[1:]), "key", lambda: (below, None, above))
+    assert question == ListedBranches(asked, "key", lambda: ())
+    assert question != ListedBranches(asked, "other", lambda: (below, None, above))
+    assert question != ListedBranches(
+        QuestionContext((), *asked[1:]), "key", lambda: (below, None, above)
+    )
     free = bounded(first + second, high=Fraction(-100))
-    assert Listed(asked, 0, lambda: ((free,),)).is_possible((free,))
+    assert ListedBranches(asked, 0, lambda: ((free,),)).is_possible((free,))
     with pytest.raises(TypeError):
         hash(question)
     assert Form.of(3) == run.current(Form.of(3))

@@ -140,7 +140,7 @@ def test_datasets_of_plain_runs_have_the_values_that_tell() -> None:
     book: AnswerBook = data._answers
     book.of(np.arange(1000) == 777)
     book.of(-2 * (np.arange(1000) == 5))
-    assert book.telling_values() == [0, 5, 777]
+    assert book.extreme_values() == [0, 5, 777]
     datasets = [data.plain(np.random.default_rng(seed)) for seed in range(100)]
     assert sum(int((one == 777).sum() > 1) for one in datasets) >= 5
     assert all(((one >= 0) & (one < 1000)).all() for one in datasets)

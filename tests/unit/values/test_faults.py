@@ -19,6 +19,7 @@ from liptest.mechanisms.laws import Raised
 from liptest.values import faults
 from liptest.values.faults import fault_in, raises_as_numpy
 from liptest.verdicts import Decision
+from tests.unit.written_programs import program
 
 DATA = np.array([1, 0, 1])
 VALUES = Path(lt.__file__).parent / "values"
@@ -290,3 +291,37 @@ def test_what_is_handled_outside_is_not_a_fault_of_the_program() -> None:
         assert lt.output_law(fails_at_times, [0, 1, 1]) == expected
         verdict = lt.check_privacy(fails_at_times, domain, epsilon=1.0)
     assert verdict.decision is Decision.NO
+
+
+IN_PLACE = {
+    "a float into whole numbers": "x -= x.mean()",
+    "a quotient": "x /= 2",
+    "too many axes": "x += np.ones((2, 3), dtype=int)",
+    "another length": "x += np.ones(2, dtype=int)",
+    "noise into whole numbers": "np.add(x[:2], rng.laplace(size=2), out=x[1:])",
+    "of one argument": "np.exp(rng.laplace(size=3), out=x)",
+}
+
+
+@pytest.mark.parametrize("start", ["rng.geometric(0.5, size=3)", "rng.integers(2, size=3)"])
+@pytest.mark.parametrize("statement", IN_PLACE.values(), ids=IN_PLACE)
+def test_what_does_not_fit_into_an_array_is_the_error_of_numpy(start: str, statement: str) -> None:
+    text = f"x = data + {start}\ntry:\n    {statement}\nexcept (TypeError, ValueError) as error:\n"
+    mech = program(text + "    return type(error).__name__, str(error)\nreturn 0")
+    plain = mech(DATA, np.random.default_rng(0))
+    assert plain != 0
+    assert law_of(mech) == {plain: 1.0}
+
+
+@pytest.mark.parametrize("statement", ["x -= x.sum()", "x *= 2", "x += np.ones(1, dtype=int)"])
+def test_what_fits_into_an_array_is_calculated(statement: str) -> None:
+    mech = program(f"x = data + rng.integers(2, size=3)\n{statement}\nreturn x.tolist()")
+    plain = {tuple(mech(DATA, np.random.default_rng(seed))) for seed in range(60)}
+    assert {*law_of(mech)} == plain
+
+
+@pytest.mark.slow
+def test_an_error_of_numpy_on_every_path_is_not_an_answer() -> None:
+    mech = program("x = data + rng.geometric(0.5, size=3)\nx -= x.mean()\nreturn x")
+    with pytest.raises(lt.errors.MechanismError, match="Cannot cast ufunc 'subtract' output"):
+        lt.check_privacy(lt.mechanism(mech), lt.Hypercube(3), epsilon=1)
