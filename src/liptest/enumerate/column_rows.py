@@ -93,8 +93,9 @@ def rows_of(value: Any) -> RowsOfColumn | None:
     if type(value) is RecordList:
         if any(isinstance(entry, EntryOfRecord) for entry in value.values):
             made = value.to_column(value.values, np.array(value.kept))
-            lines = RealMatrix.lines_within(made)
-            if made.ndim == 1 or lines is None:
+            # Not its shape: how many there are may be private.
+            lines = None if type(made.storage) is RealColumn else RealMatrix.lines_within(made)
+            if lines is None:
                 return rows_of(made)
             return RowsOfRealRows(lines.flat[0].storage, value.values)
         zeros = np.zeros(len(value.values), dtype=np.int64)

@@ -129,13 +129,13 @@ def test_every_listed_probability_is_that_of_the_function(program: Program) -> N
 
 def whole_probability(seen: WholeFunction, output: Any) -> arb:
     """Of one output, through the event that a law is compared on."""
-    from liptest.enumerate.whole_numbers import _numbers_within
+    from liptest.enumerate.whole_outputs import numbers_within
     from liptest.symbolic.elimination import exact_rates
 
     law = seen.whole_law(HIGH)
     rates = exact_rates(law.noises)
     for skeleton in law.leaves:
-        numbers = _numbers_within(output, skeleton)
+        numbers = numbers_within(output, skeleton)
         if numbers is not None:
             return law.probability(rates, skeleton, tuple(int(one or 0) for one in numbers))
     raise AssertionError(f"{output} is of no description")
