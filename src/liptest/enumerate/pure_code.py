@@ -60,12 +60,14 @@ _FUNCTIONS = (
     Fraction,
     *(bisect.bisect_left, bisect.bisect_right),
 )
-# Of NumPy's functions the place of the array that they write to, where they have one.
+# How many arguments NumPy's functions have before the array that they write to.
 _BEFORE_OUT = tuple(
-    (function, list(inspect.signature(function).parameters).index("out"))
-    for function in (vars(np)[name] for name in _OF_NUMPY)
-    if not isinstance(function, (type, np.ufunc))
-    and "out" in inspect.signature(function).parameters
+    (vars(np)[name], most)
+    for most, names in (
+        (2, ("all", "any", "argmax", "argmin", "dot", "max", "min", "outer", "round")),
+        (3, ("clip", "cumsum", "mean", "prod", "sum")),
+    )
+    for name in names
 )
 #: What numbers are made of, which is read only.
 PARTS = frozenset({"numerator", "denominator"})

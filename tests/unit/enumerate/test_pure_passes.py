@@ -6,6 +6,7 @@ still cost what its sums change by.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import symbolic_data
+from liptest.enumerate import pure_code, symbolic_data
 from liptest.privacy.prices import align
 from tests.unit.written_programs import program
 
@@ -93,3 +94,15 @@ def test_rare_records_do_not_escape() -> None:
         "return t + kept[0] + rng.laplace(0, 1.0)",
     )
     assert align(lt.mechanism(program("\n".join(lines))), lt.RecordGrid([2000] * 5)).price is None
+
+
+def test_where_numpy_writes_to_is_known() -> None:
+    known = {function.__name__: most for function, most in pure_code._BEFORE_OUT}
+    for name in pure_code._OF_NUMPY:
+        function = vars(np)[name]
+        try:
+            names = list(inspect.signature(function).parameters)
+        except ValueError:  # of older versions, which tell it of few
+            continue
+        if "out" in names and not isinstance(function, np.ufunc):
+            assert known[function.__name__] == names.index("out")
