@@ -128,7 +128,7 @@ class Folds(PassEnds):
         are one choice; ``flips_found`` are the lines of those that were. ``coins`` knows functions
         that throw coins.
     moves_returns
-        Whether what a loop returns may be calculated behind it (``returns_of_loops``).
+        Whether what a loop returns may be calculated behind it (``pass_forms``).
     """
 
     def __init__(
