@@ -205,6 +205,10 @@ class Folds(PassEnds):
         rows = self._rows_at(places.stop, arrays) if places.start == 0 else None
         return places if rows is None else self._rows_together(arrays())
 
+    def table(self, value: Any) -> Any:
+        """What ``value[i, 0]`` reads: an array, and nothing else, of which it may raise."""
+        return value if type(value) is SymbolicArray else None
+
     def _rows_at(self, count: Any, arrays: Arrays) -> list[ColumnRows] | None:
         """The rows of arrays of so many records; None where they are not all such."""
         try:

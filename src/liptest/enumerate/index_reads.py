@@ -9,7 +9,7 @@ from typing import Any
 
 from liptest.enumerate.pass_forms import NotFolded, addition_in
 from liptest.enumerate.source import OWN_NAMES, copy_tree, names_loaded, names_stored
-from liptest.enumerate.tree_pieces import attribute_node, name_node
+from liptest.enumerate.tree_pieces import attribute_node, call_of_folds, name_node
 
 #: Whether an expression is the name of a function that is built in.
 IsBuiltin = Callable[[ast.expr, Any], bool]
@@ -21,23 +21,31 @@ class Naming(ast.NodeTransformer):
     def __init__(self, index: str, prefix: str) -> None:
         self._index, self._prefix = index, prefix
         self.fields: dict[str, str] = {}
+        #: What must be arrays of NumPy: of lists ``rows[i, 0]`` raises.
+        self.tables: set[str] = set()
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        at_index = bool(places) and isinstance(places[0], ast.Name)
-        if (
-            not (at_index and places[0].id == self._index)  # type: ignore[attr-defined]
-            or not isinstance(node.value, ast.Name)
-            or not isinstance(node.ctx, ast.Load)
-        ):
+        first = places[0] if places else None
+        at_index = isinstance(first, ast.Name) and first.id == self._index
+        if not (at_index and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load)):
             return self.generic_visit(node)
         array = node.value.id
         field = name_node(self.fields.setdefault(array, f"{self._prefix}{len(self.fields)}"))
+        if not isinstance(node.slice, ast.Tuple):
+            return ast.copy_location(field, node)
         # Of an array ``array[i, j]`` is ``array[i][j]``.
+        self.tables.add(array)
         rest = [self.visit(place) for place in places[1:]]
         inside = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
-        made = ast.Subscript(field, inside, ast.Load()) if rest else field
-        return ast.copy_location(made, node)
+        return ast.copy_location(ast.Subscript(field, inside, ast.Load()), node)
+
+    def arrays(self) -> list[ast.expr]:
+        """What is read at the index."""
+        return [
+            call_of_folds("table", name_node(array)) if array in self.tables else name_node(array)
+            for array in self.fields
+        ]
 
 
 def counts_up(node: ast.stmt, index: str) -> bool:
@@ -106,7 +114,7 @@ def name_entries(
         raise NotFolded
     if set(naming.fields) & names_stored(*made):
         raise NotFolded
-    return made, list(naming.fields.values()), [name_node(field) for field in naming.fields]
+    return made, list(naming.fields.values()), naming.arrays()
 
 
 def read_at_index(

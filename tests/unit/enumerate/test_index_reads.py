@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate import symbolic_data
 from liptest.privacy.prices import align
 from tests.unit.written_programs import program
 
@@ -115,3 +116,19 @@ def test_rows_are_read_at_an_index() -> None:
     ):
         mechanism = lt.mechanism(written(*lines)).on_domain(table)
         assert align(mechanism, table).epsilon == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["t = 0\nfor i in range(len(m)):\n    E", "t = sum(E)"])
+def test_two_places_at_once_are_read_of_arrays_only(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a list of rows ``m[i, 0]`` raises, which only rare records may show."""
+    monkeypatch.setattr(symbolic_data, "_check_points", lambda *given: ())
+    table = lt.Table({"a": lt.Real(-1, 1), "y": lt.Real(-1, 1)}, rows=50)
+    is_loop = form.startswith("t = 0")
+    read = "t += m[i, 0] + m[i][1]" if is_loop else "m[i, 0] + m[i][1] for i in range(len(m))"
+    for rows, is_read in (("r", True), ("[2 * x for x in r]", False)):
+        lines = ("r = data[['a', 'y']].to_numpy()", f"m = {rows}", form.replace("E", read))
+        alignment = align(lt.mechanism(written(*lines)).on_domain(table), table)
+        assert (alignment.price is not None) == is_read
