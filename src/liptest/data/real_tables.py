@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import IntArray
 from liptest.data.tables import (
     OF_REALS,
-    USER_BITS,
     AddedRows,
     AddedUsers,
     ColumnKind,
@@ -174,7 +173,7 @@ class RealRows(RowsOfUsers):
         count = room if self.is_full else int(rng.integers(0, min(room, 3 * few) + 1))
         users = rng.integers(0, max(2, few), size=count)
         rows = rng.integers(1, self.row_values, size=count)
-        slots = self.slots(users if self.has_users else 0, rows)
+        slots = self.slot(users if self.has_users else 0, rows)
         if self.has_users:
             for user in range(max(2, few)):
                 slots[np.flatnonzero(users == user)[self.most :]] = 0
@@ -225,7 +224,7 @@ class RealRows(RowsOfUsers):
             most = "" if self.is_full else "at most "
             raise DatasetError(f"the table has {count:,} rows, not {most}{self.rows:,}")
         users = numbered(frame, self.unit) if self.has_users else np.zeros(count, dtype=np.int64)
-        slots = 1 + users + (np.broadcast_to(rows, users.shape) << USER_BITS)
+        slots = self.slot(users, 1 + np.broadcast_to(rows, users.shape))
         [checked] = self.check_points(self.made(slots, numbers), private=True)
         return np.asarray(checked)
 
@@ -274,7 +273,7 @@ class RealRows(RowsOfUsers):
         """A row whose entries in the other columns no other row has, or all have but one."""
         top = self.row_values - 1
         for row, other in [(1, top), (top, 1)] if top > 1 else []:
-            rest = self.slots(1 + np.arange(self.rows - 1), row)
+            rest = self.slot(1 + np.arange(self.rows - 1), row)
             ways = [other, row] if self.is_full else [None, other]
             numbers = {name: kind.values[0] for name, kind in self.reals.items()}
             left, right = (
@@ -290,7 +289,7 @@ class RealRows(RowsOfUsers):
         for few, (own, other) in {(count // 2, (1, top)): None, **both} if top > 1 else ():
             if few < count:
                 rows = np.where(np.arange(count) < few, own, other)
-                rest = self.slots(1 + np.arange(count), rows)
+                rest = self.slot(1 + np.arange(count), rows)
                 yield self.pair(
                     [(own, numbers)], [(other, numbers if self.is_full else None)], rest
                 )
@@ -310,7 +309,7 @@ class RealRows(RowsOfUsers):
         for share in _QUANTILES:
             below = np.arange(self.rows - 1) < round(share * (self.rows - 1))
             others = {name: np.where(below, low[name], high[name]) for name in self.reals}
-            rest = self.slots(1 + np.arange(self.rows - 1), 1)
+            rest = self.slot(1 + np.arange(self.rows - 1), 1)
             end = low if self.is_full else None
             yield self.pair([(1, high)], [(1, end)], rest, others)
 
@@ -321,7 +320,7 @@ class RealRows(RowsOfUsers):
         is doubled (docs/theory/tables.md, B12).
         """
         high, count = next(self._ends(_PLAIN)), self.rows - 1
-        rest = self.slots(1 + np.arange(count), 1)
+        rest = self.slot(1 + np.arange(count), 1)
         for name, kind in islice(self.reals.items(), _MOST_SUMMED):
             numbers = _doubling_numbers(high[name], count)
             if numbers is not None and numbers.min() >= kind.lower:

@@ -460,13 +460,12 @@ class RowsOfUsers(MovesTogether, Table):
             value=self,
         )
 
-    def slot(self, user: int, row: int) -> int:
-        """What a slot holds: a user's row, of values 1, 2, .. of ``row_values``."""
-        return 1 + user + ((row - 1) << USER_BITS)
+    def slot(self, user: Any, row: Any) -> Any:
+        """What a slot holds: a user's row, of values 1, 2, .. of ``row_values``.
 
-    def slots(self, users: ArrayLike, rows: ArrayLike) -> NDArray[np.int64]:
-        """What slots hold, (n,): ``slot`` of each user and row."""
-        return 1 + np.asarray(users, np.int64) + ((np.asarray(rows, np.int64) - 1) << USER_BITS)
+        Of arrays of users and of rows, (n,), the array of what their slots hold.
+        """
+        return 1 + user + ((row - 1) << USER_BITS)
 
     def rows_in(self, dataset: IntArray) -> NDArray[np.int64]:
         """By slot the row's value, 0 where there is none."""

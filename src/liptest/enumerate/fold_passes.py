@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
-import copy
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, Protocol
@@ -26,7 +25,13 @@ from liptest.enumerate.pass_forms import (
     taken_apart,
 )
 from liptest.enumerate.pure_code import NotPure, constant_of, is_builtin, is_object, local_function
-from liptest.enumerate.source import OWN_NAMES, FunctionSource, names_loaded, names_stored
+from liptest.enumerate.source import (
+    OWN_NAMES,
+    FunctionSource,
+    copy_tree,
+    names_loaded,
+    names_stored,
+)
 from liptest.enumerate.tree_pieces import (
     FOLDS,
     attribute_node,
@@ -94,7 +99,7 @@ class Pass:
 
     def rewritten(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a pass; raises where they do more than add up."""
-        body = [MatchesAsTests().visit(copy.deepcopy(statement)) for statement in body]
+        body = [MatchesAsTests().visit(copy_tree(statement)) for statement in body]
         body = [ConditionsAsTests().visit(statement) for statement in body]
         body = [inner for statement in named_before(body) for inner in taken_apart(statement)]
         body = counted_in_one(body)
@@ -331,7 +336,7 @@ class Pass:
         self._folding.check(node, frozenset(mine))
         if (names_loaded(node) & mine) - assigned:
             raise NotFolded
-        made = Wrapping(self._folding.source, self._folding.own - mine).visit(copy.deepcopy(node))
+        made = Wrapping(self._folding.source, self._folding.own - mine).visit(copy_tree(node))
         assert isinstance(made, ast.expr)
         return made
 
@@ -399,8 +404,7 @@ class Wrapping(ast.NodeTransformer):
             value = made.test.comparators[0]
         putting = _Putting(ast.dump(value), name)
         sides = [
-            lambda_node(name, putting.visit(copy.deepcopy(side)))
-            for side in (made.body, made.orelse)
+            lambda_node(name, putting.visit(copy_tree(side))) for side in (made.body, made.orelse)
         ]
         return ast.copy_location(call_of_folds("either", made.test, value, *sides), node)
 

@@ -197,18 +197,16 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
         raise NotPure("out= is not followed")
     for argument in inner:
         check_expression(source, argument, own, depth)
-    if _is_method_of_own(node.func, own):
-        assert isinstance(node.func, ast.Attribute)
+    most: float = math.inf
+    if isinstance(node.func, ast.Attribute) and _is_of_own(node.func, own):
         if node.func.attr not in PLAIN_METHODS:
             raise NotPure(f"the method {node.func.attr} is not followed")
         check_expression(source, node.func.value, own, depth)
-        most: float = most_arguments(node.func.attr)
+        most = most_arguments(node.func.attr)
     elif isinstance(node.func, ast.Name) and node.func.id in own:
         _check_local_function(source, node.func.id, own, depth)
-        most = math.inf
     elif _is_method_of_plain(source, node.func):
-        assert isinstance(node.func, ast.Attribute)
-        most = most_arguments(node.func.attr)
+        most = most_arguments(_attribute_of(node.func))
     else:
         function = constant_of(source, node.func)
         if not _calculates(function, depth):
@@ -218,10 +216,8 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
         raise NotPure("what is written to by its place is not followed")
 
 
-def _is_method_of_own(node: ast.expr, own: frozenset[str]) -> bool:
-    """Whether it is a method of a name of the program's own, or of what is calculated."""
-    if not isinstance(node, ast.Attribute):
-        return False
+def _is_of_own(node: ast.Attribute, own: frozenset[str]) -> bool:
+    """Whether it is an attribute of a name of the program's own, or of what is calculated."""
     is_calculated = isinstance(node.value, (ast.BinOp, ast.Call, ast.Compare, ast.Subscript))
     return is_calculated or _root(node) in own
 

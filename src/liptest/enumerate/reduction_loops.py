@@ -22,6 +22,7 @@ from liptest.enumerate.pure_code import (
     check_expression,
     constant_of,
     is_builtin,
+    is_docstring,
     local_function,
 )
 from liptest.enumerate.replaceable_names import is_foreign
@@ -206,8 +207,8 @@ class _Loops:
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.Return(copy_tree(node.body))]
         else:
-            body = [copy_tree(one) for one in node.body if not _is_text(one)]
-        if nodes_in_any(body, *_REFUSED):
+            body = [copy_tree(one) for one in node.body if not is_docstring(one)]
+        if any(nodes_in(body, *_REFUSED)):
             raise _NotALoop
         own = {*names, *names_stored(*body)}
         if (names_loaded(*body) - own) & seen:
@@ -267,15 +268,6 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def nodes_in_any(parts: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
-    """Whether any of these trees has a node of these kinds."""
-    return any(isinstance(node, kinds) for part in parts for node in ast.walk(part))
 
 
 def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:

@@ -194,13 +194,10 @@ def dearer_words(found: Alignment, claim: object = None) -> str:
 
 def _instead_of_exact(found: Alignment, claim: object) -> str:
     """What to write where a claim misses by little, and the rounding of float sums is priced."""
-    rounding = found.rounding_beyond(claim)
-    if not rounding:
+    beyond = found.rounding_beyond(claim)
+    if beyond is None:
         return ""
-    assert isinstance(claim, Claim)
-    assert found.price is not None
-    assert found.price.epsilon is not None
-    price, claimed = found.price.epsilon, Fraction(float(claim.epsilon))
+    rounding, claimed, price = beyond
     allowed = float(least_decimal((price - claimed) / (1 + claimed)))
     return (
         f"; what is missing is {rounding}: claim epsilon={least_decimal(price)}, or allow for it "

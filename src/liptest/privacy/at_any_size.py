@@ -165,13 +165,13 @@ def _require_answers(task: Task) -> None:
 def _first_datasets(task: Task) -> Iterator[IntArray]:
     """Corners and a few draws, each made when it is asked for: the first is mostly enough."""
     domain, rng = task.distribution.domain, np.random.default_rng(task.seed)
+    yield domain.zeros
     if isinstance(domain, RowsOfUsers):
-        yield domain.zeros
         yield from (domain.draw(rng, few) for few in range(1, _DRAWN + 1))
         yield from next(plain_pairs(domain), ())  # those drawn may have no rows
         return
     ends = np.ones(domain.dimension) if isinstance(domain, Answers) else domain.size_array - 1
-    yield from (corner.astype(domain.dtype) for corner in (np.zeros(domain.dimension), ends))
+    yield ends.astype(domain.dtype)
     if not isinstance(domain, Answers):
         yield from task.distribution.sample(rng, _DRAWN)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
 from liptest.data.tables import Table
-from liptest.errors import InputError, LiptestError, UnsupportedRandomnessError
+from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.counts import NotCounted, runs_over
 from liptest.floats.grid import (
@@ -150,8 +150,9 @@ def _examined(
     mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
 ) -> AsImplemented:
     many = draws == MANY_DRAWS
-    if not many:
-        _require_few(mechanism, domain)
+    too_large = "" if many else _too_large(mechanism, domain)
+    if too_large:
+        return not_analysed(f'{too_large}: with floats="implemented" they are examined')
     counted, why = None, ""
     try:
         sizes = {"pairs": 8, "datasets": 256} if many else {"pairs": 2, "datasets": 32}
@@ -169,16 +170,13 @@ def _examined(
     return searched
 
 
-def _require_few(mechanism: Mechanism, domain: Domain) -> None:
-    """Raise InputError where each run of the code takes long, as beside a proof of any size."""
+def _too_large(mechanism: Mechanism, domain: Domain) -> str:
+    """Why each run of the code takes long, as it must not beside a proof of any size; or empty."""
     records = domain.rows if isinstance(domain, Table) else domain.dimension
     if domain.dimension > _MOST_NUMBERS:
-        what = f"its datasets have {domain.dimension:,} numbers"
-    elif records > _WALKED and mechanism.walks_records:
-        what = f"its code reads {records:,} records one by one"
-    else:
-        return
-    raise InputError(f'{what}: with floats="implemented" they are examined', name="floats")
+        return f"its datasets have {domain.dimension:,} numbers"
+    is_walked = records > _WALKED and mechanism.walks_records
+    return f"its code reads {records:,} records one by one" if is_walked else ""
 
 
 def _searched(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
@@ -37,6 +37,14 @@ _LARGEST_CLAIM = 30
 _BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
 # Floats of exp and log are far less off than this, relatively; and of the delta of a sample.
 _NEAR, _MOST_DELTA = Fraction(1, 1 << 45), Fraction(99, 100)
+
+
+class RoundingBeyond(NamedTuple):
+    """How far float sums may be off, in words; the epsilon that is claimed, and what is proved."""
+
+    words: str
+    claimed: Fraction
+    price: Fraction
 
 
 @dataclass(frozen=True)
@@ -81,13 +89,16 @@ class Alignment:
         exact = None if self.price is None else self.price.epsilon
         return math.inf if exact is None else rounded_above(exact)
 
-    def rounding_beyond(self, claim: object) -> str:
-        """The rounding of float sums, in words, where a claim misses by that little; else empty."""
-        rounding = next((text for text in self.given if text.startswith(ROUNDING)), "")
-        claimed = Fraction(float(claim.epsilon)) if isinstance(claim, Claim) else Fraction(0)
+    def rounding_beyond(self, claim: object) -> RoundingBeyond | None:
+        """The rounding of float sums, where a claim misses by that little; else None."""
+        rounding = next((text for text in self.given if text.startswith(ROUNDING)), None)
         price = None if self.price is None else self.price.epsilon
-        is_near = price is not None and 0 < claimed < price <= claimed * _NEARLY
-        return rounding.removesuffix(", included") if is_near else ""
+        if rounding is None or price is None or not isinstance(claim, Claim):
+            return None
+        claimed = Fraction(float(claim.epsilon))
+        if not 0 < claimed < price <= claimed * _NEARLY:
+            return None
+        return RoundingBeyond(rounding.removesuffix(", included"), claimed, price)
 
     @property
     def has_price(self) -> bool:

@@ -170,8 +170,11 @@ class _Search:
 
     def try_at_size(self, known: Alignment | None) -> bool:
         """Plain pairs, then the steepest steps along lines of tables."""
-        misses_rounding = known is not None and known.rounding_beyond(self.task.claim)
-        return self.try_plain(known) or (not misses_rounding and self.try_lines())
+        return self.try_plain(known) or (not self._lacks_rounding(known) and self.try_lines())
+
+    def _lacks_rounding(self, known: Alignment | None) -> bool:
+        """Whether all that the claim misses is the rounding of float sums."""
+        return known is not None and known.rounding_beyond(self.task.claim) is not None
 
     def try_lines(self) -> bool:
         """``try_pairs`` with neighbours between which outputs change most."""
@@ -201,7 +204,7 @@ class _Search:
                 first = chain(first, islice(record_pairs(self.domain, *known.dearest), _DEAREST))
         most = _OF_REALS if isinstance(self.domain, RealRows) else _PLAIN
         most += pairs_at_quantiles(self.domain)
-        if known is not None and known.rounding_beyond(self.task.claim):
+        if self._lacks_rounding(known):
             most = _NEARLY_PROVED
         return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 

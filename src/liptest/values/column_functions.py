@@ -9,8 +9,8 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
-from typing import Any, NoReturn
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.record_parts import line_of
 from liptest.values.record_storage import given_options
 from liptest.values.released_numbers import bins_between, edges_of, histogram_between
-from liptest.values.unfollowed import Unfollowed
+from liptest.values.unfollowed import LastTotal
 
 _NO_VALUE: Any = np._NoValue
 
@@ -101,24 +101,6 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
 
-class _RunningTotals(Unfollowed):
-    """``numpy.cumsum`` of a column, of which the last total alone is a sum over all records."""
-
-    described = "running totals over the records"
-
-    def __init__(self, column: Column) -> None:
-        self._column = column
-
-    def __getitem__(self, place: Any) -> Any:
-        if type(place) is not int or place != -1:
-            self.refuse("another entry than the last one of numpy.cumsum")
-        return self._column.sums(None, "numpy.cumsum")
-
-    def refuse(self, use: str) -> NoReturn:
-        """End the analysis."""
-        raise AssertionError(self._column.refuse(use))
-
-
 @_follows(np.cumsum)
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     column = column_of(array)
@@ -128,7 +110,7 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
         return NotImplemented
     kind = np.cumsum(column.table[:1]).dtype
     _require_wide(column, kind, "numpy.cumsum")
-    return _RunningTotals(column)
+    return LastTotal(column, partial(column.sums, None, "numpy.cumsum"))
 
 
 def _without_nan(function: Any) -> Callable[..., Any]:

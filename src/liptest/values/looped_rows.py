@@ -174,15 +174,6 @@ class RealRow(RowOfRecord):
     def __bool__(self) -> bool:
         return bool(self.refuse("the truth of a row"))
 
-    def __neg__(self) -> Any:
-        return self.calculated(np.negative, self)
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __abs__(self) -> Any:
-        return self.calculated(np.absolute, self)
-
     def __matmul__(self, other: Any) -> Any:
         return self._dot(self, other)
 

@@ -500,15 +500,6 @@ class RealEntry(EntryOfRecord):
         """``calculated`` with itself first."""
         return self.calculated(ufunc, self, other)
 
-    def __neg__(self) -> Any:
-        return self.calculated(np.negative, self)
-
-    def __pos__(self) -> Any:
-        return self
-
-    def __abs__(self) -> Any:
-        return self.calculated(np.absolute, self)
-
     def __bool__(self) -> bool:
         return bool(self.calculated(np.not_equal, self, 0.0))
 

@@ -41,6 +41,15 @@ class EntryOfRecord:
         """What a ufunc of NumPy gives, of itself and others."""
         raise NotImplementedError
 
+    def __neg__(self) -> Any:
+        return self.calculated(np.negative, self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.calculated(np.absolute, self)
+
 
 class TruthOfRecord:
     """A comparison of one record that some records of its cell hold and others do not."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from liptest.values.recipes import ENDS, has_known, is_safe
 from liptest.values.record_storage import RecordStorage
 from liptest.values.rounded_sums import single_rounding
 from liptest.values.single_total import SingleTotal, total_in_32_bits
-from liptest.values.unfollowed import Unfollowed
+from liptest.values.unfollowed import LastTotal
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _MOST = float(np.finfo(np.float32).max)
@@ -41,29 +42,11 @@ _FOLLOWED = frozenset(
 )
 
 
-class LastTotal(Unfollowed):
-    """``numpy.cumsum``, of which the last total alone is a sum over all records."""
-
-    described = "running totals over the records"
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-
-    def __getitem__(self, place: Any) -> Any:
-        if type(place) is not int or place != -1:
-            self.refuse("another entry than the last one of numpy.cumsum")
-        return self._column.sum_up("numpy.cumsum", in_pairs=False)
-
-    def refuse(self, use: str) -> NoReturn:
-        """End the analysis."""
-        raise AssertionError(self._column.refuse(use))
-
-
 def _cumsum_of_reals(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
     given = any(option is not None for option in options.values())
     if axis not in (None, 0) or given or array.storage is not column or column.kept is not None:
         return NotImplemented
-    return LastTotal(column)
+    return LastTotal(column, partial(column.sum_up, "numpy.cumsum", in_pairs=False))
 
 
 class SingleColumn(RecordStorage):
@@ -252,7 +235,7 @@ def _clip(column: SingleColumn, array: Any, *bounds: Any, **options: Any) -> Any
 def _cumsum(column: SingleColumn, array: Any, axis: Any = None) -> Any:
     if axis not in (None, 0) or array.storage is not column or column.column.kept is not None:
         return NotImplemented
-    return LastTotal(column)
+    return LastTotal(column, partial(column.sum_up, "numpy.cumsum", in_pairs=False))
 
 
 RealColumn.in_32_bits = staticmethod(in_32_bits)
