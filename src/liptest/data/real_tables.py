@@ -370,7 +370,7 @@ class RealRows(RowsOfUsers):
 
 
 def _in_turn(*kinds: Iterator[Any]) -> Iterator[Any]:
-    """One of each, then the next of each, made as they are asked for: tables may be large."""
+    """One of each, then the next of each, made only when it is needed: tables may be large."""
     left = list(kinds)
     while left:
         for kind in list(left):

@@ -255,7 +255,7 @@ def _evaluated_first(statement: Any, shared: tuple[str, ...]) -> tuple[Any, Any,
 
 
 def _two_parameters(node: ast.arguments) -> list[str]:
-    """Their names; what they are said to be is not asked for in a call."""
+    """Their names; annotations change nothing in a call."""
     names = [parameter.arg for parameter in node.args]
     others = (node.posonlyargs, node.kwonlyargs, node.defaults, node.vararg, node.kwarg)
     if len(set(names)) != 2 or any(others):

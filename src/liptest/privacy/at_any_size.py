@@ -163,7 +163,7 @@ def _require_answers(task: Task) -> None:
 
 
 def _first_datasets(task: Task) -> Iterator[IntArray]:
-    """Corners and a few draws, each made when it is asked for: the first is mostly enough."""
+    """Corners and a few draws, each made only when it is needed: the first is mostly enough."""
     domain, rng = task.distribution.domain, np.random.default_rng(task.seed)
     yield domain.zeros
     if isinstance(domain, RowsOfUsers):

@@ -135,7 +135,7 @@ def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]
         values = [min(value, int(sizes[place]) - 1) for value in (low, high)]
         if values[0] == values[1]:
             continue
-        # Each is made where it is asked for: most callers take the first of a million records.
+        # Each is made only when it is needed: most callers take the first of a million records.
         yield _changed(np.minimum(low, sizes - 1), place, *values)
         yield _changed(np.minimum(high, sizes - 1), place, *values)
         yield _changed(np.arange(n) % sizes, place, *values)
