@@ -177,6 +177,8 @@ class ChoiceTree:
     keeps_whole = False
     inverts = True
     keeps_parts = False
+    #: Whether ways that noise next to never takes are left out (``light_trees``).
+    leaves_out_light = False
     #: Whether data are symbolic, or were so in the run that this one repeats.
     follows_data = False
     #: Whether nothing that was concluded depends on an order of rows that polars may choose.

@@ -25,6 +25,7 @@ from liptest.enumerate.by_records import (
     row_function,
 )
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
+from liptest.enumerate.light_trees import LightTree
 from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_columns
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
@@ -56,7 +57,12 @@ from liptest.enumerate.symbolic_data import (
     follow_first,
 )
 from liptest.enumerate.symbolic_datasets import data_of
-from liptest.enumerate.symbolic_paths import ASKS_TYPES, NoPaths, SymbolicPaths
+from liptest.enumerate.symbolic_paths import (
+    ASKS_TYPES,
+    MAX_PATHS_CURVED,
+    NoPaths,
+    SymbolicPaths,
+)
 from liptest.enumerate.tracing import TracedChoice, TracingTree
 from liptest.enumerate.whole_outputs import WholeTree
 from liptest.errors import (
@@ -246,6 +252,10 @@ class PythonFunction(Mechanism):
         runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
         return copied(self.afresh(), max_leaves=runs, max_choices=most)
 
+    def without_light(self, runs: int) -> PythonFunction:
+        """``within``, and ways that noise next to never takes stay unexplored."""
+        return copied(self.within(runs), _tree=LightTree, has_trace=False)
+
     def as_written(self, runs: int, choices: int) -> PythonFunction:
         """``within``, and nothing of it is summed up."""
         return copied(self.within(runs, choices=choices), _rewrite=lambda session: self._called)
@@ -400,7 +410,8 @@ class PythonFunction(Mechanism):
                 if self._draws_noise:
                     programs = [(drawing_noise(program, *own, self._known.conditions), max_paths)]
                 elif way in ("passes", "curved"):
-                    programs = [(program, max_paths)]
+                    most = min(max_paths, MAX_PATHS_CURVED) if way == "curved" else max_paths
+                    programs = [(program, most)]
                 return follow_first(programs, domain, way)
         except LiptestError as error:
             return NoPaths(str(error))

@@ -91,11 +91,16 @@ class LawSum:
         self, run: NoiseRun | None, output: Output, numerator: int, denominator: int
     ) -> None:
         """Count the end of a run; where it drew symbolic noise the output is a density leaf."""
-        if run is None or not (run.symbolic or run.constraints):
+        if run is None or not (run.symbolic or run.constraints or run.left_out):
             self.add(output, numerator, denominator)
             return
         weight = Fraction(numerator, denominator)
-        self.with_balls().add(output, weight, run.probability())
+        mass = run.probability()
+        if run.left_out:
+            mass = _lowered(mass, run.left_out)
+            if not mass > 0:
+                return  # it stays unexplored
+        self.with_balls().add(output, weight, mass)
 
     def leave_out_noisy(self, run: NoiseRun, numerator: int, denominator: int) -> None:
         """Count a run that was cut off; what has no constraints is found as what is missing."""
@@ -181,6 +186,12 @@ def _integrated(probabilities: Mapping[Output, arb], unexplored: Fraction) -> Ou
         for place, mass in enumerate(probabilities.values()):
             logs[place], errors[place] = _log(mass)
     return OutputLaw(tuple(probabilities), logs, errors, unexplored=unexplored, source="integrated")
+
+
+def _lowered(mass: arb, by: Fraction) -> arb:
+    """A ball of all that is as large, or smaller by no more than that."""
+    with precision(CERTIFIED_BITS):
+        return mass - arb(0).union(exact_ball(by))
 
 
 def _log(mass: arb) -> tuple[float, float]:

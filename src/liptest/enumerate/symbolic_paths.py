@@ -24,6 +24,9 @@ ASKS_TYPES = (
     "it may see what kind of object its data are"
 )
 
+#: Where functions of the data are followed; more paths have no price by them.
+MAX_PATHS_CURVED = 64
+
 
 def _unknown(move: Move) -> None:
     return None

@@ -14,7 +14,13 @@ from math import prod
 from typing import Any
 
 from liptest.data.domains import Domain
-from liptest.enumerate.symbolic_paths import NoPaths, Pairs, PathEnd, SymbolicPaths
+from liptest.enumerate.symbolic_paths import (
+    MAX_PATHS_CURVED,
+    NoPaths,
+    Pairs,
+    PathEnd,
+    SymbolicPaths,
+)
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.prices import Alignment
@@ -26,7 +32,7 @@ from liptest.symbolic.curves import answers_in
 from liptest.values.decisions import Alternative
 
 CURVED = "curved"
-_MOST_SUMS, _MOST_PATHS = 2, 64
+_MOST_SUMS = 2
 _TELLS_NUMBERS = (
     "it answers numbers with noise; where data are not only added to noise, outputs must be "
     "finitely many (compare the noisy number with constants)"
@@ -80,8 +86,8 @@ def _pairs(followed: SymbolicPaths, loss: LargestLoss) -> Pairs:
 def _laws_of(followed: SymbolicPaths) -> CurvedLaws | str:
     """The laws of a program of which all paths are known, or why they are not followed."""
     ends = followed.ends
-    if len(ends) > _MOST_PATHS:
-        return f"more than {_MOST_PATHS} paths are not followed where scales depend on the data"
+    if len(ends) > MAX_PATHS_CURVED:
+        return f"more than {MAX_PATHS_CURVED} paths are not followed where scales depend on the data"
     asked = [_conditions_of(end) for end in ends]
     why = next((one for one in asked if isinstance(one, str)), None)
     if why is not None:

@@ -24,6 +24,7 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
 from liptest.privacy.exact import ExactEpsilon, largest_over
 from liptest.privacy.exhaustive import exhaustive_size, pair_blocks
+from liptest.privacy.far_pairs import far_pairs
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.lines_of_tables import Descent, lines_of
 from liptest.privacy.plain_pairs import (
@@ -54,6 +55,8 @@ _STEPS = 3
 # Runs for one law of a small instance, and of the requested size, where long data take longer.
 _RUNS, _MOST_RUNS, _RECORDS = 400, 4096, 20_000_000
 _FEW_RUNS = 64
+# Runs for one law of many answers that are tried first, and how many pairs of plain ones.
+_FEW_PATHS, _FIRST = 256, 2
 #: What is said where laws were given up.
 TOO_DEAR = (
     "the search for a refutation was given up where an output distribution needs too much work; "
@@ -108,8 +111,12 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     if known is not None and known.has_far_too_many:
         runs = _FEW_RUNS  # of such a law they are as little as more of them
     at_size = task.mechanism.within(runs)
-    is_over = _tries_all_numbers(at_size, task, known, refutation) or through_densities(
-        at_size, lambda seen: _Search(seen, task, refutation).try_at_size(known)
+    is_over = (
+        _tries_all_numbers(at_size, task, known, refutation)
+        or _tries_far_answers(task, known, refutation)
+        or through_densities(
+            at_size, lambda seen: _Search(seen, task, refutation).try_at_size(known)
+        )
     )
     claim = task.claim
     if not is_over and isinstance(claim, Claim):  # of other notions other pairs tell most
@@ -139,6 +146,20 @@ def _tries_all_numbers(
         if found.finding is not None:
             return True
     return False
+
+
+def _tries_far_answers(task: Task, known: Alignment | None, found: Refutation) -> bool:
+    """Whether one of many answers breaks the claim: where whole laws are short, or few are near."""
+    pairs = far_pairs(task.distribution.domain)
+    light = task.mechanism.without_light(_FEW_PATHS)
+    first = next(pairs, None)
+    if light is None or first is None:
+        return False
+    with suppress(LiptestError):
+        _Search(task.mechanism.within(_FEW_PATHS), task, found).try_plain(known, most=_FIRST)
+        if found.finding is None:
+            _Search(light, task, found).try_pairs(chain((first,), pairs))
+    return found.finding is not None
 
 
 def run_refutation(task: Task, known: Alignment | None = None) -> PrivacyVerdict:
@@ -195,17 +216,17 @@ class _Search:
                 return True
         return False
 
-    def try_plain(self, known: Alignment | None) -> bool:
-        """``try_pairs`` with plain pairs."""
+    def try_plain(self, known: Alignment | None, most: int | None = None) -> bool:
+        """``try_pairs`` with plain pairs, with the first ones only where it is said how many."""
         first: Iterator[Pair] = iter(())
         if known is not None:
             first = iter(known.boundary)
             if known.dearest is not None:
                 first = chain(first, islice(record_pairs(self.domain, *known.dearest), _DEAREST))
-        most = _OF_REALS if isinstance(self.domain, RealRows) else _PLAIN
-        most += pairs_at_quantiles(self.domain)
-        if self._lacks_rounding(known):
-            most = _NEARLY_PROVED
+        if most is None:
+            most = _OF_REALS if isinstance(self.domain, RealRows) else _PLAIN
+            most += pairs_at_quantiles(self.domain)
+            most = _NEARLY_PROVED if self._lacks_rounding(known) else most
         return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 
     def try_pairs(self, pairs: Iterator[Pair]) -> bool:

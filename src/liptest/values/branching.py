@@ -69,6 +69,8 @@ class Branching(Protocol):
     inverts: bool
     #: Whether parts of an output that nobody has looked at are not chosen.
     keeps_parts: bool
+    #: Whether ways that noise next to never takes are left out.
+    leaves_out_light: bool
     #: Whether plain arrays that the program makes have room for symbolic numbers.
     keeps_room: bool
     #: Draws of this run, and how many are allowed.

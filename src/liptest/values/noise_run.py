@@ -33,6 +33,7 @@ from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
+from liptest.values.light_ways import bound_of_far, heavy_ways, is_far, uncertain_part
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.protocol import SymbolicValue
 from liptest.values.questions import ListedBranches, PathCondition, Question, QuestionContext
@@ -84,7 +85,7 @@ class NoiseRun:
 
     __slots__ = (
         *("_asked", "_inside", "_place", "_point", "constraints", "fixed", "known"),
-        *("noises", "rounding", "symbolic"),
+        *("left_out", "noises", "rounding", "symbolic"),
         "tree",
     )
 
@@ -105,6 +106,8 @@ class NoiseRun:
         self.symbolic = False
         #: How far, in total variation, what was drawn may be from what the code draws.
         self.rounding = _ZERO
+        #: A bound of the probability of what was taken as next to never.
+        self.left_out = _ZERO
         self._asked = 0
         #: File and line of the last question.
         self._place = ("", 0)
@@ -188,10 +191,27 @@ class NoiseRun:
 
         ``key`` is equal for equal ways.
         """
+        if self.tree.leaves_out_light:
+            return self._take_heavy(key, ways())
         again = self._repeated(key)
         question: Question = ListedBranches(self.asked(), key, ways) if again is None else again
         taken, question = self.choose(question)
         self.constraints += question.way(taken) or ()
+        return taken
+
+    def _take_heavy(self, key: Any, ways: tuple[PathCondition | None, ...]) -> int:
+        """``take`` a way that is not next to never; the only one is not asked for."""
+        heavy, light = heavy_ways(self.noises, ways)
+        places = [place for place, way in enumerate(heavy) if way is not None]
+        if len(places) == 1:
+            self.check_current()
+            self.left_out += light
+            return places[0]
+        question: Question = ListedBranches(self.asked(), key, lambda: heavy)
+        taken, question = self.choose(question)
+        asked, light = uncertain_part(self.noises, question.way(taken) or ())
+        self.constraints += asked
+        self.left_out += light
         return taken
 
     def _repeated(self, key: Any) -> ListedBranches | None:
@@ -219,6 +239,10 @@ class NoiseRun:
             return bool(comparison(form.constant, 0))
         if comparison in (operator.eq, operator.ne):
             return self._is_zero(form) is (comparison is operator.eq)
+        if self.tree.leaves_out_light and is_far(self.noises, form):
+            self.check_current()
+            self.left_out += bound_of_far(form)
+            return bool(comparison(form.constant, 0))
         return self.take((comparison, form), partial(_two_sides, comparison, form)) == 0
 
     def _is_zero(self, form: Form) -> bool:
