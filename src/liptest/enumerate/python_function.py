@@ -358,9 +358,11 @@ class PythonFunction(Mechanism):
 
     def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        from liptest.enumerate.outputs_by_cells import ByCells
         from liptest.enumerate.real_outputs import ContinuousFunction
 
-        return ContinuousFunction(_with_densities(self))
+        view = ByCells if self._tree.leaves_out_light else ContinuousFunction
+        return view(_with_densities(self))
 
     def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
         """As ``Mechanism``; None where no such output is seen on the dataset in few runs."""

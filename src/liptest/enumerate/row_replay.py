@@ -8,7 +8,10 @@ of ``values.rows`` shows here as a refusal, never as a wrong law.
 from __future__ import annotations
 
 import math
+import pickle
+import random
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -105,13 +108,40 @@ def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
     dataset.flags.writeable = False
     real = _Recording(len(dataset))
     function: Any = one.function
-    try:
-        output = function(dataset, real)
-    except Exception:
-        return  # its law says so
-    problem = _difference(one, name, dataset, real, output)
+    with _shared_generators_kept() as begin_again:
+        try:
+            output = function(dataset, real)
+        except Exception:
+            return  # its law says so
+        draws_in_order = begin_again() or bool(real.others)
+        problem = _difference(one, name, dataset, real, output, draws_in_order)
     if problem:
         raise NotByRecords(f"{name}: with recorded random numbers {problem}")
+
+
+def _states() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state(legacy=False)
+
+
+@contextmanager
+def _shared_generators_kept() -> Iterator[Callable[[], bool]]:
+    """The generators that ``random`` and ``numpy.random`` share keep their states.
+
+    What is handed out puts them back to where they were; it says whether they were used. Loops over
+    the records then draw again what they drew, record by record.
+    """
+    states = _states()
+
+    def put_back() -> bool:
+        used = pickle.dumps(_states()) != pickle.dumps(states)
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        return used
+
+    try:
+        yield put_back
+    finally:
+        put_back()
 
 
 def check_stateless(one: FirstRecord, name: str, example: NDArray[Any]) -> None:
@@ -139,11 +169,16 @@ def _run_with(function: Any, value: int, seed: int) -> Any:
 
 
 def _difference(
-    one: RowFunction, name: str, dataset: NDArray[Any], real: _Recording, output: Any
+    one: RowFunction,
+    name: str,
+    dataset: NDArray[Any],
+    real: _Recording,
+    output: Any,
+    draws_in_order: bool,
 ) -> str:
     """Where one record by itself does something else; "" where nothing is seen."""
     drawn_alone = iter(real.others)
-    places = range(len(dataset)) if real.others else _spread(len(dataset))
+    places = range(len(dataset)) if draws_in_order else _spread(len(dataset))
     for place in list(places)[:_ALONE]:
         try:
             alone = _run_alone(one, name, dataset, real, place, drawn_alone)

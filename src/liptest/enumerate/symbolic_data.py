@@ -90,7 +90,7 @@ _MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
 # So many terms of conditions, as of sums that grow, cost what one choice does.
 _TERMS = 4
 # When runs by chance look how many paths there are, and how many of them.
-_PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 3, 1 << 40
+_PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 6, 1 << 18
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
@@ -437,7 +437,7 @@ def _has_far_too_many_paths(
 ) -> bool:
     """Whether a few runs with branches by chance all end at leaves that are met next to never.
 
-    Of a program with ``MAX_PATHS`` paths that has a chance of 2**-28 for each run.
+    Of a program with ``MAX_PATHS`` paths that has a chance of 2**-6 for each run.
     """
     for seed in range(_PROBES):
         tree = ProbeTree(program.name, _GENERATOR(_BITS(seed)))

@@ -87,7 +87,9 @@ def _laws_of(followed: SymbolicPaths) -> CurvedLaws | str:
     """The laws of a program of which all paths are known, or why they are not followed."""
     ends = followed.ends
     if len(ends) > MAX_PATHS_CURVED:
-        return f"more than {MAX_PATHS_CURVED} paths are not followed where scales depend on the data"
+        return (
+            f"more than {MAX_PATHS_CURVED} paths are not followed where scales depend on the data"
+        )
     asked = [_conditions_of(end) for end in ends]
     why = next((one for one in asked if isinstance(one, str)), None)
     if why is not None:

@@ -17,7 +17,7 @@ from liptest.privacy.plain_pairs import Pair
 #: Fewer answers are compared as they are.
 _FEW = 8
 # Answers that are near each other: those that are alike, those in the tails of their noise.
-_ALIKE, _TAILS = 4, 6
+_ALIKE, _TAILS, _MANY = 4, 6, 10
 # Between far answers, and how far tails are.
 _FAR, _TAIL = 1 << 20, 32
 
@@ -28,7 +28,7 @@ def far_pairs(domain: Domain) -> Iterator[Pair]:
         return
     if domain.kind not in ("all", "one"):
         return
-    step = int(domain.sensitivity)
+    step, many = int(domain.sensitivity), min(_MANY, domain.dimension)
     one_moves = domain.kind == "one"
     for sign in (-1, 1):
         far = sign * _FAR * step * np.arange(1, domain.dimension + 1)
@@ -40,6 +40,8 @@ def far_pairs(domain: Domain) -> Iterator[Pair]:
         # Those above go up and those below go down: no threshold that moves makes up for both.
         apart = np.where(np.arange(_TAILS) % 2 == 0, -1, 1)
         yield _pair(far, step * _TAIL * apart, step * apart)
+        # The last of some that are alike is told, and all before it move the other way.
+        yield _pair(far, np.full(many, step), step * np.where(np.arange(many) < many - 1, 1, -1))
 
 
 def _pair(far: np.ndarray, near: np.ndarray, moves: np.ndarray) -> Pair:

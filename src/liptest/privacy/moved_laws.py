@@ -37,6 +37,8 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     mechanism, domain = task.mechanism, task.distribution.domain
     followed = mechanism.aligned_paths(domain, way=PASSES)
     if followed is None or not followed.exits:  # no loop of it starts over
+        if known.has_far_too_many:  # of paths that were walked so before
+            return known
         followed = mechanism.aligned_paths(domain, way=WAYS[1])
     elif not followed.leaves_by_noise:
         return known

@@ -155,10 +155,17 @@ def _tries_far_answers(task: Task, known: Alignment | None, found: Refutation) -
     first = next(pairs, None)
     if light is None or first is None:
         return False
-    with suppress(LiptestError):
-        _Search(task.mechanism.within(_FEW_PATHS), task, found).try_plain(known, most=_FIRST)
-        if found.finding is None:
-            _Search(light, task, found).try_pairs(chain((first,), pairs))
+    if known is None or not known.has_far_too_many:  # else no whole law is short
+        with suppress(LiptestError):
+            _Search(task.mechanism.within(_FEW_PATHS), task, found).try_plain(known, most=_FIRST)
+    listed = [first, *pairs]
+    if found.finding is None:
+        with suppress(LiptestError):
+            # A law that is not whole leaves in doubt what it does not break.
+            through_densities(
+                light,
+                lambda seen: _Search(seen, task, found).try_pairs(iter(listed), len(listed)),
+            )
     return found.finding is not None
 
 
@@ -229,7 +236,7 @@ class _Search:
             most = _NEARLY_PROVED if self._lacks_rounding(known) else most
         return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 
-    def try_pairs(self, pairs: Iterator[Pair]) -> bool:
+    def try_pairs(self, pairs: Iterator[Pair], most_refused: int = _REFUSED) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""
         judge = LossJudge(self.mechanism, self.domain, self.task.claim)
         refused = 0
@@ -250,7 +257,7 @@ class _Search:
                 self.found.finding = finding
                 return True
             refused = refused + 1 if answer is Answer.DOUBT else 0
-            if refused >= _REFUSED:
+            if refused >= most_refused:
                 return True
         return False
 

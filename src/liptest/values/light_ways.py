@@ -71,7 +71,7 @@ def _is_certain(noises: Sequence[Noise], one: Constraint) -> bool:
 
 
 def _reach(noises: Sequence[Noise], one: Constraint) -> Fraction:
-    sizes = (abs(factor) * _scale(noises[variable]) for variable, factor in one.terms)
+    sizes = (abs(Fraction(factor)) * _scale(noises[v]) for v, factor in one.terms)
     return _REACH * sum(sizes, Fraction(0))
 
 
