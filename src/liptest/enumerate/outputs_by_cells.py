@@ -3,7 +3,7 @@
 To tell only the cell of an output is a function of it, so a loss of cells is a loss of the
 mechanism. Let what was left out of a law weigh u at most. A cell that has the probability p in what
 was followed has between p - u and p there, and the rest of its mass, if any, is unexplored
-(docs/theory/symbolic.md, "What is next to never").
+(docs/theory, N10).
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from liptest.enumerate.by_records import (
     row_function,
 )
 from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
-from liptest.enumerate.light_trees import LightTree
 from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_columns
 from liptest.enumerate.compiled_code import check_packages
 from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
@@ -35,6 +34,7 @@ from liptest.enumerate.first_calls import FirstCalls
 from liptest.enumerate.float_paths import FloatPaths, follow_floats
 from liptest.enumerate.interception import intercepted_randomness
 from liptest.enumerate.law_memory import law_table
+from liptest.enumerate.light_trees import LightTree
 from liptest.enumerate.loops_of_paths import PathSamplers
 from liptest.enumerate.noise_outputs import is_continuous, refused
 from liptest.enumerate.outputs import Typed, canonical_output

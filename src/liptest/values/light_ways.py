@@ -4,8 +4,7 @@ Two numbers that are farther from each other than any likely noise have one orde
 the other order is left out, and what is all but certain is not asked at all, a law has few paths
 and few constraints. Let a sum c_1 z_1 + .. + c_k z_k of noise lie beyond 64 (|c_1| s_1 + .. +
 |c_k| s_k), where s_i is a scale of z_i: then some |z_i| exceeds 64 s_i. Of each family that has a
-probability of 2 e^-63 at most, below 2^-80, so k 2^-80 bounds what is left out (docs/theory,
-symbolic, "What is next to never").
+probability of 2 e^-63 at most, below 2^-80, so k 2^-80 bounds what is left out (docs/theory, N10).
 """
 
 from __future__ import annotations
