@@ -42,7 +42,7 @@ def uncertain_part(
     return kept, terms * _BEYOND
 
 
-def is_far(noises: Sequence[Noise], form: Form) -> bool:
+def lies_far(noises: Sequence[Noise], form: Form) -> bool:
     """Whether a sum is on the side of 0 where its constant is, but for what is next to never."""
     reach = sum(abs(float(factor)) * _near_scale(noises[v]) for v, factor in form.terms)
     return abs(float(form.constant)) > _REACH * reach * (1 + _SLACK)

@@ -33,7 +33,7 @@ from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
-from liptest.values.light_ways import bound_of_far, heavy_ways, is_far, uncertain_part
+from liptest.values.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
 from liptest.values.lines import line_in_words, place_of
 from liptest.values.protocol import SymbolicValue
 from liptest.values.questions import ListedBranches, PathCondition, Question, QuestionContext
@@ -239,7 +239,7 @@ class NoiseRun:
             return bool(comparison(form.constant, 0))
         if comparison in (operator.eq, operator.ne):
             return self._is_zero(form) is (comparison is operator.eq)
-        if self.tree.leaves_out_light and is_far(self.noises, form):
+        if self.tree.leaves_out_light and lies_far(self.noises, form):
             self.check_current()
             self.left_out += bound_of_far(form)
             return bool(comparison(form.constant, 0))

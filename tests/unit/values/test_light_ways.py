@@ -18,7 +18,7 @@ from liptest.privacy.comparison import ball_of
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
-from liptest.values.light_ways import bound_of_far, heavy_ways, is_far, uncertain_part
+from liptest.values.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
 
 FAMILIES = [
     Noise("laplace", Fraction(3, 2)),
@@ -43,11 +43,11 @@ def test_noise_beyond_its_reach_is_below_the_bound(noise: Noise) -> None:
         scale = 1 / (1 - noise.parameter)
     for sign in (-1, 1):
         form = Form.variable(0) + sign * (64 * scale + Fraction(1, 100))
-        assert is_far([noise], form)
+        assert lies_far([noise], form)
         other = {"high": Fraction(0)} if sign > 0 else {"low": Fraction(0)}
         mass = System([noise]).probability([form.between(**other)])  # type: ignore[arg-type]
         assert float(mass.upper()) <= float(bound_of_far(form))
-    assert not is_far([noise], Form.variable(0) + 8 * scale)
+    assert not lies_far([noise], Form.variable(0) + 8 * scale)
 
 
 def test_ways_and_constraints_that_are_far() -> None:
