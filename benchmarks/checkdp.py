@@ -20,7 +20,7 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
 from liptest.data.answers import Answers
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.symbolic.alignment import price_paths
 
 SIZE = 5

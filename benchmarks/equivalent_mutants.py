@@ -6,13 +6,21 @@ answer, stands here as well as what changes no bit.
 
 from __future__ import annotations
 
-_RENYI, _SCREEN, _TRADE = "privacy/renyi.py", "privacy/screening.py", "privacy/tradeoff.py"
-_COMPARE, _EXHAUST = "privacy/comparison.py", "privacy/exhaustive.py"
+_RENYI, _SCREEN, _TRADE = (
+    "privacy/divergences/renyi.py",
+    "privacy/divergences/screening.py",
+    "privacy/divergences/tradeoff.py",
+)
+_COMPARE, _EXHAUST = "privacy/comparison.py", "privacy/proofs/exhaustive.py"
 _SHIFT, _NOISE = "mechanisms/shift.py", "mechanisms/additive.py"
-_CHECKER, _JUDGE, _REMEDY = "evidence/check_witness.py", "privacy/judge.py", "privacy/remedies.py"
-_LAWS, _PROOF = "privacy/domain_laws.py", "privacy/proof.py"
+_CHECKER, _JUDGE, _REMEDY = (
+    "evidence/check_witness.py",
+    "privacy/judge.py",
+    "privacy/wording/remedies.py",
+)
+_LAWS, _PROOF = "privacy/proofs/domain_laws.py", "privacy/proofs/proof.py"
 _EXACT = "privacy/exact.py"
-_FOUND, _WITNESS = "privacy/refutation.py", "privacy/witnesses.py"
+_FOUND, _WITNESS = "privacy/searches/refutation.py", "privacy/witnesses.py"
 
 BY_REASON: dict[str, tuple[str, ...]] = {
     "the other direction of a pair, where both are compared": (
@@ -67,7 +75,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
         f"{_RENYI}: refute_rho: search.best > bound -> search.best >= bound",
         f"{_SCREEN}: _rho_of: above > limit -> above >= limit",
-        "privacy/quantiles.py: quantiles_of_logs: tail < _BREAK -> tail <= _BREAK",
+        "privacy/divergences/quantiles.py: quantiles_of_logs: tail < _BREAK -> tail <= _BREAK",
         f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
         f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
         f"{_TRADE}: _positive: gap <= 0 -> gap < 0",
@@ -187,7 +195,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_EXHAUST}: edges_by_difference: sets.top + 1 -> sets.top + 2",
         f"{_EXHAUST}: edges_by_difference: small and small <= MOST_ENTRIES -> "
         "small or small <= MOST_ENTRIES",
-        "privacy/intervals.py: clean_quantile: math.ceil(trials * mass) + 1 -> "
+        "privacy/samples/intervals.py: clean_quantile: math.ceil(trials * mass) + 1 -> "
         "math.ceil(trials * mass) + 2",
         f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS -> size.pairs < _FEW_PAIRS",
         f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
@@ -226,9 +234,9 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "privacy/exact.py: ExactMeasure.ends_meet: 1 + _MEET -> 1 - _MEET",
     ),
     "the size of a slice": (
-        "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: SLICE_BYTES // (8 * "
+        "privacy/proofs/domain_laws.py: DistinctLaws.pairs_per_slice: SLICE_BYTES // (8 * "
         "max(1, len(self._outputs))) -> SLICE_BYTES * (8 * max(1, len(self._outputs)))",
-        "privacy/domain_laws.py: DistinctLaws.pairs_per_slice: max(64, SLICE_BYTES // "
+        "privacy/proofs/domain_laws.py: DistinctLaws.pairs_per_slice: max(64, SLICE_BYTES // "
         "(8 * max(1, len(self._outputs)))) -> max(65, SLICE_BYTES // (8 * max(1, "
         "len(self._outputs))))",
         "mechanisms/shift.py: VectorShift.points_per_slice: 1 << 14 -> 2 << 14",
@@ -239,7 +247,9 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "math.ceil(self._double * bits)) - 1 -> -math.isqrt(top ** 2 + "
         "math.ceil(self._double * bits)) - 2",
     ),
-    "more factors than are taken": ("privacy/domain_laws.py: _factors: count - 1 -> count + 1",),
+    "more factors than are taken": (
+        "privacy/proofs/domain_laws.py: _factors: count - 1 -> count + 1",
+    ),
     "one more bit than is needed": (
         "evidence/check_witness.py: exp_bounds: bits + 2 * halvings + 32 -> bits + 2 * "
         "halvings + 33",
@@ -247,13 +257,13 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "a budget": (
         f"{_COMPARE}: _computed_anew: len(known) >= _KEPT -> len(known) > _KEPT",
         f"{_SCREEN}: _rho_of: last - 1 -> last + 1",
-        "privacy/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
+        "privacy/proofs/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
         "domain.size >= _FEW_POINTS",
-        "privacy/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > "
+        "privacy/proofs/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > "
         "MOST_ENTRIES -> (sets.top + 1) * len(outputs) >= MOST_ENTRIES",
     ),
     "twice what both roundings can be, or just that": (
-        "privacy/intervals.py: binomial_lower: 2.0 ** (-52) -> 2.0 ** (-53)",
+        "privacy/samples/intervals.py: binomial_lower: 2.0 ** (-52) -> 2.0 ** (-53)",
     ),
     "a slack, whose own end may be on either side": (
         "privacy/comparison.py: check_same_law: before > now + open_now + _SAME_LAW -> "
@@ -261,14 +271,15 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     "a budget: at just this many edges both ways are right": (
         f"{_EXHAUST}: check_affordable: size.pairs > _MOST_PAIRS -> size.pairs >= _MOST_PAIRS",
-        "privacy/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < EDGE_BUDGET",
+        "privacy/proofs/exhaustive.py: exhaustive_size: count <= EDGE_BUDGET -> count < "
+        "EDGE_BUDGET",
     ),
     "one more column that no window holds": (
-        "privacy/exhaustive.py: WorstPairs._segment: int(rows[-1]) + high + 1 -> "
+        "privacy/proofs/exhaustive.py: WorstPairs._segment: int(rows[-1]) + high + 1 -> "
         "int(rows[-1]) + high + 2",
     ),
     "one more width that no window has": (
-        "privacy/exhaustive.py: WorstPairs._segment: high - low + 1 -> high - low + 2",
+        "privacy/proofs/exhaustive.py: WorstPairs._segment: high - low + 1 -> high - low + 2",
     ),
     "the sum is cut after as many nats, which are 1.44 bits each: enough either way": (
         "mechanisms/additive.py: DiscreteGaussian.hockey_stick_at: ctx.prec + "
@@ -279,7 +290,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "math.floor(self.sigma) + 2",
     ),
     "where all trials are hits the bisection ends at 1, too": (
-        "privacy/intervals.py: binomial_upper: hits >= trials -> hits > trials",
+        "privacy/samples/intervals.py: binomial_upper: hits >= trials -> hits > trials",
     ),
     "a tie, whose first or last corner is shown": (
         f"{_TRADE}: largest_of_corners: mu.lower() > best.lower -> mu.lower() >= best.lower",
@@ -378,10 +389,10 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "sum((len(block.left) for block in blocks)) >= _FEW_PARTIAL",
     ),
     "of all trials the tail is 1": (
-        "privacy/intervals.py: _tail_is_below: hits >= trials -> hits > trials",
+        "privacy/samples/intervals.py: _tail_is_below: hits >= trials -> hits > trials",
     ),
     "an end that is farther out: more steps of a bisection": (
-        "privacy/intervals.py: clean_quantile: trials * mass -> trials / mass",
+        "privacy/samples/intervals.py: clean_quantile: trials * mass -> trials / mass",
     ),
     "what is cut off is above 0 only where its factor is 0": (
         f"{_NOISE}: DiscreteLaplace.hockey_stick: np.minimum(gap + (turn + 1) / scale, 0.0) -> "
@@ -395,7 +406,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_NOISE}: DiscreteGaussian.hockey_stick_at: rest.upper() -> rest.lower()",
     ),
     "no log is just -1e299": (
-        "privacy/quantiles.py: _log_sums: logs <= -INFINITE_LOSS -> logs < -INFINITE_LOSS",
+        "privacy/divergences/quantiles.py: _log_sums: logs <= -INFINITE_LOSS -> logs < "
+        "-INFINITE_LOSS",
     ),
     "as -1, any number below 0 is the length that is left": (
         f"{_LAWS}: _mark_by_blocks: distinct.reshape(-1, domain.sizes[axis], "
@@ -403,7 +415,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "int(domain.strides[axis]))",
     ),
     "a ball that is not just one float": (
-        "privacy/intervals.py: _tail_is_below: tail <= arb(failure) -> tail < arb(failure)",
+        "privacy/samples/intervals.py: _tail_is_below: tail <= arb(failure) -> tail < arb(failure)",
     ),
     "an error of a pair, which is the same in both orders": (
         f"{_REMEDY}: _stick: laws.screen_error(left, right) -> laws.screen_error(right, left)",
@@ -428,7 +440,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "np.clip(a, np.where(np.isfinite(turn), turn, a), b)",
     ),
     "a tie, which both sides decide alike": (
-        "privacy/quantiles.py: quantiles_of_logs: tail < _FAR -> tail <= _FAR",
+        "privacy/divergences/quantiles.py: quantiles_of_logs: tail < _FAR -> tail <= _FAR",
         f"{_EXHAUST}: WorstPairs.blocks: losses > min(self._watched, self._cut) -> "
         "losses >= min(self._watched, self._cut)",
     ),

@@ -22,7 +22,7 @@ from figures import Figure, Place, Row, cpu_seconds, medians, report
 import liptest as lt
 from liptest.cli.workers import RenewedPool
 from liptest.data.points import from_array
-from liptest.enumerate.enumeration import Enumeration
+from liptest.enumerate.trees.enumeration import Enumeration
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 from liptest.runs.workers import ordered_map
 

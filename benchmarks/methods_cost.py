@@ -17,8 +17,8 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 
 import liptest as lt
 from liptest.cli.demo import public_distribution
-from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.methods import SamplingMethod, edges, group, light, neighbourhoods, paper_laws
+from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
 
 FAILURE = 1e-6

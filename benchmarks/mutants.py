@@ -76,8 +76,8 @@ COVERED = {
         f"{PRIVACY}/test_exhaustive.py",
         f"{PRIVACY}/test_by_records.py",
     ],
-    "privacy/remedies.py": [f"{PRIVACY}/test_remedies.py", ENDS],
-    "privacy/exhaustive.py": [
+    "privacy/wording/remedies.py": [f"{PRIVACY}/test_remedies.py", ENDS],
+    "privacy/proofs/exhaustive.py": [
         f"{PRIVACY}/test_exhaustive.py",
         f"{PRIVACY}/test_worst_pairs.py",
         f"{PRIVACY}/test_remedies.py",
@@ -86,25 +86,25 @@ COVERED = {
         "tests/property/test_privacy_exhaustive.py",
         "tests/property/test_difference_pairs.py",
     ],
-    **dict.fromkeys(("privacy/proof.py", "privacy/exact.py"), OF_PROOFS),
-    "privacy/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
-    "privacy/domain_laws.py": [
+    **dict.fromkeys(("privacy/proofs/proof.py", "privacy/exact.py"), OF_PROOFS),
+    "privacy/samples/intervals.py": [f"{PRIVACY}/test_intervals.py", f"{PRIVACY}/test_counts.py"],
+    "privacy/proofs/domain_laws.py": [
         f"{PRIVACY}/test_distinct_laws.py",
         f"{PRIVACY}/test_exhaustive.py",
         "tests/property/test_whole_domains.py",
     ],
-    "privacy/refutation.py": [
+    "privacy/searches/refutation.py": [
         f"{PRIVACY}/test_at_any_size.py",
         f"{PRIVACY}/test_judgements_one_by_one.py",
         ENDS,
     ],
-    "privacy/renyi.py": NOTIONS,
-    "privacy/tradeoff.py": NOTIONS,
-    "privacy/screening.py": [
+    "privacy/divergences/renyi.py": NOTIONS,
+    "privacy/divergences/tradeoff.py": NOTIONS,
+    "privacy/divergences/screening.py": [
         *(f"{PRIVACY}/test_{name}.py" for name in ("screening_of_notions", "quantiles")),
         *NOTIONS,
     ],
-    "privacy/quantiles.py": [f"{PRIVACY}/test_quantiles.py"],
+    "privacy/divergences/quantiles.py": [f"{PRIVACY}/test_quantiles.py"],
     "mechanisms/shift.py": MECHANISMS,
     "mechanisms/additive.py": MECHANISMS,
     "evidence/check_witness.py": [

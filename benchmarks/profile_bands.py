@@ -16,7 +16,7 @@ from figures import SECONDS, Figure, Row, cpu_seconds, report
 import liptest as lt
 from liptest.cli.demo import public_distribution
 from liptest.examples.clicks import vendor_a, vendor_b, vendor_c
-from liptest.privacy.intervals import binomial_upper, mean_upper
+from liptest.privacy.samples.intervals import binomial_upper, mean_upper
 
 FAILURE, GRID, DRAWS = 1e-6, 40, 20_000
 CLICK_GRID = [0.25, 0.5, 1.0, 2.0]

@@ -227,7 +227,7 @@ def row(function: Callable[[Any, Any], Any], coins: int, repetitions: int) -> Ro
             "bare": cpu_seconds(bare),
         },
     )
-    repeated = min(leaves, 16 + leaves // 1_000)  # enumerate.repeated_leaves
+    repeated = min(leaves, 16 + leaves // 1_000)  # enumerate.trees.repeated_leaves
     planned = leaves + repeated * (1 if function is sampled_count else 2)
     planned += 2  # two leaves of a first law are looked at for state
     return Row(

@@ -20,7 +20,7 @@ from liptest.cli.demo import public_distribution
 from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.privacy.methods import light, neighbourhoods
-from liptest.privacy.noisy_queries import unaffordable_mass
+from liptest.privacy.proofs.noisy_queries import unaffordable_mass
 from liptest.verdicts import Decision
 
 EPSILON, FAILURE = 1.0, 1e-6

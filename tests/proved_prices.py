@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liptest.privacy.prices import Alignment
+from liptest.privacy.proofs.prices import Alignment
 
 
 def compare_with_change(found: Alignment, largest_change: Callable[[], float], *told: Any) -> str:

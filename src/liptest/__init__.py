@@ -30,7 +30,7 @@ if _TYPE_CHECKING:
     from liptest.data.tables import Key as Key
     from liptest.data.tables import Table as Table
     from liptest.enumerate.decorator import mechanism as mechanism
-    from liptest.enumerate.whole_numbers import output_law as output_law
+    from liptest.enumerate.numbers.whole_numbers import output_law as output_law
     from liptest.evidence.certificate import Certificate as Certificate
     from liptest.evidence.ledger import Ledger as Ledger
     from liptest.evidence.verify import verify as verify
@@ -84,7 +84,7 @@ _HOME = {
     "Real": "data.real_tables",
     **dict.fromkeys(("Bit", "Category", "Integer", "Key", "Table"), "data.tables"),
     "mechanism": "enumerate.decorator",
-    "output_law": "enumerate.whole_numbers",
+    "output_law": "enumerate.numbers.whole_numbers",
     "Certificate": "evidence.certificate",
     "Ledger": "evidence.ledger",
     "verify": "evidence.verify",

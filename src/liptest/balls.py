@@ -4,8 +4,9 @@ flint keeps the precision in one global of the process. Balls are right at any p
 they decide, and how wide they come out, depends on it, so each thread must get the one it asked
 for. ``precision`` is the only place that sets it; it holds one lock meanwhile.
 
-The order of locks is: an analysis of code (``enumerate.interception``) first, then this one. Code
-under test is therefore run outside of it: ``outside_precision`` gives the lock up for so long.
+The order of locks is: an analysis of code (``enumerate.intercept.interception``) first, then this
+one. Code under test is therefore run outside of it: ``outside_precision`` gives the lock up for so
+long.
 """
 
 from __future__ import annotations

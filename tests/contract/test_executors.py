@@ -25,7 +25,7 @@ import pytest
 import liptest as lt
 from liptest.cli.loading import load_mechanism
 from liptest.cli.workers import RenewedPool
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 from liptest.runs import workers as crews
 from liptest.runs.workers import ordered_map
 
@@ -271,7 +271,7 @@ SCRIPT = """
 import sys
 from concurrent.futures import ProcessPoolExecutor
 import liptest as lt
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 sampling_run._CHUNK_POINTS["enumerated"] = 64
 
 def chance(data):

@@ -13,7 +13,7 @@ from flint import arb
 
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.points import PointBatch
-from liptest.enumerate.whole_numbers import output_law
+from liptest.enumerate.numbers.whole_numbers import output_law
 from liptest.mechanisms import catalogue
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism, check_mechanism

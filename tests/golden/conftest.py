@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-import liptest.enumerate.whole_numbers as base
+import liptest.enumerate.numbers.whole_numbers as base
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import OutputLaw
 

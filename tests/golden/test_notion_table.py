@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.whole_numbers import output_law
+from liptest.enumerate.numbers.whole_numbers import output_law
 from liptest.mechanisms.shift import ShiftMechanism
 from tests.golden.catalogue_cases import ENTRIES
 from tests.golden.independent import grid, neighbours

@@ -30,8 +30,8 @@ from unittest import mock
 import numpy as np
 
 import liptest as lt
-from liptest.enumerate import enumeration
-from liptest.enumerate.outputs import canonical_output, raised
+from liptest.enumerate.trees import enumeration
+from liptest.enumerate.trees.outputs import canonical_output, raised
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Output, OutputLaw
 

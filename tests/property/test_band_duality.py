@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import PointBatch
-from liptest.privacy.bands import BandJudge, claims_at
-from liptest.privacy.pair_roles import Geometry
+from liptest.privacy.samples.bands import BandJudge, claims_at
+from liptest.privacy.samples.pair_roles import Geometry
 from liptest.runs.driver import QueryBatch
 
 DOMAINS = [

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.enumeration import repeat
-from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.outputs import canonical_output as canonical
-from liptest.enumerate.outputs import raised
-from liptest.values.grid import GRID, UNIT
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.trees.choice_tree import ChoiceTree
+from liptest.enumerate.trees.enumeration import repeat
+from liptest.enumerate.trees.outputs import canonical_output as canonical
+from liptest.enumerate.trees.outputs import raised
+from liptest.values.draws.grid import GRID, UNIT
 
 #: A step: what is done, with which of the values so far, and a constant.
 Program = list[tuple[str, int, int, int]]

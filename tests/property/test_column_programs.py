@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.symbolic.alignment import price_paths
 from tests.property.column_programs import PROGRAMS
 

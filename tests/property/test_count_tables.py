@@ -11,9 +11,9 @@ import pytest
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.mechanisms.shift import VectorShift
-from liptest.privacy import symmetric_records
 from liptest.privacy.claims import Claim
-from liptest.privacy.symmetric_records import (
+from liptest.privacy.samples import symmetric_records
+from liptest.privacy.samples.symmetric_records import (
     CountTables,
     RecordGroup,
     SymmetricChanges,

@@ -17,7 +17,7 @@ from liptest.data.draws import GRID
 from liptest.data.points import PointBatch
 from liptest.privacy.claims import Claim
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.symmetric_records import (
+from liptest.privacy.samples.symmetric_records import (
     HammingWeights,
     sees_only_weight,
     symmetric_sampling,

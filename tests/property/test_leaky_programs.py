@@ -8,7 +8,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.domains import Domain
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.symbolic.alignment import price_paths
 from tests.property.leaky_programs import ANSWERS, BITS, LEAKS, VALUES, Leak
 from tests.shares import mostly_slow

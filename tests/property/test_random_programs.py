@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.enumerate import generator
+from liptest.enumerate.intercept import generator
 from tests.property import random_programs as fuzz
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 Frame = Any
 Expression = Callable[[Frame], Any]

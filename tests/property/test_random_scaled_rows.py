@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from liptest.symbolic.direct_sums import normal_epsilon
 
 COLUMNS: dict[str, Any] = {"x": lt.Real(), "y": lt.Real(-2, 5), "z": lt.Real(), "m": lt.Bit()}

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.property.random_programs import function_of
 from tests.proved_prices import compare_with_change
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 COLUMNS: dict[str, Any] = {
     "city": lt.Category(["Oslo", "Rome"]),

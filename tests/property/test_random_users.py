@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.proved_prices import compare_with_change
 
 COLUMNS: dict[str, Any] = {

@@ -17,7 +17,7 @@ from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certified_comparison
-from liptest.privacy.noisy_queries import Grid, round_to_steps
+from liptest.privacy.proofs.noisy_queries import Grid, round_to_steps
 from liptest.verdicts import Decision
 
 DOMAINS = [

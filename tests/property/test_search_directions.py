@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.search_explorer import Explorer, _first
-from liptest.privacy.symmetric_records import SymmetricChanges
+from liptest.privacy.samples.symmetric_records import SymmetricChanges
+from liptest.privacy.searches.search_explorer import Explorer, _first
 
 
 @given(

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.data.points import PointBatch
-from liptest.privacy import symmetric_records
 from liptest.privacy.check import choose_method
 from liptest.privacy.methods import affordable_laws, neighbourhoods
 from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.request import Task
-from liptest.privacy.settings import CheckSettings
-from liptest.privacy.symmetric_records import (
+from liptest.privacy.samples import symmetric_records
+from liptest.privacy.samples.symmetric_records import (
     SymmetricChanges,
     find_symmetries,
 )
+from liptest.privacy.settings import CheckSettings
 
 
 def sized(statistic: Any) -> Any:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import from_array
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.values.grid import GRID, Line
+from liptest.enumerate.trees.choice_tree import ChoiceTree
+from liptest.values.draws.grid import GRID, Line
 from tests.unit.enumerate.bits import generator_at, law_of
 
 PROBABILITIES = st.floats(0.0, 1.0)

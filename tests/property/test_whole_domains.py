@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy import domain_laws
-from liptest.privacy.domain_laws import DistinctLaws, drop_repeated_laws, marked_pairs
-from liptest.privacy.exhaustive import _domain_blocks, neighbour_rows
+from liptest.privacy.proofs import domain_laws
+from liptest.privacy.proofs.domain_laws import DistinctLaws, drop_repeated_laws, marked_pairs
+from liptest.privacy.proofs.exhaustive import _domain_blocks, neighbour_rows
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.statistics.value_walks import values_by_block

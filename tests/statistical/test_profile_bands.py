@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.bands import Profiling, _lower, _run, _upper, claims_at, sampled_bands
 from liptest.privacy.request import Task
+from liptest.privacy.samples.bands import Profiling, _lower, _run, _upper, claims_at, sampled_bands
 from liptest.privacy.settings import CheckSettings
 from tests.statistical.binomial import STARVED, is_plausible
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.intervals import clean_draws
 from liptest.privacy.request import validated_request
-from liptest.privacy.sampled_tables import ProvedTables, draw_table
+from liptest.privacy.samples.intervals import clean_draws
+from liptest.privacy.samples.sampled_tables import ProvedTables, draw_table
 from liptest.privacy.settings import CheckSettings
 from tests.statistical.binomial import is_plausible
 

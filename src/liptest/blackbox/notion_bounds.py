@@ -15,9 +15,9 @@ from liptest.blackbox.race import Round
 from liptest.blackbox.samplers import Sampler
 from liptest.data.distributions import Distribution
 from liptest.errors import check_open_unit
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.renyi import PairOrders, enclose_rho
-from liptest.privacy.tradeoff import enclose_mu
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.renyi import PairOrders, enclose_rho
+from liptest.privacy.divergences.tradeoff import enclose_mu
 
 # Log odds beyond which no probability is told from 0 or 1, and where bisection ends.
 _FAR, _STEP = 60.0, 1e-9

@@ -18,9 +18,9 @@ from liptest.blackbox.learning import Event, Tally, event_form, log_tail, plan_s
 from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
-from liptest.privacy.explanation import check_level, one_line, sampled_lines
-from liptest.privacy.sentences import counted
 from liptest.privacy.verdicts import NOT_COVERED, NOTEBOOK, coordinate_noun, in_words
+from liptest.privacy.wording.explanation import check_level, one_line, sampled_lines
+from liptest.privacy.wording.sentences import counted
 from liptest.verdicts import (
     BelowOne,
     Cost,

@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from liptest.cli.codes import code_of
 from liptest.cli.data_options import WHOLE, read_numbers
 from liptest.cli.loading import load_mechanism, muted
-from liptest.enumerate.tracing import MAX_RUNS
-from liptest.enumerate.whole_numbers import with_formula
+from liptest.enumerate.numbers.whole_numbers import with_formula
+from liptest.enumerate.trees.tracing import MAX_RUNS
 from liptest.errors import MOST_RECORDS, BudgetError, InputError, LiptestError, check_count, shown
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text

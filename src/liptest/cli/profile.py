@@ -20,7 +20,7 @@ from liptest.cli.paths import check_paths, files_of
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError, check_open_unit, check_positive
 from liptest.privacy.profile import privacy_profile
-from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
+from liptest.privacy.wording.profile_result import GdpAnswer, PrivacyProfile
 from liptest.report.text import Screen
 from liptest.verdicts import Decision
 

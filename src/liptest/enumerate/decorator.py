@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from liptest.data.domains import IntArray
-from liptest.enumerate.by_records import FirstRecord, MappedFunction
-from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES
 from liptest.enumerate.python_function import OneRecord, PythonFunction
-from liptest.enumerate.running import RandomFunction
-from liptest.enumerate.signatures import takes_generator
+from liptest.enumerate.records.by_records import FirstRecord, MappedFunction
+from liptest.enumerate.syntax.signatures import takes_generator
+from liptest.enumerate.trees.choice_tree import MAX_CHOICES, MAX_LEAVES
+from liptest.enumerate.trees.running import RandomFunction
 from liptest.errors import InputError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from liptest.enumerate.choice_tree import ChoiceTree
+from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.mechanisms.laws import Output
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.access_tracking import Read, coordinates_read, reads_only_a_count
-from liptest.enumerate.law_memory import agree, law_table
+from liptest.enumerate.trees.law_memory import agree, law_table
+from liptest.enumerate.watch.access_tracking import Read, coordinates_read, reads_only_a_count
 from liptest.errors import BudgetError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism, MechanismWrapper, ReadsMore
 from liptest.mechanisms.declared import distinct_values

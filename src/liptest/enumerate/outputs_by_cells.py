@@ -16,8 +16,8 @@ import numpy as np
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
-from liptest.enumerate.densities import ContinuousLaw
-from liptest.enumerate.real_outputs import output_cells
+from liptest.enumerate.numbers.densities import ContinuousLaw
+from liptest.enumerate.numbers.real_outputs import output_cells
 from liptest.mechanisms.base import MechanismWrapper
 from liptest.mechanisms.laws import OutputLaw
 

@@ -14,57 +14,72 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.data.tables import Table
-from liptest.enumerate.access_tracking import Read
-from liptest.enumerate.added_law import AddedLaw, Adding, find_added_law
-from liptest.enumerate.analysis_session import Session
-from liptest.enumerate.by_records import (
+from liptest.enumerate.folded.column_rows import choosing_at_once, rewritten_for_columns
+from liptest.enumerate.intercept.analysis_session import Session
+from liptest.enumerate.intercept.interception import intercepted_randomness
+from liptest.enumerate.light_trees import LightTree
+from liptest.enumerate.numbers.float_paths import FloatPaths, follow_floats
+from liptest.enumerate.numbers.noise_outputs import is_continuous, refused
+from liptest.enumerate.numbers.whole_outputs import WholeTree
+from liptest.enumerate.records.by_records import (
     OF_PARTS,
     FirstRecord,
     RowFunction,
     part_functions,
     row_function,
 )
-from liptest.enumerate.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
-from liptest.enumerate.column_rows import choosing_at_once, rewritten_for_columns
-from liptest.enumerate.compiled_code import check_packages
-from liptest.enumerate.databases import condition_of, find_handing, import_needed, present
-from liptest.enumerate.enumeration import Enumerated, Enumeration, KnownLaws, RaisingTree, copied
-from liptest.enumerate.exp_coins import ExpCoins
-from liptest.enumerate.first_calls import FirstCalls
-from liptest.enumerate.float_paths import FloatPaths, follow_floats
-from liptest.enumerate.interception import intercepted_randomness
-from liptest.enumerate.law_memory import law_table
-from liptest.enumerate.light_trees import LightTree
-from liptest.enumerate.loops_of_paths import PathSamplers
-from liptest.enumerate.noise_outputs import is_continuous, refused
-from liptest.enumerate.outputs import Typed, canonical_output
-from liptest.enumerate.post_processing import Tail, called_without_tuple
-from liptest.enumerate.record_products import ComesApart
-from liptest.enumerate.row_replay import check_replayed, check_stateless
-from liptest.enumerate.running import RandomFunction, Run
-from liptest.enumerate.sampler_noise import drawing_noise
-from liptest.enumerate.set_orders import RowOrders
-from liptest.enumerate.side_effects import conditions_of, side_effects_noticed
-from liptest.enumerate.signatures import as_called, check_called_alone, name_of, takes_generator
-from liptest.enumerate.statistic_programs import is_sum_of_rows, on_datasets
-from liptest.enumerate.sub_samplers import SamplerLaws, tree_of
-from liptest.enumerate.summed_up import draws_noise_again, enumerate_with_loops, of_first_passes
-from liptest.enumerate.symbolic_data import (
+from liptest.enumerate.records.record_products import ComesApart
+from liptest.enumerate.records.row_replay import check_replayed, check_stateless
+from liptest.enumerate.samplers.added_law import AddedLaw, Adding, find_added_law
+from liptest.enumerate.samplers.exp_coins import ExpCoins
+from liptest.enumerate.samplers.sampler_noise import drawing_noise
+from liptest.enumerate.samplers.sub_samplers import SamplerLaws, tree_of
+from liptest.enumerate.samplers.summed_up import (
+    draws_noise_again,
+    enumerate_with_loops,
+    of_first_passes,
+)
+from liptest.enumerate.sql.databases import condition_of, find_handing, import_needed, present
+from liptest.enumerate.symbols.loops_of_paths import PathSamplers
+from liptest.enumerate.symbols.statistic_programs import is_sum_of_rows, on_datasets
+from liptest.enumerate.symbols.symbolic_data import (
     FEW_PATHS,
     MAX_PATHS,
     Program,
     answers_at_a_point,
     follow_first,
 )
-from liptest.enumerate.symbolic_datasets import data_of
-from liptest.enumerate.symbolic_paths import (
+from liptest.enumerate.symbols.symbolic_datasets import data_of
+from liptest.enumerate.symbols.symbolic_paths import (
     ASKS_TYPES,
     MAX_PATHS_CURVED,
     NoPaths,
     SymbolicPaths,
 )
-from liptest.enumerate.tracing import TracedChoice, TracingTree
-from liptest.enumerate.whole_outputs import WholeTree
+from liptest.enumerate.syntax.post_processing import Tail, called_without_tuple
+from liptest.enumerate.syntax.signatures import (
+    as_called,
+    check_called_alone,
+    name_of,
+    takes_generator,
+)
+from liptest.enumerate.trees.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
+from liptest.enumerate.trees.enumeration import (
+    Enumerated,
+    Enumeration,
+    KnownLaws,
+    RaisingTree,
+    copied,
+)
+from liptest.enumerate.trees.law_memory import law_table
+from liptest.enumerate.trees.outputs import Typed, canonical_output
+from liptest.enumerate.trees.running import RandomFunction, Run
+from liptest.enumerate.trees.tracing import TracedChoice, TracingTree
+from liptest.enumerate.watch.access_tracking import Read
+from liptest.enumerate.watch.compiled_code import check_packages
+from liptest.enumerate.watch.first_calls import FirstCalls
+from liptest.enumerate.watch.set_orders import RowOrders
+from liptest.enumerate.watch.side_effects import conditions_of, side_effects_noticed
 from liptest.errors import (
     InputError,
     LawError,
@@ -80,7 +95,7 @@ from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
 from liptest.runs.workers import found_by_name, imported_by_name, travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
-from liptest.values.rows import NotByRecords
+from liptest.values.records.rows import NotByRecords
 
 T = TypeVar("T")
 _BUDGETS = ("max_leaves", "max_choices", "max_seconds")
@@ -109,7 +124,7 @@ class PythonFunction(Mechanism):
         Printed in verdicts.
     typed_outputs
         Whether outputs of different types, or dicts in another order, are different ones. If not,
-        outputs compare by value (``liptest.enumerate.outputs.canonical_output``).
+        outputs compare by value (``liptest.enumerate.trees.outputs.canonical_output``).
     max_leaves, max_choices, max_seconds
         Budgets for one law: runs, random choices in one run, and time (None: no limit; with a
         limit the law depends on the speed of the machine). Where one ends, the law is partial:
@@ -358,20 +373,20 @@ class PythonFunction(Mechanism):
 
     def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        from liptest.enumerate.numbers.real_outputs import ContinuousFunction
         from liptest.enumerate.outputs_by_cells import ByCells
-        from liptest.enumerate.real_outputs import ContinuousFunction
 
         view = ByCells if self._tree.leaves_out_light else ContinuousFunction
         return view(_with_densities(self))
 
     def over_all_numbers(self, dataset: IntArray) -> Mechanism | None:
         """As ``Mechanism``; None where no such output is seen on the dataset in few runs."""
-        from liptest.enumerate.whole_numbers import find_over_all_numbers
+        from liptest.enumerate.numbers.whole_numbers import find_over_all_numbers
 
         return find_over_all_numbers(self, dataset)
 
     def near_all_numbers(self, dataset: IntArray) -> Mechanism | None:
-        from liptest.enumerate.near_numbers import find_near_numbers
+        from liptest.enumerate.samplers.near_numbers import find_near_numbers
 
         return find_near_numbers(self, dataset)
 
@@ -392,7 +407,7 @@ class PythonFunction(Mechanism):
     ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
 
-        ``way``: see ``liptest.enumerate.symbolic_paths``.
+        ``way``: see ``liptest.enumerate.symbols.symbolic_paths``.
         """
         if not self.has_symbolic_data:
             return NoPaths(f"{self.name}: what records add to its statistic is not known")

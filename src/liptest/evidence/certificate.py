@@ -34,14 +34,6 @@ from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.evidence.domain_form import DomainForm, current_kind
 from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import of_releases
-from liptest.privacy.sentences import (
-    aligned_sentence,
-    excepted_sentence,
-    partial_sentence,
-    refuted_sentence,
-    seen_sentence,
-    statistic_sentence,
-)
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_FILTER,
@@ -52,6 +44,14 @@ from liptest.privacy.verdicts import (
     records_sentence,
     sampling_sentence,
     source_in_words,
+)
+from liptest.privacy.wording.sentences import (
+    aligned_sentence,
+    excepted_sentence,
+    partial_sentence,
+    refuted_sentence,
+    seen_sentence,
+    statistic_sentence,
 )
 from liptest.runs.fingerprints import Fingerprint, distribution_hash, fingerprint
 from liptest.verdicts import (

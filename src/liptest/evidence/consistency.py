@@ -17,9 +17,9 @@ from liptest.evidence.certificate import sentence_follows
 from liptest.lipschitz.testers import named_tester
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim
-from liptest.privacy.intervals import certified_mass, clean_draws
-from liptest.privacy.notion_witnesses import notion_witness_problems
 from liptest.privacy.notions import CurveClaim, claimed_number, is_part
+from liptest.privacy.samples.intervals import certified_mass, clean_draws
+from liptest.privacy.searches.notion_witnesses import notion_witness_problems
 from liptest.privacy.settings import AT_ANY_SIZE, METHODS
 from liptest.privacy.verdicts import BY_FILTER, PROVING, PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness

@@ -15,7 +15,7 @@ from fractions import Fraction
 from liptest.errors import check_open_unit
 from liptest.evidence.ledger_entries import Attempt, Totals, printed
 from liptest.privacy.claims import text_above
-from liptest.privacy.release_costs import (
+from liptest.privacy.compositions.release_costs import (
     ReleasePart,
     ReleaseTerms,
     divergences,

@@ -20,11 +20,11 @@ from liptest.errors import InputError, shown
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import AnyClaim, Claim, ExactLog
+from liptest.privacy.compositions.release_costs import ReleaseTerms
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim
-from liptest.privacy.release_costs import ReleaseTerms
-from liptest.privacy.sentences import counted
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_REFUTATION, PROVING
+from liptest.privacy.wording.sentences import counted
 from liptest.verdicts import Count, Decision, Json, Record, Text
 
 _DIGITS = 6

@@ -43,13 +43,12 @@ from liptest.mechanisms.base import (
     to_refute,
 )
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.by_records import witness_at_place
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim
-from liptest.privacy.implemented import float_witness_problems
 from liptest.privacy.judge import witness_of
-from liptest.privacy.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.notions import claim_arguments, claimed_number
+from liptest.privacy.proofs.by_records import witness_at_place
+from liptest.privacy.proofs.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.settings import AT_ANY_SIZE, BOTH
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
@@ -60,6 +59,7 @@ from liptest.privacy.verdicts import (
     PrivacyVerdict,
 )
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording.implemented import float_witness_problems
 from liptest.runs.fingerprints import Fingerprint, code_hash, distribution_hash, fingerprint
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost, Decision

@@ -24,7 +24,7 @@ from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import AlignedPath
 from liptest.symbolic.exact_draws import draw_cell, draw_sign
 from liptest.symbolic.forms import Constraint
-from liptest.values.decisions import Alternative, Contest, LargestOf, winners_of
+from liptest.values.answers.decisions import Alternative, Contest, LargestOf, winners_of
 
 # Of one tree, and of all ways from its root to its leaves together.
 MOST_NODES, _MOST_STEPS = 1 << 14, 1 << 22

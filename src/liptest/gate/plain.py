@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from liptest.enumerate.noise_outputs import entries_of, with_entries
-from liptest.enumerate.outputs import Fields, Items
+from liptest.enumerate.numbers.noise_outputs import entries_of, with_entries
+from liptest.enumerate.trees.outputs import Fields, Items
 from liptest.errors import GateError, InputError, shown
 from liptest.mechanisms.laws import Output, Raised
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import GateError
 from liptest.values.protocol import COMPARISONS
-from liptest.values.recipes import ENDS, Recipe
+from liptest.values.reals.recipes import ENDS, Recipe
 
 Floats = NDArray[np.float64]
 Functions = Mapping[str, tuple[Any, int]]

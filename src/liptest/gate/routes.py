@@ -31,7 +31,7 @@ from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.noisy_queries import (
+from liptest.privacy.proofs.noisy_queries import (
     FilteredQuery,
     Grid,
     Number,
@@ -41,7 +41,6 @@ from liptest.privacy.noisy_queries import (
     float_below,
     unaffordable_mass,
 )
-from liptest.privacy.sentences import excepted_sentence
 from liptest.privacy.verdicts import (
     BY_FILTER,
     NOISY_QUERY,
@@ -50,6 +49,7 @@ from liptest.privacy.verdicts import (
     Settings,
     proof_sentence,
 )
+from liptest.privacy.wording.sentences import excepted_sentence
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost, Decision, Guarantee

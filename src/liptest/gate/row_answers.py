@@ -22,11 +22,11 @@ from liptest.data.tables import RowsOfUsers
 from liptest.gate.recipe_texts import OF_ROWS, ReadingBudget, RecipeReader, listed_recipe
 from liptest.gate.row_sums import AnswerReader, RowAnswer, RowsOfTable, UserAnswer
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
-from liptest.values.answer_book import AnswerBook
+from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.protocol import COMPARISONS
-from liptest.values.recipes import RowCondition
-from liptest.values.rounded_sums import NO_ROUNDING
-from liptest.values.row_cells import MOST_CELLS, RowCells
+from liptest.values.reals.recipes import RowCondition
+from liptest.values.reals.rounded_sums import NO_ROUNDING
+from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
 _COMPARISONS: dict[str, Any] = {ufunc.__name__: ufunc for ufunc in COMPARISONS}
 

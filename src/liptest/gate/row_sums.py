@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.user_rows import exact_sum, kept_by
+from liptest.enumerate.symbols.user_rows import exact_sum, kept_by
 from liptest.gate.recipe_texts import (
     OF_USERS,
     Floats,
@@ -24,9 +24,9 @@ from liptest.gate.recipe_texts import (
     listed_recipe,
     require_shallow,
 )
-from liptest.values.answer_book import RowBound
-from liptest.values.recipes import Recipe, evaluate
-from liptest.values.user_numbers import HOWS, PerUser, added_by_users
+from liptest.values.answers.answer_book import RowBound
+from liptest.values.pandas.user_numbers import HOWS, PerUser, added_by_users
+from liptest.values.reals.recipes import Recipe, evaluate
 
 # Largest number that a row adds: what is told stays far inside the range of floats.
 _LARGEST = 1e100

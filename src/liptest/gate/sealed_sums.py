@@ -15,7 +15,7 @@ from typing import Any
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.enumerate.symbolic_paths import SymbolicPaths
+from liptest.enumerate.symbols.symbolic_paths import SymbolicPaths
 from liptest.errors import GateError
 from liptest.evidence.domain_form import domain_of, domain_to_dict
 from liptest.gate.decisions import (

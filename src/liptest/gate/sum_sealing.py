@@ -12,10 +12,10 @@ import numpy as np
 
 from liptest.data.domains import Domain
 from liptest.data.tables import RowsOfUsers
-from liptest.enumerate.noise_outputs import replaced
-from liptest.enumerate.post_processing import place_of_cut
-from liptest.enumerate.symbolic_paths import PathEnd, SymbolicPaths
-from liptest.enumerate.user_rows import SumOverRows, UserRows
+from liptest.enumerate.numbers.noise_outputs import replaced
+from liptest.enumerate.symbols.symbolic_paths import PathEnd, SymbolicPaths
+from liptest.enumerate.symbols.user_rows import SumOverRows, UserRows
+from liptest.enumerate.syntax.post_processing import place_of_cut
 from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
@@ -26,14 +26,14 @@ from liptest.gate.row_sums import RowAnswer, UserAnswer
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.gate.sealed_sums import SealedSums
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.unanswered import never_answered
+from liptest.privacy.proofs.unanswered import never_answered
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
+from liptest.values.answers.decisions import Alternative, AtLeast, Equality, LargestOf
 from liptest.values.branching import Branches
-from liptest.values.decisions import Alternative, AtLeast, Equality, LargestOf
-from liptest.values.recipes import RowCondition
-from liptest.values.user_numbers import PerUser
+from liptest.values.pandas.user_numbers import PerUser
+from liptest.values.reals.recipes import RowCondition
 
 _REFUSED = "on a grid only noisy sums, and decisions on them, are released"
 

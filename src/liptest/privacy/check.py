@@ -34,22 +34,8 @@ from liptest.mechanisms.base import (
     through_reads,
 )
 from liptest.mechanisms.laws import laws_of_one_decision
-from liptest.privacy.alignment import run_alignment
-from liptest.privacy.at_any_size import (
-    decided_late,
-    is_hopeless,
-    left_undecided,
-    run_at_any_size,
-    try_early,
-    try_late,
-    within_time,
-)
-from liptest.privacy.atest import run_atest
-from liptest.privacy.by_records import Unproved, prove_by_records
 from liptest.privacy.claims import ExactLog, require_epsilon
 from liptest.privacy.exact import try_in_worker
-from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.implemented import decided_without_law, with_floats
 from liptest.privacy.methods import (
     SamplingMethod,
     affordable_laws,
@@ -58,13 +44,26 @@ from liptest.privacy.methods import (
     light,
     neighbourhoods,
 )
-from liptest.privacy.proof import run_exhaustive
+from liptest.privacy.proofs.alignment import run_alignment
+from liptest.privacy.proofs.at_any_size import (
+    decided_late,
+    is_hopeless,
+    left_undecided,
+    run_at_any_size,
+    try_early,
+    try_late,
+    within_time,
+)
+from liptest.privacy.proofs.by_records import Unproved, prove_by_records
+from liptest.privacy.proofs.exhaustive import exhaustive_size
+from liptest.privacy.proofs.proof import run_exhaustive
 from liptest.privacy.request import Task, validated_request
-from liptest.privacy.sampled_tables import run_sampled_tables, speaks_of_tables
-from liptest.privacy.sampling_run import run_sampling
-from liptest.privacy.search import run_search, then_search
+from liptest.privacy.samples.atest import run_atest
+from liptest.privacy.samples.sampled_tables import run_sampled_tables, speaks_of_tables
+from liptest.privacy.samples.sampling_run import run_sampling
+from liptest.privacy.samples.symmetric_records import count_laws_per_draw
+from liptest.privacy.searches.search import run_search, then_search
 from liptest.privacy.settings import AT_ANY_SIZE, BLACK_BOX, IMPLEMENTED, CheckSettings
-from liptest.privacy.symmetric_records import count_laws_per_draw
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     BY_RECORDS,
@@ -72,6 +71,7 @@ from liptest.privacy.verdicts import (
     PrivacyVerdict,
     keep_mechanism,
 )
+from liptest.privacy.wording.implemented import decided_without_law, with_floats
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress

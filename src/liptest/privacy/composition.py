@@ -34,26 +34,16 @@ from liptest.errors import (
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.laws import exact_ball
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.cell_likelihoods import bracket_of_cells
 from liptest.privacy.claims import text_above
 from liptest.privacy.comparison import exact_law
-from liptest.privacy.exhaustive import (
-    PairBlock,
-    check_affordable,
-    exhaustive_size,
-    pair_blocks,
-)
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_grid import Curve, GridLosses, grid_above
-from liptest.privacy.loss_lattice import (
+from liptest.privacy.compositions.loss_grid import Curve, GridLosses, grid_above
+from liptest.privacy.compositions.loss_lattice import (
     covering,
     losses_above,
     mass_without_bound,
     mixed,
 )
-from liptest.privacy.noise_likelihoods import listed_pair, shifts_between
-from liptest.privacy.notions import RhoClaim
-from liptest.privacy.release_costs import (
+from liptest.privacy.compositions.release_costs import (
     CURVE_BITS,
     LARGEST,
     ChordCurve,
@@ -71,7 +61,17 @@ from liptest.privacy.release_costs import (
     raised_slightly,
     step_for,
 )
-from liptest.privacy.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.compositions.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.divergences.cell_likelihoods import bracket_of_cells
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.noise_likelihoods import listed_pair, shifts_between
+from liptest.privacy.notions import RhoClaim
+from liptest.privacy.proofs.exhaustive import (
+    PairBlock,
+    check_affordable,
+    exhaustive_size,
+    pair_blocks,
+)
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.verdicts import Decision, Record
 

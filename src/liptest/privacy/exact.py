@@ -45,15 +45,15 @@ from liptest.privacy.comparison import (
     rounded_ends,
     shown_loss,
 )
-from liptest.privacy.exhaustive import (
+from liptest.privacy.judge import witness_of
+from liptest.privacy.proofs.exhaustive import (
     PairBlock,
     check_affordable,
     exhaustive_size,
     pair_blocks,
 )
-from liptest.privacy.judge import witness_of
-from liptest.privacy.plain_pairs import is_large, plain_pairs
-from liptest.privacy.unanswered import check_answered
+from liptest.privacy.proofs.unanswered import check_answered
+from liptest.privacy.searches.plain_pairs import is_large, plain_pairs
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.workers import elsewhere, has_processes
 
@@ -205,7 +205,7 @@ def visited_or_enclosed(
 def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
     """What is found at plain pairs, and what is proved."""
     # Only code is followed: what is declared does not wait for this.
-    from liptest.privacy.prices import align
+    from liptest.privacy.proofs.prices import align
 
     by_path = _by_path(checked, domain) if isinstance(domain, Answers) else None
     if by_path is not None and by_path.ends_meet:
@@ -225,7 +225,7 @@ def _enclosure(checked: Mechanism, domain: Domain) -> ExactEpsilon | None:
 
 def _by_path(checked: Mechanism, domain: Answers) -> ExactEpsilon | None:
     """What one output of the dearest path shows, and its price."""
-    from liptest.privacy.dearest_pairs import enclose_by_path
+    from liptest.privacy.searches.dearest_pairs import enclose_by_path
 
     ends = enclose_by_path(checked, domain)
     if ends is None:

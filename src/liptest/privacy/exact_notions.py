@@ -35,24 +35,29 @@ from liptest.mechanisms.base import (
 )
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.comparison import rounded_ends
-from liptest.privacy.exact import ExactMeasure, visited_or_enclosed
-from liptest.privacy.exhaustive import PairBlock, check_affordable, exhaustive_size, pair_blocks
-from liptest.privacy.judge import witness_of
-from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
-from liptest.privacy.plain_pairs import plain_pairs, record_pairs
-from liptest.privacy.quantiles import normal_quantiles
-from liptest.privacy.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
-from liptest.privacy.screening import (
+from liptest.privacy.divergences.cell_likelihoods import CellOrders, mu_of_cells
+from liptest.privacy.divergences.quantiles import normal_quantiles
+from liptest.privacy.divergences.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
+from liptest.privacy.divergences.screening import (
     Measured,
     dominated_rho,
     largest_losses,
     screen_mu,
     screen_rho,
 )
-from liptest.privacy.shift_notions import align_notion
-from liptest.privacy.unanswered import check_answered
+from liptest.privacy.exact import ExactMeasure, visited_or_enclosed
+from liptest.privacy.judge import witness_of
+from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
+from liptest.privacy.proofs.exhaustive import (
+    PairBlock,
+    check_affordable,
+    exhaustive_size,
+    pair_blocks,
+)
+from liptest.privacy.proofs.shift_notions import align_notion
+from liptest.privacy.proofs.unanswered import check_answered
+from liptest.privacy.searches.plain_pairs import plain_pairs, record_pairs
 
 Floats = NDArray[np.float64]
 # Pairs that differ from the largest by less than this are not enclosed one by one.

@@ -28,7 +28,7 @@ from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
 from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
-from liptest.privacy.exhaustive import law_rows, neighbour_rows
+from liptest.privacy.proofs.exhaustive import law_rows, neighbour_rows
 from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count
 from liptest.verdicts import Number, Record

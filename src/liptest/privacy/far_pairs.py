@@ -12,7 +12,7 @@ import numpy as np
 
 from liptest.data.answers import Answers
 from liptest.data.domains import Domain
-from liptest.privacy.plain_pairs import Pair
+from liptest.privacy.searches.plain_pairs import Pair
 
 #: Fewer answers are compared as they are.
 _FEW = 8

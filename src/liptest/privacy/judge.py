@@ -31,7 +31,7 @@ from liptest.privacy.comparison import (
     screen_batch,
     shown_loss,
 )
-from liptest.privacy.notion_witnesses import notion_witness, told_by_laws
+from liptest.privacy.searches.notion_witnesses import notion_witness, told_by_laws
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,

@@ -19,7 +19,7 @@ from liptest.errors import InputError
 from liptest.lipschitz.testers import cheapest_tester
 from liptest.lipschitz.testers.base import PairTester
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.intervals import clean_draws
+from liptest.privacy.samples.intervals import clean_draws
 from liptest.privacy.verdicts import PrivacyPlan
 from liptest.runs.driver import QueryBatch
 

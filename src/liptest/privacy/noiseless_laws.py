@@ -28,8 +28,8 @@ from liptest.mechanisms.declared import StatisticMechanism
 from liptest.mechanisms.laws import LawTable, Output, default_error
 from liptest.mechanisms.neighbourhoods import laws_of_batch
 from liptest.mechanisms.shift import ShiftMechanism
-from liptest.privacy.domain_laws import DistinctLaws
-from liptest.privacy.exhaustive import law_rows
+from liptest.privacy.proofs.domain_laws import DistinctLaws
+from liptest.privacy.proofs.exhaustive import law_rows
 from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
 

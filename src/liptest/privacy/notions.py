@@ -24,7 +24,6 @@ from liptest.mechanisms.additive import AdditiveNoise
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable, exact_ball
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.claims import (
     Claim,
     ExactLog,
@@ -41,23 +40,24 @@ from liptest.privacy.comparison import (
     rounded_ends,
     screen_pairs,
 )
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.noise_likelihoods import (
+from liptest.privacy.divergences.cell_likelihoods import CellOrders, mu_of_cells
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.noise_likelihoods import (
     mu_of_shifts,
     orders_of_shifts,
     shifts_between,
     shifts_of,
 )
-from liptest.privacy.renyi import Orders, PairOrders, refute_renyi, refute_rho
-from liptest.privacy.screening import (
+from liptest.privacy.divergences.renyi import Orders, PairOrders, refute_renyi, refute_rho
+from liptest.privacy.divergences.screening import (
     harmless_loss,
     largest_losses,
     screen_mu,
     screen_orders,
     screen_rho,
 )
-from liptest.privacy.tradeoff import BITS as MU_BITS
-from liptest.privacy.tradeoff import MuEnclosure, enclose_mu
+from liptest.privacy.divergences.tradeoff import BITS as MU_BITS
+from liptest.privacy.divergences.tradeoff import MuEnclosure, enclose_mu
 from liptest.verdicts import BelowOne, as_number, as_tuple
 
 Floats = NDArray[np.float64]

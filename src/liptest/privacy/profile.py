@@ -24,7 +24,14 @@ from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.errors import BudgetError, InputError, check_count, shown
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
-from liptest.privacy.bands import (
+from liptest.privacy.claims import Claim, parse_epsilon, require_epsilon
+from liptest.privacy.comparison import shown_loss
+from liptest.privacy.divergences.curves import privacy_curves
+from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
+from liptest.privacy.methods import affordable_laws, neighbourhoods
+from liptest.privacy.proofs.exhaustive import exhaustive_size
+from liptest.privacy.request import Task
+from liptest.privacy.samples.bands import (
     PILOT_DRAWS,
     Bands,
     Grid,
@@ -34,16 +41,9 @@ from liptest.privacy.bands import (
     pilot_grid,
     sampled_bands,
 )
-from liptest.privacy.claims import Claim, parse_epsilon, require_epsilon
-from liptest.privacy.comparison import shown_loss
-from liptest.privacy.curves import privacy_curves
-from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
-from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.methods import affordable_laws, neighbourhoods
-from liptest.privacy.pair_roles import Geometry
-from liptest.privacy.profile_result import PrivacyProfile
-from liptest.privacy.request import Task
+from liptest.privacy.samples.pair_roles import Geometry
 from liptest.privacy.settings import CheckSettings
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
 from liptest.statistics.protocol import check_seen_statistic

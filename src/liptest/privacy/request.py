@@ -23,11 +23,11 @@ from liptest.privacy.exception_mass import count_exception_mass, has_count_mass
 from liptest.privacy.judge import Unexplored
 from liptest.privacy.methods import finite_outputs, paper_laws
 from liptest.privacy.notions import StatedClaim
-from liptest.privacy.sentences import refuted_sentence
+from liptest.privacy.proofs.unanswered import check_answered
 from liptest.privacy.settings import BLACK_BOX, BOTH, CheckSettings, unknown_method
-from liptest.privacy.unanswered import check_answered
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording.sentences import refuted_sentence
 from liptest.runs.checkpoints import Checkpoint, StageJournal
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.statistics.protocol import check_seen_statistic

@@ -12,9 +12,7 @@ from weakref import finalize
 from liptest.data.domains import Domain, Hypergrid
 from liptest.floats.records import AsImplemented
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim, exact_text, text_above
-from liptest.privacy.explanation import check_level, one_line, theorem_lines
 from liptest.privacy.notions import StatedClaim
-from liptest.privacy.sentences import counted, proof_words
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     loss_text,
@@ -22,6 +20,8 @@ from liptest.privacy.witnesses import (
     output_lines,
     refuting_notion_words,
 )
+from liptest.privacy.wording.explanation import check_level, one_line, theorem_lines
+from liptest.privacy.wording.sentences import counted, proof_words
 from liptest.verdicts import (
     BelowOne,
     Cost,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.density_curves import DensityCurves
+from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.report.svg import Drawing, Drawn, area, drawing, line, number, words
 
 _TOP, _BOTTOM = 30, 220

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
-from liptest.enumerate.density_curves import DensityCurves
+from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.privacy.claims import Claim
 from liptest.privacy.notions import claimed_number, measure_of
 from liptest.privacy.verdicts import PrivacyVerdict

@@ -20,7 +20,7 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
-from liptest.enumerate.density_curves import DensityCurves
+from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.errors import BudgetError, LiptestError, MechanismError
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
@@ -29,11 +29,11 @@ from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import shown_loss
 from liptest.privacy.exception_mass import has_count_mass, is_partial, mass_source
-from liptest.privacy.exhaustive import law_rows
 from liptest.privacy.profile import privacy_profile
-from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.proofs.exhaustive import law_rows
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import PrivacyVerdict, headline
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.report.law_rows import CLOSE, LawRow, Missing, witness_densities, witness_rows
 from liptest.report.text import finding_lines
 from liptest.statistics.coordinates import Coordinates

@@ -21,7 +21,6 @@ from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.notions import claimed_number
-from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import (
     NOT_COVERED,
     PrivacyVerdict,
@@ -33,6 +32,7 @@ from liptest.privacy.verdicts import (
     tested,
 )
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.report.figures import (
     Cell,
     Code,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from liptest.enumerate.density_curves import DensityCurves, density_curves
+from liptest.enumerate.numbers.density_curves import DensityCurves, density_curves
 from liptest.errors import ContinuousOutputs
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output, OutputLaw

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import replace
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.enumerate.density_curves import DensityCurves
+from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, kept_mechanism

@@ -10,8 +10,8 @@ from liptest.data.distributions import Distribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
 from liptest.privacy.notions import claimed_number, measure_of
-from liptest.privacy.profile_result import PrivacyProfile
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.report.findings import exposure_rows, losses_by_record
 from liptest.report.law_rows import CLOSE, Missing, witness_rows
 from liptest.report.svg import number, short, visible

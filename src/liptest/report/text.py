@@ -28,7 +28,6 @@ from liptest.lipschitz.plans import PlanRow
 from liptest.mechanisms.laws import OutputLaw
 from liptest.privacy.claims import Claim
 from liptest.privacy.plans import PrivacyPlanRow
-from liptest.privacy.sentences import counted
 from liptest.privacy.verdicts import (
     PrivacyVerdict,
     coordinate_noun,
@@ -43,6 +42,7 @@ from liptest.privacy.witnesses import (
     loss_text,
     refuting_notion_words,
 )
+from liptest.privacy.wording.sentences import counted
 from liptest.runs.driver import Progress as ProgressCallback
 from liptest.runs.progress import Pace, duration_text
 from liptest.verdicts import Decision

@@ -374,7 +374,7 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
 
 def _is_stand_in(value: Any) -> bool:
     """Whether an analysis in another thread has put it there, for as long as it lasts."""
-    module = sys.modules.get("liptest.enumerate.program_modules")
+    module = sys.modules.get("liptest.enumerate.intercept.program_modules")
     return module is not None and any(value is one for one in module.ALL_STAND_INS)
 
 

@@ -1,6 +1,7 @@
 """Numbers and arrays that stand for all that they may be in a run: uniform floats, noise, bits."""
 
-from liptest.values import matrix_functions, numpy_functions, rounded_noise, uniform
+from liptest.values import matrix_functions, numpy_functions
+from liptest.values.draws import rounded_noise, uniform
 
 # Importing them fills the table of NumPy's functions that of promotions and that of scores.
 __all__ = ["matrix_functions", "numpy_functions", "rounded_noise", "uniform"]

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values import single_total  # noqa: F401 (registers its type)
+from liptest.values.answers.released_numbers import bins_between, edges_of, histogram_between
 from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
-from liptest.values.column import FUNCTIONS, STEADY, Column, Table, column_of
 from liptest.values.protocol import Symbolic, is_symbolic
-from liptest.values.record_parts import line_of
-from liptest.values.record_storage import given_options
-from liptest.values.released_numbers import bins_between, edges_of, histogram_between
+
+# Registers its type.
+from liptest.values.reals import single_total  # noqa: F401
+from liptest.values.records.column import FUNCTIONS, STEADY, Column, Table, column_of
+from liptest.values.records.record_parts import line_of
+from liptest.values.records.record_storage import given_options
 from liptest.values.unfollowed import LastTotal
 
 _NO_VALUE: Any = np._NoValue

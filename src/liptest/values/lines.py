@@ -32,7 +32,7 @@ _PRINTING = re.compile(r":\d+: (print|log|logger|logging|_log|_logger)\b[.(]")
 _OF_PRINTING = "leave that line out: it only prints, and what counts is what the function returns"
 _PACKAGES = re.compile(r"(?:site|dist)-packages[/\\]")
 # What calls the program: further out nothing is the program's own.
-_CALLER = str(_PACKAGE / "enumerate" / "running.py")
+_CALLER = str(_PACKAGE / "enumerate" / "trees" / "running.py")
 
 
 def asked_at(frame: FrameType | None) -> str:

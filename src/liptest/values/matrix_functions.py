@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.aligned import NoisyData, ReleasedValue
+from liptest.values.answers.aligned import NoisyData, ReleasedValue
 from liptest.values.array import SymbolicArray, array_of, cells_of, filled, model_of
+from liptest.values.draws.known_draws import CALCULATED
 from liptest.values.faults import raises_as_numpy
-from liptest.values.known_draws import CALCULATED
 from liptest.values.numpy_functions import NOT_ANSWERED, follows
 from liptest.values.protocol import is_symbolic
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.values.answers.ranked_places import RankedPlace, Ranking
 from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
 from liptest.values.booleans import decide, truth_of
 from liptest.values.closeness import is_close
@@ -42,8 +43,7 @@ from liptest.values.protocol import (
     round_to,
     symbolic_in,
 )
-from liptest.values.ranked_places import RankedPlace, Ranking
-from liptest.values.record_storage import beside_records
+from liptest.values.records.record_storage import beside_records
 from liptest.values.ufuncs import entrywise, write_into
 
 #: Not answered in a way of its own.

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from liptest.symbolic.forms import Form
-from liptest.values.noise import exact_number
-from liptest.values.noise_run import NoiseRun, bounded
+from liptest.values.draws.noise import exact_number
+from liptest.values.draws.noise_run import NoiseRun, bounded
+from liptest.values.draws.questions import PathCondition
 from liptest.values.promotion import promote
 from liptest.values.protocol import compare, current, is_nan, is_symbolic
-from liptest.values.questions import PathCondition
 
 _ZERO: Any = 0
 #: So many numbers are sorted at once, with a branch for each order.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.rows import FOLLOWED, REDUCTIONS, Handler, RowArray
+from liptest.values.records.rows import FOLLOWED, REDUCTIONS, Handler, RowArray
 
 
 def _follows(*functions: Any) -> Callable[[Handler], Handler]:

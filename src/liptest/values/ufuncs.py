@@ -25,12 +25,14 @@ from liptest.values.array import (
     dtype_of,
     model_of,
 )
-from liptest.values.bits import PackedBits
+from liptest.values.binary.bits import PackedBits
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
+from liptest.values.draws.packed_uniforms import PackedUniforms
+from liptest.values.draws.quantile_steps import of_ufunc
+from liptest.values.draws.transforms import BINARY, UNARY
 from liptest.values.faults import raises_as_numpy
 from liptest.values.in_place import check_as_numpy, is_seen_once
-from liptest.values.keyed_series import SERIES, as_keyed, is_plain_frame, is_series
-from liptest.values.packed_uniforms import PackedUniforms
+from liptest.values.pandas.keyed_series import SERIES, as_keyed, is_plain_frame, is_series
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
@@ -46,9 +48,7 @@ from liptest.values.protocol import (
     is_symbolic,
     truncate,
 )
-from liptest.values.quantile_steps import of_ufunc
-from liptest.values.record_storage import RecordStorage, beside_records
-from liptest.values.transforms import BINARY, UNARY
+from liptest.values.records.record_storage import RecordStorage, beside_records
 
 #: Methods of ufuncs that give something new.
 _PURE = frozenset({"reduce", "accumulate", "outer", "reduceat"})

@@ -8,7 +8,7 @@ from liptest.cli.data_options import DomainOptions
 from liptest.cli.frame_columns import column_kind
 from liptest.cli.loading import load_object
 from liptest.errors import ConfigError, InputError
-from liptest.privacy.unanswered import never_answered
+from liptest.privacy.proofs.unanswered import never_answered
 
 
 def test_code_that_changes_its_dataset_is_told_to_copy_it():

@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.privacy.profile_result import GdpAnswer, PrivacyProfile
+from liptest.privacy.wording.profile_result import GdpAnswer, PrivacyProfile
 
 VENDOR = """
 import numpy as np

@@ -56,7 +56,7 @@ RUN = """
 import sys
 from liptest.runs import checkpoints, lessons
 from liptest.cli import main
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 checkpoints.SECONDS = 0.0
 lessons._WORTH = 2.0
 sampling_run._CHUNK_POINTS["enumerated"] = 28

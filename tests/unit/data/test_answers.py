@@ -22,9 +22,9 @@ from liptest.evidence import check_witness
 from liptest.gate.routes import SensitivityGate
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.repair import mcshane
-from liptest.privacy.exhaustive import neighbour_rows
 from liptest.privacy.noiseless import noiseless_privacy
 from liptest.privacy.plans import privacy_plan_table
+from liptest.privacy.proofs.exhaustive import neighbour_rows
 from liptest.report.html import report_html
 from liptest.runs.fingerprints import distribution_hash
 from liptest.verdicts import Decision

@@ -10,7 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.real_tables import RealRows
-from liptest.privacy.refutation import _OF_REALS
+from liptest.privacy.searches.refutation import _OF_REALS
 from tests.shares import mostly_slow
 
 COLUMNS: dict[str, Any] = {

@@ -23,7 +23,7 @@ from liptest.gate.gate import Released
 
 # Code that reaches all that is loaded reaches the files of the test runner, too.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*had opened the file:liptest.enumerate.side_effects.SideEffectWarning"
+    "ignore:.*had opened the file:liptest.enumerate.watch.side_effects.SideEffectWarning"
 )
 # A class in a tuple, which cannot be changed, is seen by repetition only.
 KIND = (type,)

@@ -19,8 +19,9 @@ import pytest
 
 import liptest as lt
 from liptest.lipschitz.oracles import SLICE_BYTES
-from liptest.privacy import domain_laws, sampling_run
 from liptest.privacy.methods import edges, group, light, neighbourhoods, paper_laws
+from liptest.privacy.proofs import domain_laws
+from liptest.privacy.samples import sampling_run
 from liptest.runs import driver
 from liptest.runs import workers as executors
 

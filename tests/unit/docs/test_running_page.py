@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 from liptest.runs import workers as executors
 
 PAGE = (Path(__file__).parents[3] / "docs" / "running.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.generator import ChoiceGenerator
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.values.protocol import concretise_all
 
 _WORDS = 624

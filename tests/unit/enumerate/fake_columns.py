@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.folding import fold_loops
-from liptest.enumerate.folds import Folds
+from liptest.enumerate.folded.folding import fold_loops
+from liptest.enumerate.folded.folds import Folds
 
 
 class Refusal(BaseException):

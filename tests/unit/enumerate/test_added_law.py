@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.added_law import AddedLaw
+from liptest.enumerate.samplers.added_law import AddedLaw
 
 N = 12
 ONE = Fraction(1)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.record_loops import held_table
-from liptest.privacy.prices import align
+from liptest.enumerate.folded.record_loops import held_table
+from liptest.privacy.proofs.prices import align
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold, made
 
 VALUES = range(6)

@@ -6,8 +6,8 @@ import pytest
 import liptest as lt
 from liptest.mechanisms.base import through_densities
 from liptest.privacy.composition import different_pairs
-from liptest.privacy.exhaustive import pair_blocks
 from liptest.privacy.notions import RhoClaim
+from liptest.privacy.proofs.exhaustive import pair_blocks
 
 
 def count(data, rng):

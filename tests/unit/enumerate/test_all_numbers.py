@@ -13,10 +13,10 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.data.points import PointBatch
-from liptest.enumerate.whole_numbers import WholeFunction
-from liptest.enumerate.whole_outputs import WholeTree
+from liptest.enumerate.numbers.whole_numbers import WholeFunction
+from liptest.enumerate.numbers.whole_outputs import WholeTree
 from liptest.mechanisms.laws import OutputLaw
-from liptest.values.noise_run import NoiseRun
+from liptest.values.draws.noise_run import NoiseRun
 
 SMALL = lt.Hypercube(3)
 LOW, HIGH = np.zeros(3, dtype=np.int64), np.array([1, 0, 0])
@@ -129,7 +129,7 @@ def test_every_listed_probability_is_that_of_the_function(program: Program) -> N
 
 def whole_probability(seen: WholeFunction, output: Any) -> arb:
     """Of one output, through the event that a law is compared on."""
-    from liptest.enumerate.whole_outputs import numbers_within
+    from liptest.enumerate.numbers.whole_outputs import numbers_within
     from liptest.symbolic.elimination import exact_rates
 
     law = seen.whole_law(HIGH)

@@ -25,8 +25,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import set_orders, surroundings
-from liptest.enumerate.asked_of_machine import LiveFile
+from liptest.enumerate.watch import set_orders, surroundings
+from liptest.enumerate.watch.asked_of_machine import LiveFile
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 
 DATA = np.array([1, 0])

@@ -12,7 +12,7 @@ import pytest
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.enumerate.bells import Bell, Bells, bell_excess, bell_extremes
+from liptest.enumerate.numbers.bells import Bell, Bells, bell_excess, bell_extremes
 from liptest.errors import SymbolicError
 
 GRID = np.linspace(-19.99, 19.987, 2001)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.outputs import canonical_output as canonical
-from liptest.values import sum_laws
-from liptest.values.grid import GRID, UNIT
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.trees.choice_tree import ChoiceTree
+from liptest.enumerate.trees.outputs import canonical_output as canonical
+from liptest.values.binary import sum_laws
+from liptest.values.draws.grid import GRID, UNIT
 from tests.shares import mostly_slow
 from tests.unit.enumerate.bits import law_of
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.outputs import canonical_output as canonical
-from liptest.enumerate.outputs import raised
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.trees.choice_tree import ChoiceTree
+from liptest.enumerate.trees.outputs import canonical_output as canonical
+from liptest.enumerate.trees.outputs import raised
 from tests.unit.enumerate.bits import law_of
 
 DATA = np.array([1, 0, 1])

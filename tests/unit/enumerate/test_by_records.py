@@ -12,7 +12,7 @@ import pytest
 from liptest.enumerate.python_function import PythonFunction
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import OutputLaw
-from liptest.values.rows import NotByRecords
+from liptest.values.records.rows import NotByRecords
 from tests.shares import mostly_slow
 from tests.unit.enumerate import row_programs
 from tests.unit.enumerate.row_programs import ALONE, JOINT

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from flint import acb
 
-from liptest.enumerate import choice_tree as budgets
-from liptest.enumerate import run_watch
-from liptest.enumerate.choice_tree import MAX_DRAWS, Abort, ChoiceTree
-from liptest.enumerate.restarts import RestartingTree
+from liptest.enumerate.samplers.restarts import RestartingTree
+from liptest.enumerate.trees import choice_tree as budgets
+from liptest.enumerate.trees.choice_tree import MAX_DRAWS, Abort, ChoiceTree
+from liptest.enumerate.watch import run_watch
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.symbolic.work import TooDearError, limited_work
 

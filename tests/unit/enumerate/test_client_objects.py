@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
-from liptest.enumerate.record_values import attribute_in_place, is_plain_object
+from liptest.enumerate.records.record_values import attribute_in_place, is_plain_object
 from tests.unit.enumerate.test_by_records import one_record, product_law
 
 FOUR = lt.RecordGrid([4] * 500)
@@ -213,7 +213,7 @@ def test_sums_of_generators_are_later_code(program: Any, epsilon: float) -> None
 
 
 def test_whether_code_answers_is_seen_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from liptest.enumerate.choice_tree import ChoiceTree
+    from liptest.enumerate.trees.choice_tree import ChoiceTree
 
     runs = ChoiceTree.ended_runs
     # 2,000 draws and more: each run that is cut off would be made again.

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.coin_loops import probability_of_a_pass
-from liptest.enumerate.folding import fold_loops
-from liptest.enumerate.folds import Folds
-from liptest.enumerate.generator import ChoiceGenerator
-from liptest.enumerate.restarts import RestartingTree
-from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.folded.folding import fold_loops
+from liptest.enumerate.folded.folds import Folds
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.loops.coin_loops import probability_of_a_pass
+from liptest.enumerate.samplers.restarts import RestartingTree
+from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.symbolic.noise import Noise
 from tests.unit.enumerate.fake_columns import made
 

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.compiled_code import compiled_package
+from liptest.enumerate.watch.compiled_code import compiled_package
 from liptest.errors import InputError, UnsupportedRandomnessError
 from liptest.evidence.certificate import certify
 from liptest.runs.fingerprints import fingerprint

@@ -14,7 +14,7 @@ import pytest
 from numpy.random import default_rng as make_generator
 
 import liptest as lt
-from liptest.enumerate.constant_seeds import literals_in
+from liptest.enumerate.intercept.constant_seeds import literals_in
 from liptest.errors import MechanismError
 from tests.shares import mostly_slow
 

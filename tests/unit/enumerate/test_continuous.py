@@ -16,8 +16,8 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.enumerate import densities, real_outputs
-from liptest.enumerate.noise_outputs import Between
+from liptest.enumerate.numbers import densities, real_outputs
+from liptest.enumerate.numbers.noise_outputs import Between
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import examine
 from liptest.gate.gate import Released

@@ -13,9 +13,9 @@ import pytest
 import sqlalchemy as sa
 
 import liptest as lt
-from liptest.enumerate import databases
-from liptest.enumerate.databases import authorize_reading, database_of, find_handing
-from liptest.enumerate.sql_statements import find_fault
+from liptest.enumerate.sql import databases
+from liptest.enumerate.sql.databases import authorize_reading, database_of, find_handing
+from liptest.enumerate.sql.sql_statements import find_fault
 from liptest.errors import InputError, UnsupportedRandomnessError
 from tests.unit.data.postgres import running_server
 

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.density_curves import DensityCurves, density_curves
-from liptest.enumerate.noise_outputs import Between, Following, RealPlace, intervals_of, replaced_by
+from liptest.enumerate.numbers.density_curves import DensityCurves, density_curves
+from liptest.enumerate.numbers.noise_outputs import (
+    Between,
+    Following,
+    RealPlace,
+    intervals_of,
+    replaced_by,
+)
 from liptest.mechanisms.base import Mechanism
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liptest.enumerate.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import handed
 
 
 def test_data_that_were_handed_once_are_not_copied_again() -> None:

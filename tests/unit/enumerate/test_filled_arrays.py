@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.shares import mostly_slow
 
 CELLS = 4

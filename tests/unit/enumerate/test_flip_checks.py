@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import flip_loops, folding
-from liptest.enumerate.flip_checks import _FewRuns
-from liptest.enumerate.flip_loops import FlipLoop
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.folded import folding
+from liptest.enumerate.loops import flip_loops
+from liptest.enumerate.loops.flip_checks import _FewRuns
+from liptest.enumerate.loops.flip_loops import FlipLoop
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 
 N = lt.RecordGrid([3] * 60)
 

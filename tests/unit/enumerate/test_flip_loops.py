@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.flip_loops import with_orders_in_loops
-from liptest.enumerate.source import read_source
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.values.flips import shares_of_flips
+from liptest.enumerate.loops.flip_loops import with_orders_in_loops
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.enumerate.syntax.source import read_source
+from liptest.values.answers.flips import shares_of_flips
 
 N = lt.RecordGrid([3] * 60)
 

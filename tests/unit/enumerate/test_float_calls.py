@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.program_modules import only_called
+from liptest.enumerate.intercept.program_modules import only_called
 from liptest.mechanisms.laws import OutputLaw, Raised
 from liptest.runs.fingerprints import fingerprint
 from tests.unit.enumerate.another_thread import another_thread

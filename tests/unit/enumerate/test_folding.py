@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate import folding
+from liptest.enumerate.folded import folding
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold, made
 
 VALUES = range(-2, 5)

@@ -15,9 +15,10 @@ import pytest
 
 import liptest as lt
 from liptest.data.points import PointBatch, from_array
-from liptest.enumerate import enumeration, generator
-from liptest.enumerate.law_memory import LawMemo
+from liptest.enumerate.intercept import generator
 from liptest.enumerate.python_function import PythonFunction
+from liptest.enumerate.trees import enumeration
+from liptest.enumerate.trees.law_memory import LawMemo
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.laws import ZERO_LOG, OutputLaw, Raised
 
@@ -96,7 +97,7 @@ def test_a_function_that_writes_to_its_data_raises_and_its_words_are_kept() -> N
     assert not table.is_answered()
     assert writes.first_exception == (
         "ValueError: 'assignment destination is read-only' "
-        "at test_function.py:91: data[0] = rng.integers(2)"
+        "at test_function.py:92: data[0] = rng.integers(2)"
     )
 
 
@@ -426,7 +427,7 @@ def test_a_renamed_decorated_function_pickles() -> None:
 
 
 def test_the_memo_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liptest.enumerate.law_memory._MEMORY", 3000)
+    monkeypatch.setattr("liptest.enumerate.trees.law_memory._MEMORY", 3000)
     memo = LawMemo()
     for number in range(20):
         law = OutputLaw.from_fractions({number: Fraction(1)})

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.data.domains import Domain
 from liptest.data.tables import AddedRows
-from liptest.enumerate.symbolic_data import Records
-from liptest.privacy.prices import Alignment, align
+from liptest.enumerate.symbols.symbolic_data import Records
+from liptest.privacy.proofs.prices import Alignment, align
 from liptest.symbolic.answer_functions import FIRST_FUNCTION, AnswerSum, Clipped, LargestSum
 from liptest.symbolic.answers import Answer
 

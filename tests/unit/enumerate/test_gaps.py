@@ -15,7 +15,7 @@ import pytest
 
 import liptest as lt
 from liptest.balls import precision
-from liptest.enumerate.whole_numbers import WholeFunction, noise_rates
+from liptest.enumerate.numbers.whole_numbers import WholeFunction, noise_rates
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.paired_noise import pair_noise

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.enumerate.generator import UNUSED_BITS
+from liptest.enumerate.intercept.generator import UNUSED_BITS
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.values.grid import GRID
+from liptest.values.draws.grid import GRID
 from tests.unit.enumerate.bits import generator_at, law_of
 
 Program = Callable[[Any], Any]

@@ -18,7 +18,7 @@ RIGHT = {0: 0.25, 1: 0.75}
 # Installed. Gives up the run that is under way at some step, as a timer does.
 GIVING_UP = """
 import signal
-from liptest.enumerate import run_watch
+from liptest.enumerate.watch import run_watch
 steps, last = 0, 0
 def step():
     global steps

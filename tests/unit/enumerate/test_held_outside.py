@@ -20,9 +20,9 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.enumerate.asked_of_machine import LiveArguments
+from liptest.enumerate.intercept.replaceable_names import reachable
 from liptest.enumerate.python_function import PythonFunction
-from liptest.enumerate.replaceable_names import reachable
+from liptest.enumerate.watch.asked_of_machine import LiveArguments
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(1))

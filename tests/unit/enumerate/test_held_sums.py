@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold
 
 VALUES = range(6)

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate import enumeration, generator
-from liptest.enumerate.repeated_leaves import SMALL
+from liptest.enumerate.intercept import generator
+from liptest.enumerate.trees import enumeration
+from liptest.enumerate.trees.repeated_leaves import SMALL
 from liptest.mechanisms.laws import OutputLaw
-from liptest.values.grid import GRID, Line
-from liptest.values.questions import ListedBranches
+from liptest.values.draws.grid import GRID, Line
+from liptest.values.draws.questions import ListedBranches
 
 DATA = np.array([1, 0, 1])
 

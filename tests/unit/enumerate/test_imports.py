@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.imports import is_installed
+from liptest.enumerate.watch.imports import is_installed
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Raised
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import symbolic_data
-from liptest.privacy.prices import align
+from liptest.enumerate.symbols import symbolic_data
+from liptest.privacy.proofs.prices import align
 from tests.unit.written_programs import program
 
 SMALL = lt.RecordGrid([3] * 4)

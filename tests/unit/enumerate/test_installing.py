@@ -24,9 +24,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import replaceable_names as sites
-from liptest.enumerate.analysis_session import active
-from liptest.enumerate.interception import intercepted_randomness as stand_ins
+from liptest.enumerate.intercept import replaceable_names as sites
+from liptest.enumerate.intercept.analysis_session import active
+from liptest.enumerate.intercept.interception import intercepted_randomness as stand_ins
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
 from tests.unit.enumerate import global_names
@@ -232,7 +232,7 @@ def test_an_interruption_of_installing_is_taken_back(monkeypatch: pytest.MonkeyP
     def interrupted(function: Any, wanted: Any, modules: Any = ()) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liptest.enumerate.interception.reachable", interrupted)
+    monkeypatch.setattr("liptest.enumerate.intercept.interception.reachable", interrupted)
     with pytest.raises(KeyboardInterrupt):
         law(COINS["random.random"])
     monkeypatch.undo()

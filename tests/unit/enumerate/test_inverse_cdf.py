@@ -13,8 +13,14 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.values.grid import UNIT, Line
-from liptest.values.inverse_cdf import Inverted, Quantile, TooCoarse, half_width, linear_in_base
+from liptest.values.draws.grid import UNIT, Line
+from liptest.values.draws.inverse_cdf import (
+    Inverted,
+    Quantile,
+    TooCoarse,
+    half_width,
+    linear_in_base,
+)
 
 N = 30
 LOGISTIC = Inverted(True, False, Fraction(0), Fraction(1), "logistic")

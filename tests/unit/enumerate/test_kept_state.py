@@ -26,8 +26,8 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.enumerate import enumeration
-from liptest.enumerate.kept_state import is_looked_at
+from liptest.enumerate.trees import enumeration
+from liptest.enumerate.watch.kept_state import is_looked_at
 from liptest.errors import NonDeterministicError
 
 #: More calls than any analysis here makes.

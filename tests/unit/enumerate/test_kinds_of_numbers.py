@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import enumeration
+from liptest.enumerate.trees import enumeration
 
 DATA = np.array([1, 0, 1])
 KIND, KINDS, BY_NAME, HELD = type, [type], {"kind": type}, SimpleNamespace(kind=type)

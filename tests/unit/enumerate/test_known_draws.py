@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.values import known_draws
+from liptest.values.draws import known_draws
 from liptest.verdicts import Decision
 
 PEOPLE = lt.RecordGrid([3] * 2000)

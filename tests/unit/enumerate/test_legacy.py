@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.random_state import ChoiceRandomState
+from liptest.enumerate.intercept.random_state import ChoiceRandomState
+from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.errors import UnsupportedRandomnessError
 from tests.unit.enumerate import bits
 

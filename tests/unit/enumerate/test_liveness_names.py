@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from liptest.enumerate.liveness import assigned_names, free_names
+from liptest.enumerate.syntax.liveness import assigned_names, free_names
 
 CASES = [
     ("x = sum(v for v in data)", {"x"}, {"sum", "data"}),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 Program = Callable[[Any, Any], Any]
 SMALL, LARGE = lt.RecordGrid([4] * 3), lt.RecordGrid([4] * 5000)

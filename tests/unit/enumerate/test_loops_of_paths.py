@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import align
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import align
 from liptest.verdicts import Decision
 from tests.shares import mostly_slow
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.by_records import RowFunction
+from liptest.enumerate.records.by_records import RowFunction
 from liptest.errors import LiptestError
 from tests.unit.written_programs import program
 

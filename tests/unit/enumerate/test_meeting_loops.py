@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.enumerate import symbolic_data
-from liptest.enumerate.alike_pasts import Pasts
-from liptest.enumerate.meeting_loops import only_draws
+from liptest.enumerate.loops.meeting_loops import only_draws
+from liptest.enumerate.symbols import symbolic_data
+from liptest.enumerate.symbols.alike_pasts import Pasts
 from liptest.symbolic.alignment import price_paths
 from tests.unit.enumerate.looped_programs import looped_program
 from tests.unit.written_programs import program

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import align
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import align
 
 GROUPS = lt.RecordGrid([4] * 60)
 ROWS = np.array([[0.6, -2.0], [3.0, 0.5], [0.0, 0.0], [-1.0, 4.0]])

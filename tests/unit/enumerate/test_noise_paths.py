@@ -12,16 +12,16 @@ import pytest
 from flint import arb
 
 import liptest as lt
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.law_memory import LawMemo, agree, law_table
-from liptest.enumerate.sums import BallSum, law_of
-from liptest.enumerate.tracing import TracedChoice as Choice
+from liptest.enumerate.trees.choice_tree import ChoiceTree
+from liptest.enumerate.trees.law_memory import LawMemo, agree, law_table
+from liptest.enumerate.trees.sums import BallSum, law_of
+from liptest.enumerate.trees.tracing import TracedChoice as Choice
 from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.noise_run import NoiseRun, bounded
-from liptest.values.questions import ListedBranches, QuestionContext
+from liptest.values.draws.noise_run import NoiseRun, bounded
+from liptest.values.draws.questions import ListedBranches, QuestionContext
 from liptest.verdicts import Decision
 
 # A class in a tuple, which cannot be changed, is seen by repetition only.

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.opening_statements import only_hands_on
-from liptest.enumerate.source import read_source
+from liptest.enumerate.syntax.opening_statements import only_hands_on
+from liptest.enumerate.syntax.source import read_source
 
 RNG = random.SystemRandom()
 CALLS: list[Any] = []

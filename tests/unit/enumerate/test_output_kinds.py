@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.outputs import OutputKinds
+from liptest.enumerate.trees.outputs import OutputKinds
 from liptest.mechanisms.base import EQUAL_ARE_ONE
 
 BITS = lt.Hypercube(4)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.outputs import canonical_output as canonical
-from liptest.enumerate.outputs import raised
+from liptest.enumerate.trees.outputs import canonical_output as canonical
+from liptest.enumerate.trees.outputs import raised
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Raised
 

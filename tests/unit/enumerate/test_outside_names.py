@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.outside_names import exactly
+from liptest.enumerate.syntax.outside_names import exactly
 from tests.unit.written_programs import program
 
 _DRAW = """def draw(g):

@@ -82,7 +82,7 @@ def test_exact_epsilon_encloses_what_is_open():
 
 @pytest.mark.slow
 def test_a_hopeless_mechanism_ends_early_without_a_verdict(monkeypatch):
-    monkeypatch.setattr("liptest.enumerate.enumeration._MAX_PARTIAL_LEAVES", 64)
+    monkeypatch.setattr("liptest.enumerate.trees.enumeration._MAX_PARTIAL_LEAVES", 64)
 
     def wide(data, rng):
         return tuple(int(bit) ^ int(rng.random() < 0.5) for bit in data)

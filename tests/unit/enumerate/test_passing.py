@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.exp_coins import ExpCoin
-from liptest.enumerate.told_sums import ToldLaw
+from liptest.enumerate.samplers.exp_coins import ExpCoin
+from liptest.enumerate.samplers.told_sums import ToldLaw
 
 _DOMAIN = lt.RecordGrid([3] * 40)
 

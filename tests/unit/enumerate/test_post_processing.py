@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.post_processing import Tail
-from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.syntax.post_processing import Tail
 from tests.shares import mostly_slow
 
 LABELS = ["no", "yes"]

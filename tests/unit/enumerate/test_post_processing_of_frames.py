@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 TABLE: Any = lt.Table({"x": lt.Real(-1, 1), "m": lt.Bit(), "r": lt.Category(["a", "b"])}, rows=50)
 KEPT: list[Any] = []

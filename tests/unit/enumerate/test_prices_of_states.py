@@ -10,9 +10,9 @@ import itertools
 import pytest
 
 import liptest as lt
-from liptest.enumerate import symbolic_data
+from liptest.enumerate.symbols import symbolic_data
 from liptest.errors import LiptestError
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.unit.enumerate.test_prices_without_plain_data import SMALL, largest_change
 from tests.unit.written_programs import program
 

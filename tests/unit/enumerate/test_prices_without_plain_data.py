@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import symbolic_data
+from liptest.enumerate.symbols import symbolic_data
 from liptest.errors import LiptestError
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.unit.written_programs import program
 
 RECORDS, VALUES, PROGRAMS = 3, 3, 25

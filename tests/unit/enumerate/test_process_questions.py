@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.process_questions import may_ask
+from liptest.enumerate.watch.process_questions import may_ask
 from liptest.errors import NonDeterministicError
 
 DATA = np.array([1, 0])

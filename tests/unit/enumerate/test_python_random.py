@@ -17,7 +17,7 @@ import pytest
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
-from liptest.values.grid import GRID
+from liptest.values.draws.grid import GRID
 from tests.unit.enumerate.bits import on_grid
 
 Function = Callable[[Any], Any]

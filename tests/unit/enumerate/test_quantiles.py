@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import enumeration
-from liptest.values.inverse_cdf import Inverted
+from liptest.enumerate.trees import enumeration
+from liptest.values.draws.inverse_cdf import Inverted
 
 ONE = lt.Hypercube(1)
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import from_array
-from liptest.enumerate import enumeration, first_calls
 from liptest.enumerate.narrowing import NarrowedFunction, narrowed
+from liptest.enumerate.trees import enumeration
+from liptest.enumerate.watch import first_calls
 from liptest.mechanisms.base import ReadsMore
 
 CUBE = lt.Hypercube(6)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.enumerate.product_leaves import parts_in
 from liptest.enumerate.python_function import OneRecord, PythonFunction
+from liptest.enumerate.trees.product_leaves import parts_in
 from liptest.errors import LiptestError
 from liptest.mechanisms.product_laws import (
     PartPlace,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.enumerate.access_tracking import (
+from liptest.enumerate.watch.access_tracking import (
     MAX_READS,
     WHOLE,
     Reads,
@@ -18,7 +18,7 @@ from liptest.enumerate.access_tracking import (
     coordinates_read,
     reads_only_a_count,
 )
-from liptest.enumerate.access_tracking import TrackedArray as Recorded
+from liptest.enumerate.watch.access_tracking import TrackedArray as Recorded
 
 ARRAY = np.array([2, 0, 1, 1, 0, 3])
 ARRAY.flags.writeable = False

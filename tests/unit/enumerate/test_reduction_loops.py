@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.reduction_loops import with_reductions_as_loops
+from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.verdicts import Decision
 
 LIMIT = 3

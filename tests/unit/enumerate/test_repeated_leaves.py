@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.repeated_leaves import FREE, SHARE, SMALL, KeptLeaves, Repetition
+from liptest.enumerate.trees.repeated_leaves import FREE, SHARE, SMALL, KeptLeaves, Repetition
 from liptest.errors import NonDeterministicError
 from liptest.mechanisms.laws import Raised
 from liptest.report.text import Screen

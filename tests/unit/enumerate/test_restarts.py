@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.whole_numbers import WholeFunction
+from liptest.enumerate.numbers.whole_numbers import WholeFunction
 
 LOW, HIGH = np.zeros(3, dtype=np.int64), np.array([1, 0, 1])
 

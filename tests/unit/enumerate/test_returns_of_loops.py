@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import folding
-from liptest.enumerate.source import read_source
-from liptest.enumerate.spellings import with_returns_behind_loops
-from liptest.enumerate.summed_up import draws_noise_again
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.enumerate.tree_pieces import nodes_in
+from liptest.enumerate.folded import folding
+from liptest.enumerate.loops.spellings import with_returns_behind_loops
+from liptest.enumerate.samplers.summed_up import draws_noise_again
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.enumerate.syntax.source import read_source
+from liptest.enumerate.syntax.tree_pieces import nodes_in
 
 
 def clipped(record: int) -> int:

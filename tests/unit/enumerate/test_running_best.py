@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate import post_processing
-from liptest.enumerate.folding import fold_loops
-from liptest.enumerate.folds import Folds
-from liptest.enumerate.running_best import running_best_of
-from liptest.privacy.prices import align
+from liptest.enumerate.folded.folding import fold_loops
+from liptest.enumerate.folded.folds import Folds
+from liptest.enumerate.loops.running_best import running_best_of
+from liptest.enumerate.syntax import post_processing
+from liptest.privacy.proofs.prices import align
 
 Scores = list[Any]
 

@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.distributions import distribution_or_domain
-from liptest.enumerate.sampler_noise import fitted
+from liptest.enumerate.samplers.sampler_noise import fitted
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import problems
 from liptest.runs.fingerprints import fingerprint

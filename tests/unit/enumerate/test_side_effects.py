@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.side_effects import SideEffectWarning, side_effects_noticed
+from liptest.enumerate.watch.side_effects import SideEffectWarning, side_effects_noticed
 from liptest.errors import NonDeterministicError
 
 DATA = np.array([1, 0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.single_passes import AGAIN, is_below
+from liptest.enumerate.samplers.single_passes import AGAIN, is_below
 
 N = lt.Hypercube(5000)
 P = 1 - math.exp(-1)

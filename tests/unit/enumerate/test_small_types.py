@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_datasets import Records
-from liptest.privacy.prices import align
-from liptest.values.answer_book import AnswerBook
+from liptest.enumerate.symbols.symbolic_datasets import Records
+from liptest.privacy.proofs.prices import align
+from liptest.values.answers.answer_book import AnswerBook
 
 Program = Callable[[Any, Any], Any]
 # Of 150 records a sum of int8 wraps where nearly all have the value 2; 777 is rare among 1,000.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from liptest.enumerate.source import copy_tree, read_source
+from liptest.enumerate.syntax.source import copy_tree, read_source
 
 FACTOR = 3
 

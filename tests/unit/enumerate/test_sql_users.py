@@ -19,8 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import align
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import align
 
 SPENDS, ROWS = (-3, 0, 3), 2
 COLUMNS: dict[str, Any] = {"who": lt.Key(), "spend": lt.Integer(-3, 3, step=3), "vip": lt.Bit()}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 BITS = lt.Hypercube(5000)
 KINDS = lt.RecordGrid([3] * 5000)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.added_law import AddedLaw
+from liptest.enumerate.samplers.added_law import AddedLaw
 
 RNG = random.SystemRandom()
 SEEDED = random.Random(7)

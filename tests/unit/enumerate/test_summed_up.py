@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import summed_up
-from liptest.enumerate.choice_tree import ChoiceTree
-from liptest.enumerate.summed_up import ChanceTree
+from liptest.enumerate.samplers import summed_up
+from liptest.enumerate.samplers.summed_up import ChanceTree
+from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.mechanisms.laws import OutputLaw
 from liptest.values.branching import Branches
 

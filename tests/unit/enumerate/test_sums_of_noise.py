@@ -13,7 +13,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.enumerate.real_outputs import ContinuousFunction
+from liptest.enumerate.numbers.real_outputs import ContinuousFunction
 from liptest.errors import InputError, UnsupportedForm, UnsupportedRandomnessError
 
 Floats = NDArray[np.float64]

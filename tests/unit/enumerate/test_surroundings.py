@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import set_orders, surroundings
-from liptest.enumerate.replaceable_names import imported_by
+from liptest.enumerate.intercept.replaceable_names import imported_by
+from liptest.enumerate.watch import set_orders, surroundings
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths, SymbolicPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.symbolic.alignment import price_paths
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import align
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import align
 
 CITIES = ["Oslo", "Rome"]
 AGES = (0, 1, 2, 3)
@@ -288,7 +288,7 @@ def test_engines_that_answer_otherwise_are_refused(monkeypatch: pytest.MonkeyPat
 
 
 def _comparisons() -> Any:
-    from liptest.enumerate import sql_queries
+    from liptest.enumerate.sql import sql_queries
 
     return sql_queries._COMPARED
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import LiptestError
 from liptest.symbolic.alignment import price_paths
 

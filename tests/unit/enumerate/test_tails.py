@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError
-from liptest.values.tails import MOST_VALUES, tailed_weights
+from liptest.values.draws.tails import MOST_VALUES, tailed_weights
 from tests.unit.enumerate.bits import law_of
 
 SMALL = Fraction(1, 2**64)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_data import SymbolicPaths
-from liptest.enumerate.told_lists import ToldLists
+from liptest.enumerate.symbols.symbolic_data import SymbolicPaths
+from liptest.enumerate.symbols.told_lists import ToldLists
 from tests.unit.written_programs import program
 
 _LOOP = """t, hits, told = rng.laplace(0, 2.0), 0, []

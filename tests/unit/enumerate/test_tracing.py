@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.cli import main
 from liptest.cli.loading import load_mechanism
-from liptest.enumerate.tracing import TracedChoice as Choice
+from liptest.enumerate.trees.tracing import TracedChoice as Choice
 
 DATA = np.array([1, 0, 1])
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.values import images
-from liptest.values.grid import GRID, UNIT
-from liptest.values.images import Step, pieces, regions
-from liptest.values.transforms import MATH, binary
+from liptest.values.draws import images
+from liptest.values.draws.grid import GRID, UNIT
+from liptest.values.draws.images import Step, pieces, regions
+from liptest.values.draws.transforms import MATH, binary
 from tests.unit.enumerate.bits import law_of, on_grid
 
 Function = Callable[[Any], Any]

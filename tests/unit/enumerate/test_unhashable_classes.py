@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.unhashable_classes import unhashable_classes_refused
+from liptest.enumerate.watch.unhashable_classes import unhashable_classes_refused
 from liptest.errors import InputError, MechanismError
 
 LAW = lt.ProductDistribution.bernoulli([0.5, 0.5])

@@ -18,7 +18,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError, UnsupportedRandomnessError
-from liptest.values.grid import GRID, UNIT, FusedLine, Line, exact_line
+from liptest.values.draws.grid import GRID, UNIT, FusedLine, Line, exact_line
 from liptest.values.protocol import concretise_all
 from tests.unit.enumerate.bits import generator_at, law_of
 

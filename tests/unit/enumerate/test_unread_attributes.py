@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import replaceable_names
-from liptest.enumerate.unread_attributes import unread_attributes
+from liptest.enumerate.intercept import replaceable_names
+from liptest.enumerate.watch.unread_attributes import unread_attributes
 from liptest.errors import NonDeterministicError
 
 DATA = np.array([1, 0])

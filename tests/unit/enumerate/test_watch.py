@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import side_effects
-from liptest.enumerate.side_effects import RandomnessWatch
+from liptest.enumerate.watch import side_effects
+from liptest.enumerate.watch.side_effects import RandomnessWatch
 from liptest.errors import NonDeterministicError
 
 

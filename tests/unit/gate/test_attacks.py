@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.outputs import Fields, Items
+from liptest.enumerate.trees.outputs import Fields, Items
 from liptest.errors import GateError, InputError
 from liptest.gate import gate as gate_module
 from liptest.gate.gate import Refused

@@ -28,7 +28,7 @@ from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
 from liptest.symbolic.noise import Noise
-from liptest.values.decisions import holds_at
+from liptest.values.answers.decisions import holds_at
 from tests.statistical.binomial import fits
 
 N = 5000

@@ -16,7 +16,7 @@ from liptest.evidence.verify import problems
 from liptest.gate.gate import Refused
 from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.lipschitz.oracles import FunctionOracle
-from liptest.privacy.noisy_queries import unaffordable_mass
+from liptest.privacy.proofs.noisy_queries import unaffordable_mass
 from liptest.verdicts import Decision
 
 CUBE = lt.Hypercube(3)

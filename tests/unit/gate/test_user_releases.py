@@ -17,8 +17,8 @@ from liptest.gate.row_answers import RowAnswers
 from liptest.gate.row_sums import UserAnswer
 from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
-from liptest.privacy.prices import align
-from liptest.values.user_numbers import HOWS, PerUser
+from liptest.privacy.proofs.prices import align
+from liptest.values.pandas.user_numbers import HOWS, PerUser
 from tests.shares import in_turns, mostly_slow
 
 RELATIONS = ["replace", "add_remove"]

@@ -7,7 +7,7 @@ import pytest
 
 from liptest.data.domains import Hypercube
 from liptest.data.points import PointBatch
-from liptest.enumerate.whole_numbers import output_law
+from liptest.enumerate.numbers.whole_numbers import output_law
 from liptest.errors import InputError, LawError
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.declared import ClosedForm, StatisticMechanism, distinct_values

@@ -11,7 +11,7 @@ from flint import arb
 
 from liptest.data.domains import Hypercube
 from liptest.data.points import PointBatch
-from liptest.enumerate.whole_numbers import output_law
+from liptest.enumerate.numbers.whole_numbers import output_law
 from liptest.errors import InputError
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism

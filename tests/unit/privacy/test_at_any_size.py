@@ -16,12 +16,14 @@ from liptest.data.answers import Answers
 from liptest.errors import InputError, MechanismError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
-from liptest.privacy import at_any_size, exact, refutation
 from liptest.privacy import check as checking
-from liptest.privacy.alignment import align, dearer_words, least_decimal
+from liptest.privacy import exact
 from liptest.privacy.claims import Claim
-from liptest.privacy.plain_pairs import padded_pairs, plain_pairs, small_domains
-from liptest.privacy.prices import Alignment
+from liptest.privacy.proofs import at_any_size
+from liptest.privacy.proofs.alignment import align, dearer_words, least_decimal
+from liptest.privacy.proofs.prices import Alignment
+from liptest.privacy.searches import refutation
+from liptest.privacy.searches.plain_pairs import padded_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
 from liptest.symbolic.alignment import Price
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.verdicts import Decision
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(6))

@@ -17,10 +17,10 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.mechanisms.likelihood_cells import Cell, CellProduct, Factor, PairCells
-from liptest.privacy.cell_likelihoods import CellOrders, bracket_of_cells, mu_of_cells
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.renyi import PairOrders, enclose_rho
-from liptest.privacy.tradeoff import enclose_mu
+from liptest.privacy.divergences.cell_likelihoods import CellOrders, bracket_of_cells, mu_of_cells
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.renyi import PairOrders, enclose_rho
+from liptest.privacy.divergences.tradeoff import enclose_mu
 
 CUBE = lt.Hypercube(2)
 PHI = NormalDist()

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.mechanisms.laws import AtPlace
-from liptest.privacy import exact, refutation
+from liptest.privacy import exact
 from liptest.privacy.claims import Claim
+from liptest.privacy.divergences.screening import _chord
 from liptest.privacy.exact import visited_or_enclosed
-from liptest.privacy.intervals import clean_quantile
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.refutation import Refutation, _Search
-from liptest.privacy.screening import _chord
+from liptest.privacy.samples.intervals import clean_quantile
+from liptest.privacy.searches import refutation
+from liptest.privacy.searches.refutation import Refutation, _Search
 from liptest.privacy.witnesses import find_distinguishing_event, loss_text
 
 

@@ -15,12 +15,12 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy import composition
-from liptest.privacy.cell_likelihoods import bracket_of_cells
 from liptest.privacy.composition import _largest_loss, compose, worst_curve
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_grid import grid_above, grid_below
-from liptest.privacy.release_costs import ChordCurve, epsilon_of_orders, finite_range
-from liptest.privacy.tradeoff import gaussian_delta
+from liptest.privacy.compositions.loss_grid import grid_above, grid_below
+from liptest.privacy.compositions.release_costs import ChordCurve, epsilon_of_orders, finite_range
+from liptest.privacy.divergences.cell_likelihoods import bracket_of_cells
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.tradeoff import gaussian_delta
 
 STEP = Fraction(1, 64)
 CUBE = lt.ProductDistribution.bernoulli([0.5] * 3)

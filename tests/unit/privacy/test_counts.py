@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.intervals import certified_mass, clean_draws
+from liptest.privacy.samples.intervals import certified_mass, clean_draws
 from liptest.verdicts import Decision
 from tests.statistical.binomial import fits
 

@@ -13,7 +13,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import InputError, MechanismError
-from liptest.privacy.profile_result import PrivacyProfile
+from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.report.plots import curves_figure
 from tests.unit.privacy.cases import exact
 from tests.unit.privacy.test_composition import some_law, stick

@@ -10,7 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.mechanisms.base import check_mechanism
-from liptest.privacy.dearest_pairs import enclose_by_path, probability_of_path
+from liptest.privacy.searches.dearest_pairs import enclose_by_path, probability_of_path
 from tests.unit.written_programs import program
 
 _SPARSE = """t, told = rng.laplace(0, 2.0), []

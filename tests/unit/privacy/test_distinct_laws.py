@@ -5,8 +5,8 @@ import pytest
 
 from liptest.errors import BudgetError
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
-from liptest.privacy import domain_laws
-from liptest.privacy.domain_laws import DistinctLaws
+from liptest.privacy.proofs import domain_laws
+from liptest.privacy.proofs.domain_laws import DistinctLaws
 
 
 def table(outputs, logs, rows=None, errors=None, zeros_exact=True):

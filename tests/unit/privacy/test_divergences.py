@@ -16,16 +16,25 @@ from hypothesis import strategies as st
 from liptest.balls import precision
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.laws import OutputLaw, default_error, exact_ball
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.noise_likelihoods import GaussianOrders, orders_of_noise, pair_of_noise
-from liptest.privacy.renyi import (
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.noise_likelihoods import (
+    GaussianOrders,
+    orders_of_noise,
+    pair_of_noise,
+)
+from liptest.privacy.divergences.renyi import (
     PairOrders,
     SumOfOrders,
     enclose_rho,
     refute_renyi,
     refute_rho,
 )
-from liptest.privacy.tradeoff import curve_corners, enclose_mu, gaussian_delta, gaussian_quantile
+from liptest.privacy.divergences.tradeoff import (
+    curve_corners,
+    enclose_mu,
+    gaussian_delta,
+    gaussian_quantile,
+)
 
 INF = math.inf
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.noise_likelihoods import GaussianOrders
-from liptest.privacy.renyi import PairOrders, SumOfOrders, enclose_rho, refute_rho
-from liptest.privacy.tradeoff import (
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.noise_likelihoods import GaussianOrders
+from liptest.privacy.divergences.renyi import PairOrders, SumOfOrders, enclose_rho, refute_rho
+from liptest.privacy.divergences.tradeoff import (
     _hull_bound,
     enclose_mu,
     gaussian_quantile,

@@ -18,10 +18,10 @@ from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import NonDeterministicError
 from liptest.evidence.check_witness import _told
 from liptest.mechanisms.laws import AtPlace, OutputLaw, Raised
+from liptest.privacy.divergences.renyi import OrderSearch
+from liptest.privacy.divergences.tradeoff import mu_of_corners
 from liptest.privacy.exact import _enclosed
-from liptest.privacy.exhaustive import exhaustive_size
-from liptest.privacy.renyi import OrderSearch
-from liptest.privacy.tradeoff import mu_of_corners
+from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.witnesses import ball_text, output_from_json, output_to_json
 from tests.unit.evidence.certificate_cases import case
 from tests.unit.privacy.cases import exact

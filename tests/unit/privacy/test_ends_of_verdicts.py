@@ -15,13 +15,14 @@ from flint import arb
 import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import ZERO_LOG, LawTable, exact_ball
-from liptest.privacy import exact, refutation
+from liptest.privacy import exact
 from liptest.privacy.claims import Claim
-from liptest.privacy.exhaustive import PairBlock, ValueLaws, exhaustive_size, uncertain_pair
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.remedies import _epsilon_at
-from liptest.privacy.renyi import PairOrders
-from liptest.privacy.tradeoff import _hull_bound, largest_of_corners
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.renyi import PairOrders
+from liptest.privacy.divergences.tradeoff import _hull_bound, largest_of_corners
+from liptest.privacy.proofs.exhaustive import PairBlock, ValueLaws, exhaustive_size, uncertain_pair
+from liptest.privacy.searches import refutation
+from liptest.privacy.wording.remedies import _epsilon_at
 from liptest.statistics.code_sets import DifferenceSets
 from liptest.symbolic.work import TooDearError
 

@@ -10,10 +10,10 @@ import liptest as lt
 from liptest.errors import InputError
 from liptest.mechanisms.laws import LawTable
 from liptest.privacy import exception_mass as count_mass
-from liptest.privacy import exhaustive
 from liptest.privacy.claims import Claim
-from liptest.privacy.domain_laws import DistinctLaws
 from liptest.privacy.exception_mass import count_exception_mass, lightest_cover
+from liptest.privacy.proofs import exhaustive
+from liptest.privacy.proofs.domain_laws import DistinctLaws
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import closed, exact
 
@@ -264,7 +264,7 @@ class TestCountMass:
 def test_how_many_pairs_are_visited_depends_on_what_is_claimed():
     """Windows bound losses and tell nothing of delta; a shift needs one edge of each difference."""
     from liptest.privacy.claims import Claim
-    from liptest.privacy.exhaustive import exhaustive_size
+    from liptest.privacy.proofs.exhaustive import exhaustive_size
 
     pure, approximate = Claim(1.0), Claim(1.0, 0.1)
     few = exhaustive_size(lt.catalogue.truncated_geometric_count(5, 1.0), lt.Hypercube(5))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy import explanation
+from liptest.privacy.wording import explanation
 
 THEORY = Path(__file__).parents[3] / "docs" / "theory"
 BITS = lt.ProductDistribution.uniform(lt.Hypercube(4))

@@ -12,7 +12,7 @@ from flint import arb
 
 import liptest as lt
 from liptest.balls import precision
-from liptest.privacy.noise_likelihoods import _is_settled, _largest, enclose_gaussian_mu
+from liptest.privacy.divergences.noise_likelihoods import _is_settled, _largest, enclose_gaussian_mu
 
 QUANTILE = NormalDist().inv_cdf
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate import float_paths
+from liptest.enumerate.numbers import float_paths
 from liptest.evidence.certificate import certify, document_digest
 from liptest.evidence.verify import problems
 from liptest.floats.records import AsImplemented, ImpossibleOutput
 from liptest.privacy.claims import Claim
-from liptest.privacy.implemented import FEW_DRAWS, examine_floats
 from liptest.privacy.verdicts import PrivacyVerdict
+from liptest.privacy.wording.implemented import FEW_DRAWS, examine_floats
 from liptest.report.html import report_html
 from liptest.runs.fingerprints import fingerprint
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from liptest.privacy.intervals import (
+from liptest.privacy.samples.intervals import (
     binomial_lower,
     binomial_upper,
     clean_quantile,

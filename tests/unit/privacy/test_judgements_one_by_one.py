@@ -18,7 +18,6 @@ from liptest.balls import precision
 from liptest.data.points import PointBatch
 from liptest.evidence import check_witness
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
-from liptest.privacy import refutation
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import (
     Answer,
@@ -29,12 +28,13 @@ from liptest.privacy.comparison import (
     screen_pairs,
     shown_loss,
 )
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.noise_likelihoods import GaussianOrders
+from liptest.privacy.divergences.renyi import PairOrders, enclose_rho, refute_rho
+from liptest.privacy.divergences.screening import screen_mu, screen_orders, screen_rho
+from liptest.privacy.divergences.tradeoff import _hull_bound, enclose_mu
 from liptest.privacy.judge import LossJudge, Unexplored
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.noise_likelihoods import GaussianOrders
-from liptest.privacy.renyi import PairOrders, enclose_rho, refute_rho
-from liptest.privacy.screening import screen_mu, screen_orders, screen_rho
-from liptest.privacy.tradeoff import _hull_bound, enclose_mu
+from liptest.privacy.searches import refutation
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import QueryBatch
 from tests.unit.privacy.test_divergences import corners, laws
@@ -391,7 +391,7 @@ def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:
 
 
 def test_draws_that_were_not_made_certify_nothing() -> None:
-    from liptest.privacy.intervals import certified_mass
+    from liptest.privacy.samples.intervals import certified_mass
 
     assert certified_mass(0, 0.1) == 1.0
     assert certified_mass(1, 0.1) == pytest.approx(0.9)
@@ -399,7 +399,7 @@ def test_draws_that_were_not_made_certify_nothing() -> None:
 
 
 def test_the_only_place_of_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liptest.privacy.exhaustive.FEW_EDGES", 0)
+    monkeypatch.setattr("liptest.privacy.proofs.exhaustive.FEW_EDGES", 0)
     mechanism = lt.ShiftMechanism(lt.statistics.WeightedSum([3]), lt.DiscreteLaplace(3))
     found = lt.exact_epsilon(mechanism, lt.Hypercube(1))
     assert found.witness is not None
@@ -408,7 +408,7 @@ def test_the_only_place_of_a_difference_is_found(monkeypatch: pytest.MonkeyPatch
 
 
 def test_as_many_hits_as_trials_have_no_tail() -> None:
-    from liptest.privacy.intervals import _tail_is_below
+    from liptest.privacy.samples.intervals import _tail_is_below
 
     assert not _tail_is_below(5, 5, 0.5, 0.9)
     assert _tail_is_below(1, 50, 0.5, 0.9)

@@ -26,10 +26,10 @@ from liptest.privacy.comparison import (
     rounded_ends,
     rounding_of,
 )
-from liptest.privacy.exhaustive import exhaustive_size
 from liptest.privacy.judge import LossJudge, _loss_of_event
-from liptest.privacy.remedies import _few_digits, find_remedy
+from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.wording.remedies import _few_digits, find_remedy
 from liptest.runs.driver import QueryBatch
 from tests.unit.privacy.cases import exp_of
 
@@ -293,7 +293,7 @@ def test_the_largest_finite_loss_beside_a_rare_infinite_one_may_be_small() -> No
 def test_the_quantile_is_the_largest_that_is_certain(
     trials: int, mass: float, failure: float
 ) -> None:
-    from liptest.privacy.intervals import clean_quantile
+    from liptest.privacy.samples.intervals import clean_quantile
 
     def tail(hits: int) -> float:
         terms = (math.comb(trials, j) * mass**j * (1 - mass) ** (trials - j) for j in range(hits))
@@ -375,7 +375,7 @@ def test_zeros_are_as_certain_by_difference_as_one_by_one(monkeypatch: pytest.Mo
     statistic = lt.statistics.WeightedSum([1, 2, 4, 3, 1, 5, 2, 1, 3])
     mechanism = lt.StatisticMechanism(statistic, [0, 1, 2], with_zero, exact_zeros=True)
     plain = lt.exact_epsilon(mechanism, domain)
-    monkeypatch.setattr("liptest.privacy.exhaustive.FEW_EDGES", 0)
+    monkeypatch.setattr("liptest.privacy.proofs.exhaustive.FEW_EDGES", 0)
     size = exhaustive_size(mechanism, domain)
     assert size.windows
     found = lt.exact_epsilon(mechanism, domain)
@@ -392,7 +392,7 @@ def test_zeros_are_as_certain_by_difference_as_one_by_one(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("failure", [1e-300, 1e-6, 0.5])
 @pytest.mark.parametrize("trials", [1, 2, 50])
 def test_bounds_of_a_probability_are_probabilities(trials: int, failure: float) -> None:
-    from liptest.privacy.intervals import binomial_lower, binomial_upper
+    from liptest.privacy.samples.intervals import binomial_lower, binomial_upper
 
     for hits in range(min(trials, 3) + 1):
         assert 0.0 <= binomial_lower(hits, trials, failure) <= hits / trials

@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.lines_of_tables import Descent, lines_of
+from liptest.privacy.searches.lines_of_tables import Descent, lines_of
 
 ROWS = 150
 COLUMNS = {"x": lt.Integer(0, 4), "region": lt.Category(["north", "south", "east"])}

@@ -14,8 +14,7 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.composition import _above_all, _Stick, compose
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.loss_lattice import (
+from liptest.privacy.compositions.loss_lattice import (
     MixedLosses,
     covering,
     curve_of_points,
@@ -25,6 +24,7 @@ from liptest.privacy.loss_lattice import (
     losses_of_points,
     mixed,
 )
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
 from tests.unit.privacy.test_composition import product, some_law, stick
 
 CUBE = lt.Hypercube(3)

@@ -14,7 +14,7 @@ from liptest.errors import FunctionError, InputError
 from liptest.lipschitz.local_filter import LocalFilter
 from liptest.lipschitz.oracles import as_oracle, scalar
 from liptest.privacy.claims import log
-from liptest.privacy.noisy_queries import (
+from liptest.privacy.proofs.noisy_queries import (
     Grid,
     OneAtATime,
     RoundedQuery,

@@ -18,10 +18,10 @@ from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
 from liptest.privacy.comparison import Answer
-from liptest.privacy.noise_likelihoods import orders_of_shifts
+from liptest.privacy.divergences.noise_likelihoods import orders_of_shifts
+from liptest.privacy.divergences.quantiles import normal_quantiles
+from liptest.privacy.divergences.screening import screen_mu, screen_orders, screen_rho
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, stated_claim
-from liptest.privacy.quantiles import normal_quantiles
-from liptest.privacy.screening import screen_mu, screen_orders, screen_rho
 from liptest.runs.fingerprints import fingerprint
 
 CUBE = lt.Hypercube(2)

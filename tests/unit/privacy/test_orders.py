@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import exact_ball
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.renyi import (
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
+from liptest.privacy.divergences.renyi import (
     OrderSearch,
     PairOrders,
     _starts,

@@ -10,9 +10,9 @@ from flint import arb
 
 from liptest.balls import precision
 from liptest.mechanisms.laws import ZERO_LOG, LawTable
-from liptest.privacy.quantiles import quantile_gaps, quantiles_of_logs
-from liptest.privacy.screening import screen_mu
-from liptest.privacy.tradeoff import gaussian_quantile
+from liptest.privacy.divergences.quantiles import quantile_gaps, quantiles_of_logs
+from liptest.privacy.divergences.screening import screen_mu
+from liptest.privacy.divergences.tradeoff import gaussian_quantile
 
 FAR = [-0.7, -3.0, -600.0, -689.9, -690.1, -745.0, -800.0, -5000.0, -1e6, -1e12]
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.domain_laws import DistinctLaws
 from liptest.privacy.judge import witness_of
+from liptest.privacy.proofs.domain_laws import DistinctLaws
 from liptest.privacy.verdicts import PrivacyVerdict
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(1))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.privacy.likelihoods import LikelihoodPair
-from liptest.privacy.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.compositions.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.divergences.likelihoods import LikelihoodPair
 
 weights = st.lists(st.integers(1, 40), min_size=2, max_size=4)
 

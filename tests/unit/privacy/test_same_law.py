@@ -10,8 +10,8 @@ import pytest
 
 import liptest as lt
 from liptest.data.points import PointBatch
-from liptest.enumerate.law_memory import law_table
 from liptest.enumerate.python_function import PythonFunction
+from liptest.enumerate.trees.law_memory import law_table
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import LawTable, OutputLaw, found_once, laws_of_one_decision

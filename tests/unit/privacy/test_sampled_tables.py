@@ -14,10 +14,10 @@ from liptest.data.distributions import DomainAlone
 from liptest.errors import DatasetError, InputError
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
-from liptest.privacy.alignment import prove_by_alignment
 from liptest.privacy.plans import privacy_plan_table
+from liptest.privacy.proofs.alignment import prove_by_alignment
 from liptest.privacy.request import validated_request
-from liptest.privacy.sampled_tables import ProvedTables, draw_table
+from liptest.privacy.samples.sampled_tables import ProvedTables, draw_table
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.runs.fingerprints import fingerprint

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy.quantiles import normal_quantiles
-from liptest.privacy.screening import (
+from liptest.privacy.divergences.quantiles import normal_quantiles
+from liptest.privacy.divergences.screening import (
     _ROUNDING,
     _chord,
     _rho_of,

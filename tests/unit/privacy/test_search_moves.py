@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.domains import Domain
-from liptest.privacy.search_explorer import find_path
+from liptest.privacy.searches.search_explorer import find_path
 
 
 class Ring(Domain):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim
-from liptest.privacy.shift_notions import align_notion, is_kept, measure_shift
+from liptest.privacy.proofs.shift_notions import align_notion, is_kept, measure_shift
 from liptest.symbolic.joint_shifts import JointShift
 
 MANY = lt.Hypercube(5000)

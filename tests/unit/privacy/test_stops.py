@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.intervals import certified_mass
 from liptest.privacy.methods import edge_pairs, full_neighbourhoods, light_neighbourhoods
+from liptest.privacy.samples.intervals import certified_mass
 from liptest.verdicts import Decision
 
 D = 40

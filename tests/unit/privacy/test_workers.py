@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import liptest as lt
-from liptest.privacy import exact, search
+from liptest.privacy import exact
+from liptest.privacy.searches import search
 from liptest.runs.workers import elsewhere, has_processes
 
 # A program of its own: the failure looked for would end the one that looks.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.privacy import exhaustive
-from liptest.privacy.exhaustive import ValueLaws, WorstPairs
+from liptest.privacy.proofs import exhaustive
+from liptest.privacy.proofs.exhaustive import ValueLaws, WorstPairs
 from liptest.statistics.code_sets import DifferenceSets
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.distributions import DomainAlone
-from liptest.enumerate.density_curves import DensityCurves
+from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.report.density_picture import density_picture
 from liptest.report.html import report_html
 from liptest.report.svg import Drawn

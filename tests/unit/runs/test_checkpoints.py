@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 from liptest.runs import checkpoints
 
 D = 9
@@ -277,7 +277,7 @@ import os, signal, sys
 import numpy as np
 import liptest as lt
 from liptest.runs import checkpoints
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 
 sampling_run._CHUNK_POINTS["declared"] = 140
 checkpoints.SECONDS = 0.0

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.errors import MechanismError
-from liptest.privacy import sampling_run
+from liptest.privacy.samples import sampling_run
 from liptest.runs import lessons
 from liptest.runs.lessons import Rounds, informed_map, repeats_often
 

@@ -11,8 +11,8 @@ import liptest as lt
 from liptest import statistics
 from liptest.data.points import PointBatch
 from liptest.errors import InputError
-from liptest.privacy import exhaustive
 from liptest.privacy.noiseless_laws import is_additive
+from liptest.privacy.proofs import exhaustive
 from liptest.statistics.protocol import has_values_of
 
 CUBE = lt.Hypercube(5)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import Alignment, align
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import Alignment, align
 from tests.proved_prices import compare_with_change
 
 

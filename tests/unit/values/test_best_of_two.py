@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 CELLS = 30
 DOMAIN = lt.RecordGrid([CELLS] * 1_000)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.unit.values.frame_prices import reason_of
 
 SMALL: Any = lt.RecordGrid([3] * 6)

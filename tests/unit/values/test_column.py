@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liptest.enumerate.choice_tree import Abort
-from liptest.enumerate.symbolic_data import PathTree
-from liptest.values.aligned import AlignedRun, AlignedValue
-from liptest.values.answer_book import AnswerBook
+from liptest.enumerate.symbols.symbolic_data import PathTree
+from liptest.enumerate.trees.choice_tree import Abort
+from liptest.values.answers.aligned import AlignedRun, AlignedValue
+from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray
-from liptest.values.column import FUNCTIONS, Column
 from liptest.values.column_functions import looked_up
+from liptest.values.records.column import FUNCTIONS, Column
 
 VALUES, RECORDS = 5, 40
 CONSTANTS = np.array([3.0, -1.5, 0.25, 7.0, 2.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.property.test_random_loops import largest_change
 
 DOMAIN = lt.RecordGrid([4] * 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 
 N, VALUES = 4, 3
 SMALL = lt.RecordGrid([VALUES] * N)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.outputs import canonical_output
+from liptest.enumerate.trees.outputs import canonical_output
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Raised
 from liptest.values import faults

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liptest.values.flips import Tried, Tries, shares_of_flips
+from liptest.values.answers.flips import Tried, Tries, shares_of_flips
 
 
 def shares_by_orders(weights: Any) -> list[float]:

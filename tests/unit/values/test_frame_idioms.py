@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from tests.shares import in_turns
 from tests.unit.values.frame_prices import change_of, check_price, price_of, refusal_of
 from tests.unit.values.test_frames import REGIONS, RELATIONS, TABLES

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.noise_outputs import Between
+from liptest.enumerate.numbers.noise_outputs import Between
 from liptest.enumerate.python_function import PythonFunction
 from liptest.privacy.comparison import ball_of
 from liptest.symbolic.forms import Form

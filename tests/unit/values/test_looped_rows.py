@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, refusal_of
 

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import InputError, MechanismError
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.shares import in_turns, mostly_slow
 from tests.unit.values.frame_prices import change_of
 
@@ -488,6 +488,6 @@ def test_processes_that_are_forked_too_late_are_told(monkeypatch: pytest.MonkeyP
     mechanism: Any = lt.mechanism(lambda frame, rng: 0, frame="polars")
     mechanism = mechanism.on_domain(TABLES["replace"])
     assert lt.output_law(mechanism, [0, 1]).outputs == (0,)
-    monkeypatch.setattr("liptest.enumerate.frame_programs._OF_POLARS", {-1})
+    monkeypatch.setattr("liptest.enumerate.sql.frame_programs._OF_POLARS", {-1})
     with pytest.raises(MechanismError, match="hangs in processes that are forked"):
         mechanism.fresh_law(np.array([1, 1]))

@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import NonDeterministicError
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.shares import in_turns, mostly_slow
 from tests.unit.values.frame_prices import aligned
 

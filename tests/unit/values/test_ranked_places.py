@@ -10,7 +10,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
-from liptest.values.ranked_places import Ranking
+from liptest.values.answers.ranked_places import Ranking
 
 SEVEN = np.zeros(7, dtype=np.int64)
 

@@ -21,12 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.real_rows import exact_sum
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.real_rows import exact_sum
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import DatasetError, InputError
-from liptest.privacy.prices import align
-from liptest.values.recipes import RowCondition, find_cuts
-from liptest.values.row_cells import RowCells
+from liptest.privacy.proofs.prices import align
+from liptest.values.reals.recipes import RowCondition, find_cuts
+from liptest.values.records.row_cells import RowCells
 from tests.unit.values.frame_prices import price_of
 
 REGIONS = ["north", "south"]

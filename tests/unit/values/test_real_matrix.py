@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
-from liptest.privacy.prices import align
-from liptest.values.real_norms import Operand, find_ball, find_factor, norm_of_rows
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
+from liptest.privacy.proofs.prices import align
+from liptest.values.reals.real_norms import Operand, find_ball, find_factor, norm_of_rows
 from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of
 

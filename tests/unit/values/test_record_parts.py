@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.privacy.prices import align
-from liptest.values.record_parts import line_of, places_of
+from liptest.privacy.proofs.prices import align
+from liptest.values.records.record_parts import line_of, places_of
 from tests.shares import mostly_slow
 
 N, VALUES = 6, 3

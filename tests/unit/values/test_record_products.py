@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from liptest.symbolic.answers import SecondMoments, is_semidefinite
 from liptest.symbolic.direct_sums import normal_epsilon
 from tests.shares import mostly_slow

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.symbolic.answers import Differences
 from liptest.symbolic.direct_sums import NormalSums, largest_normal_shift
-from liptest.values.recipes import RowCondition
-from liptest.values.rounded_sums import margin_of
-from liptest.values.row_cells import groups_of
+from liptest.values.reals.recipes import RowCondition
+from liptest.values.reals.rounded_sums import margin_of
+from liptest.values.records.row_cells import groups_of
 from tests.unit.values.frame_prices import reason_of
 
 VALUES = 8

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.outputs import canonical_output, raised
+from liptest.enumerate.trees.outputs import canonical_output, raised
 from liptest.errors import SymbolicError, UnsupportedForm
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from liptest.symbolic.exact_draws import probability_up_to
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise

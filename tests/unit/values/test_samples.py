@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.privacy.prices import align
-from liptest.values.record_parts import DrawnPart, places_of
+from liptest.privacy.proofs.prices import align
+from liptest.values.records.record_parts import DrawnPart, places_of
 
 N, VALUES = 4, 3
 SMALL = lt.RecordGrid([VALUES] * N)

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import liptest as lt
-from liptest.values.rounded_sums import single_rounding
+from liptest.values.reals.rounded_sums import single_rounding
 from tests.shares import mostly_slow
 from tests.unit.values.frame_prices import price_of, refusal_of
 

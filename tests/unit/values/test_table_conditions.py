@@ -18,8 +18,8 @@ import pytest
 
 import liptest as lt
 from liptest.errors import DatasetError, InputError
-from liptest.privacy.intervals import clean_draws
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
+from liptest.privacy.samples.intervals import clean_draws
 from tests.shares import mostly_slow
 
 X = {"x": lt.Real()}

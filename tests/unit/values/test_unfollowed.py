@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import LiptestError
 from liptest.values.unfollowed import Unfollowed
 from tests.unit.written_programs import program

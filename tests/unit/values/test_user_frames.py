@@ -21,9 +21,9 @@ import pytest
 
 import liptest as lt
 from liptest.data.tables import RowsOfUsers
-from liptest.enumerate.symbolic_paths import NoPaths
+from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.errors import DatasetError, InputError
-from liptest.privacy.prices import align
+from liptest.privacy.proofs.prices import align
 from tests.unit.values.frame_prices import price_of
 
 COLUMNS: dict[str, Any] = {"user": lt.Key(), "spend": lt.Integer(-3, 3, step=3)}

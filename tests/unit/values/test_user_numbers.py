@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from liptest.values.recipes import evaluate
-from liptest.values.user_numbers import HOWS, RowsByUser
+from liptest.values.pandas.user_numbers import HOWS, RowsByUser
+from liptest.values.reals.recipes import evaluate
 
 FLOATS = st.one_of(
     st.floats(),

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.balls import precision
-from liptest.enumerate.finite_draws import cdf_weights
-from liptest.privacy.prices import align
+from liptest.enumerate.intercept.finite_draws import cdf_weights
+from liptest.privacy.proofs.prices import align
 from liptest.symbolic.forms import Form
-from liptest.values.weights import Largest, _has_its_largest, _is_at_most_its_largest
+from liptest.values.answers.weights import Largest, _has_its_largest, _is_at_most_its_largest
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)

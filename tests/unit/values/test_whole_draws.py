@@ -14,10 +14,10 @@ import pytest
 from flint import arb, fmpq
 
 import liptest as lt
-from liptest.enumerate.whole_numbers import WholeLaw, noise_rates
+from liptest.enumerate.numbers.whole_numbers import WholeLaw, noise_rates
 from liptest.errors import BudgetError, UnsupportedForm, UnsupportedRandomnessError
 from liptest.mechanisms.base import check_mechanism
-from liptest.values import whole_draws
+from liptest.values.draws import whole_draws
 
 BITS = 6
 SIZE = 1 << BITS

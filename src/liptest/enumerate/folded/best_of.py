@@ -1,0 +1,83 @@
+"""The largest or smallest of numbers: which of symbolic numbers it is is one question."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterable
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+
+from liptest.values.answers.aligned import AlignedValue
+from liptest.values.answers.best_of_two import best_of_two
+from liptest.values.answers.weights import Score, are_scores, largest_of
+from liptest.values.array import CellStorage, SymbolicArray, array_of
+
+# What is walked once, whoever walks it.
+_WALKED: tuple[type, ...] = (
+    *(list, tuple, range, dict, enumerate, map, zip, GeneratorType),
+    *(type({}.keys()), type({}.values()), type({}.items())),
+)
+
+
+def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) > 1 and not named:
+        values = tuple(map(_as_answer, values))
+    if len(values) == 2 and not named:
+        best = best_of_two(written, *values)
+        if best is not None:
+            return best
+    if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
+        values = (values,)
+    is_walked = len(values) == 1 and (type(values[0]) in _WALKED or _is_of_cells(values[0]))
+    if not is_walked or named.keys() - {"key"}:
+        return written(*values, **named)
+    entries, key = list(values[0]), named.get("key")
+    if key is None and len(entries) > 1 and are_scores(entries):
+        return largest_of(entries, sign=1 if written is builtins.max else -1)
+    numbers = entries if key is None else [key(entry) for entry in entries]
+    place = place_of_best(numbers, place_of)
+    if place is not None:
+        return entries[place]
+    places = range(len(entries))
+    return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _as_answer(value: Any) -> Any:
+    """The largest of some sums, of which one more is the smallest: ``min(max(x, 0), 9)``."""
+    return value.as_answer() if type(value) is Score and value.is_largest else value
+
+
+def _is_of_cells(value: Any) -> bool:
+    """Whether it is an array of answers, entry by entry."""
+    is_array = type(value) is SymbolicArray and isinstance(value.storage, CellStorage)
+    return is_array and value.ndim == 1
+
+
+def _are_symbolic(numbers: Iterable[Any]) -> bool:
+    return all(type(number) is AlignedValue for number in numbers)
+
+
+def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
+    """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
+    if len(numbers) < 2 or not _are_symbolic(numbers):
+        return None
+    run = numbers[0].run
+    if run.releases:
+        return None
+    cells = np.empty(len(numbers), dtype=object)
+    cells[:] = numbers
+    return int(place_of(array_of(run.tree, cells, np.float64)))
+
+
+# How a loop compares candidates, which of all numbers it keeps, and what is never kept.
+RUNNING: dict[str, tuple[Any, Any, float]] = {
+    "Gt": (operator.gt, np.argmax, -math.inf),
+    "GtE": (operator.ge, np.argmax, -math.inf),
+    "Lt": (operator.lt, np.argmin, math.inf),
+    "LtE": (operator.le, np.argmin, math.inf),
+}

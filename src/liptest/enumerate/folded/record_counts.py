@@ -1,0 +1,268 @@
+"""A ``collections.Counter`` of the records: counts by constant keys are answers.
+
+Which keys it has depends on the data, and their order on which record comes first. So nothing can
+be asked of it but the count of a constant key, how many keys there are, and to walk them in a loop
+that tells those alone whose noisy count is large (``passing``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from liptest.enumerate.syntax.pure_code import NUMBERS, calculates, is_plain
+from liptest.values.branching import Branching
+from liptest.values.records.record_list import EntryOfRecord
+from liptest.values.unfollowed import Unfollowed
+
+_Number = int | float | Fraction
+# Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
+_MOST = 1 << 22
+_OF_ITEMS = "Counter.items, which depends on which records there are"
+
+
+class ColumnRows(Protocol):
+    """A column, record by record; place r stands for all records of the r-th possible value."""
+
+    #: The analysis that it is part of.
+    branching: Branching
+    #: What walking over it gives for each possible value.
+    values: list[Any]
+    #: Whether such records are there at all; not all are in a selection.
+    kept: list[bool]
+
+    @property
+    def column(self) -> Any:
+        """The column of all these records."""
+        ...
+
+    @property
+    def length(self) -> Any:
+        """What len() gives: a plain number, or the answer of a selection."""
+        ...
+
+    def answer(self, table: list[_Number], kind: type, largest: _Number, steps: int) -> Any:
+        """The sum over all records of ``table[r]``, as a number of a type, int or float.
+
+        A pass adds no more than so many times, and what it adds comes to no more than
+        ``largest`` in size.
+        """
+        ...
+
+    def joined(self, tables: list[list[Any]]) -> list[list[Any]]:
+        """What each possible record adds at each place of an array, of which it is one vector."""
+        ...
+
+    def mapped(self, values: list[Any], kept: list[bool]) -> Any:
+        """A list with ``values[r]`` for each record, except for those that are not kept."""
+        ...
+
+    def refuse(self, words: str) -> NoReturn:
+        """End the run: what is done with the records is not followed."""
+        ...
+
+
+def rows_at_index(count: Any, columns: Sequence[ColumnRows | None]) -> list[ColumnRows] | None:
+    """The columns, where all are of the same so many records, so that one index reads one record.
+
+    Records in another order (``data[::-1]``, ``rng.permutation(data)``) are others at an index.
+    """
+    rows = [column for column in columns if column is not None]
+    if not rows or len(rows) < len(columns) or type(count) is not int:
+        return None
+    if any(type(column.length) is not int or column.length != count for column in rows):
+        return None
+    first = rows[0]
+    are_same = all(
+        column.column.answers is first.column.answers and len(column.kept) == len(first.kept)
+        for column in rows
+    )
+    return rows if are_same and all(all(column.kept) for column in rows) else None
+
+
+class RecordTable:
+    """What each possible record adds to one number."""
+
+    def __init__(self, size: int) -> None:
+        self._entries: list[Any] = [0] * size
+        self._sizes: list[_Number] = [0] * size
+        self._steps = [0] * size
+        self._kind: type = int
+        self._largest = 0
+
+    def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
+        if isinstance(value, EntryOfRecord):
+            negative: Any = value
+            self._add_real(place, value if sign > 0 else -negative)
+            return
+        if type(value) not in NUMBERS or not math.isfinite(value):
+            rows.refuse(f"adding a {type(value).__name__} in a loop over the records")
+        if isinstance(value, float):
+            self._kind = float
+            number: Any = Fraction(value)
+        else:
+            number = int(value)
+        if isinstance(self._entries[place], EntryOfRecord):
+            number = float(number)
+        self._entries[place] += sign * number
+        self._sizes[place] += abs(number)
+        self._steps[place] += 1
+        if isinstance(value, np.integer):
+            self._largest = max(self._largest, abs(int(value)))
+
+    def _add_real(self, place: int, value: Any) -> None:
+        """The sum of a pass is off by what the margin has room for."""
+        before: Any = self._entries[place]
+        if not isinstance(before, EntryOfRecord):
+            before = float(before)
+        is_something = isinstance(before, EntryOfRecord) or before
+        self._entries[place] = before + value if is_something else value
+        largest = value.largest
+        self._sizes[place] += Fraction(largest) if math.isfinite(largest) else largest
+        self._steps[place] += 1
+        self._kind = float
+
+    @property
+    def counts_of_one(self) -> Sequence[int] | None:
+        """What it adds for each record, where that is 1 or nothing at all."""
+        is_count = self._kind is int and self._entries == self._steps and max(self._steps) <= 1
+        return self._steps if is_count else None
+
+    def answer(self, rows: ColumnRows) -> Any:
+        if self._largest >= _MOST:
+            rows.refuse("a sum that NumPy's whole numbers may not hold")
+        return rows.answer(self._entries, self._kind, max(self._sizes), max(self._steps))
+
+
+def join_places(tables: list[RecordTable], rows: ColumnRows) -> None:
+    """Note of what is added to an array that the numbers of a record are one vector."""
+    joined = rows.joined([table._entries for table in tables])
+    for table, entries in zip(tables, joined, strict=True):
+        table._entries = entries
+
+
+def start_of(factory: Any) -> int | float | None:
+    """What a ``defaultdict`` of numbers begins with, 0 or 0.0; None of all others."""
+    is_it = factory in (int, float) or calculates(factory)
+    start = factory() if is_it else None
+    return start if type(start) in (int, float) and repr(start) in ("0", "0.0") else None
+
+
+class Counts(Unfollowed):
+    """A ``collections.Counter`` of a column: the number of each constant key is an answer.
+
+    Which keys it has depends on the records, so nothing else can be asked of it.
+    """
+
+    described = "a Counter of the records, which depends on which there are"
+
+    def __init__(
+        self,
+        rows: ColumnRows,
+        tables: dict[Any, RecordTable] | None = None,
+        *,
+        raises: bool = False,
+        start: float = 0,
+    ) -> None:
+        self._rows = rows
+        self._start = start
+        self._tables = {} if tables is None else tables
+        self._raises = raises
+        #: What it was made of, in the order of its keys.
+        self.pairs: Any = None
+
+    def items(self) -> Any:
+        """Its entries, to be walked by a loop that tells those whose noisy count is large."""
+        return self.pairs if self.pairs is not None else CountedKeys(self, with_counts=True)
+
+    def keys(self) -> Any:
+        """Its keys, for such a loop."""
+        return CountedKeys(self, with_counts=False)
+
+    @property
+    def column(self) -> Any:
+        """Whose records they are."""
+        return self._rows.column
+
+    @property
+    def possible(self) -> list[Any]:
+        """All keys that may be there."""
+        return list(self._tables)
+
+    @property
+    def are_of_records(self) -> bool:
+        """Whether each record counts once, under one key."""
+        added = [table.counts_of_one for table in self._tables.values()]
+        if any(counts is None for counts in added):
+            return False
+        return all(sum(own) <= 1 for own in zip(*added, strict=True))
+
+    def count_of(self, key: Any) -> Any:
+        """How many records have a key."""
+        return self._number(key)
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
+        self._rows.refuse(use)
+
+    def in_their_order(self, dataset: Any) -> list[Any]:
+        """The keys that are there in a dataset, as its records come."""
+        distinct, first = np.unique(dataset, return_index=True)
+        places = distinct[np.argsort(first)].tolist()
+        owners = {
+            place: key
+            for key, table in self._tables.items()
+            for place in np.flatnonzero(table.counts_of_one or ()).tolist()
+        }
+        return list(dict.fromkeys(owners[place] for place in places if place in owners))
+
+    def add(self, place: int, key: Any, number: Any) -> None:
+        """Such records count so many times under a key."""
+        table = self._tables.setdefault(key, RecordTable(len(self._rows.values)))
+        table.add(place, number, 1, self._rows)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_plain(key):
+            self._rows.refuse("a count of a key that is not constant")
+        if self._raises:
+            self._rows.refuse("an entry of a dict that is there for some records only; use .get")
+        return self._number(key)
+
+    def how_many(self) -> Any:
+        """The number of its keys: each is there where its count is above 0."""
+        return sum(self._number(key) > 0 for key in self._tables)
+
+    def _number(self, key: Any) -> Any:
+        if key not in self._tables:
+            return self._start
+        added = self._tables[key].answer(self._rows)
+        return added if type(self._start) is int else self._start + added
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The number of a key; with another default than 0 it tells whether there are any."""
+        if type(default) is not type(self._start) or default != 0:
+            self._rows.refuse("a dict's get without the default 0")
+        if not is_plain(key):
+            self._rows.refuse("a count of a key that is not constant")
+        return self._number(key)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.refuse(f"Counter.{name}, which depends on which records there are")
+
+
+class CountedKeys(Unfollowed):
+    """The keys of counts, or these with their counts; nothing but such a loop walks them."""
+
+    def __init__(self, counts: Counts, *, with_counts: bool) -> None:
+        self.counts = counts
+        self.with_counts = with_counts
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
+        self.counts.refuse(_OF_ITEMS)

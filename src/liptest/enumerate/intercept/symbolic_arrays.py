@@ -1,0 +1,419 @@
+"""Functions of libraries that look into what they are given before NumPy is asked, kept symbolic.
+
+``numpy.array`` and the like ask for plain numbers at once. So during an analysis of symbolic data
+the names stand for functions that keep a symbolic array, and make one of a list of symbolic
+numbers. Where data are plain, and a program writes noise into an array of its own, its analysis
+begins anew, and arrays have room for symbolic numbers from then on.
+
+Inverse cdfs of SciPy take arrays apart, and those of Python's statistics need floats. Location and
+scale are steps after the inverse cdf, as the libraries' own code has it.
+"""
+
+from __future__ import annotations
+
+import _random
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from inspect import signature
+from itertools import islice
+from statistics import NormalDist
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.folded.later_records import taken
+from liptest.enumerate.intercept.analysis_session import Session, follower, kept_follower
+from liptest.enumerate.intercept.replaceable_names import is_others, is_own_module
+from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
+from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
+from liptest.values.draws.uniform import UniformValue
+from liptest.values.faults import raises_as_numpy
+from liptest.values.lines import line_in_words, place_of
+from liptest.values.pandas.frames import SymbolicFrame
+from liptest.values.pandas.of_pandas import OfPandas
+from liptest.values.pandas.record_series import RecordSeries
+from liptest.values.polars.polars_frames import OccurringKeys
+from liptest.values.protocol import is_symbolic
+from liptest.values.records.record_list import RecordList
+
+# Of constants, into which numbers that data determine may be written.
+_FILLED = (np.zeros, np.ones, np.full, np.empty)
+_LIKE = (np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.bincount)
+_MOST_FILLED = 4096
+_CALL = re.compile(r"(?:\w+\.)*(\w+)\s*\(")
+_MAKING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+# Of objects they compare each with each, and numbers of other types keep them.
+_OF_LISTS: tuple[Callable[..., Any], ...] = (
+    *(np.argmax, np.argmin, np.argsort, np.max, np.min, np.sort),
+    *(np.round, np.around, np.clip, np.isinf, np.isnan, np.isfinite),
+)
+_UNFILLED = (np.empty, np.empty_like)
+# Kept: while a program is analysed the name stands for something else.
+_COPYING, _FROM_ITERATOR = np.array, np.fromiter
+# Where NumPy has the functions that methods of arrays call.
+_METHODS: Any = next(
+    sys.modules[name]
+    for name in ("numpy._core._methods", "numpy.core._methods")
+    if name in sys.modules
+)
+_MEAN = _METHODS._mean
+_CONCATENATOR: Any = type(np.c_).__mro__[1]
+_IN_BRACKETS = _CONCATENATOR.__getitem__
+_MOST_BYTES = 1 << 16
+_ZEROS = "use numpy.zeros or numpy.array"
+
+
+def replacements() -> dict[int, Any]:
+    """Stand-ins by the id of the original; of pandas, too, where it is loaded."""
+    names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
+    known = [(names[name], name) for name in _OF_FRAMES if name in names]
+    return _of_numpy() | _of_pandas(tuple(known))
+
+
+#: Functions of pandas: what their first parameter is called, and what follows them.
+_OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
+    "cut": ("x", RecordSeries, RecordSeries.cut_at),
+    "crosstab": ("index", RecordSeries, RecordSeries.crossed_with),
+    "get_dummies": ("data", RecordSeries, RecordSeries.dummies),
+    "merge": ("left", SymbolicFrame, SymbolicFrame.merge),
+    "pivot_table": ("data", SymbolicFrame, SymbolicFrame.pivot_table),
+}
+
+
+@lru_cache
+def _of_pandas(known: tuple[tuple[Any, str], ...]) -> dict[int, Any]:
+    return {
+        id(one): follower(one, _of_symbolic_frames(one, *_OF_FRAMES[name]), draws=False)
+        for one, name in known
+    }
+
+
+def _of_symbolic_frames(
+    original: Callable[..., Any], first: str, kind: type[OfPandas], followed: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of pandas whose first argument may stand for a column or a frame."""
+
+    def make(session: Session, /, *arguments: Any, **options: Any) -> Any:
+        if not arguments and type(options.get(first)) is kind:
+            arguments = (options.pop(first),)
+        if not arguments or type(arguments[0]) is not kind:
+            return original(*arguments, **options)
+        try:
+            bound = signature(followed).bind(*arguments, **options)
+        except TypeError:
+            return arguments[0].refuse(f"pandas.{original.__name__} with these options")
+        return followed(*bound.args, **bound.kwargs)
+
+    return make
+
+
+def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
+    """What ``numpy.c_[..]`` calls, and methods of polars, where it is loaded, that meet frames."""
+    yield _CONCATENATOR, "__getitem__", _in_brackets()
+    yield _METHODS, "_mean", _of_means()
+    polars = sys.modules.get("polars")
+    if polars is not None:
+        kind = polars.DataFrame
+        yield kind, "join", kept_follower(kind.join, _joining(kind.join), draws=False)
+
+
+@lru_cache
+def _of_means() -> Any:
+    return kept_follower(_MEAN, _mean_of_list, draws=False)
+
+
+def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
+    """What ``numpy.mean`` calls, of a list of answers."""
+    run = session.tree.noise
+    is_list = type(value) in (list, tuple) and run is not None and run.has_answers
+    made = _of_symbols(session, value) if is_list else None
+    every = (*arguments, *options.values())
+    has_options = any(one is not None and one is not np._NoValue for one in every)
+    return _MEAN(value, *arguments, **options) if made is None or has_options else np.mean(made)
+
+
+@lru_cache
+def _in_brackets() -> Any:
+    return kept_follower(_IN_BRACKETS, _joined_in_brackets, draws=False)
+
+
+def _joined_in_brackets(session: Session, joiner: Any, key: Any) -> Any:
+    """Arrays side by side, or one after another, where some of them are symbolic."""
+    parts = key if type(key) is tuple else (key,)
+    is_plain = not any(type(part) is SymbolicArray or is_symbolic(part) for part in parts)
+    if (
+        is_plain
+        or joiner not in (np.c_, np.r_)
+        or any(type(part) in (str, slice) for part in parts)
+    ):
+        return _IN_BRACKETS(joiner, key)
+    made = [part if np.ndim(part) else _in_a_line(session, part) for part in parts]
+    return np.column_stack(made) if joiner is np.c_ else np.concatenate(made)
+
+
+def _in_a_line(session: Session, number: Any) -> Any:
+    made = _of_symbols(session, [number])
+    return _COPYING([number]) if made is None else made
+
+
+@lru_cache
+def _joining(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``keys.join(groups, ..)`` of a plain frame with symbolic groups."""
+
+    def join(
+        session: Session, frame: Any, other: Any, on: Any = None, how: str = "inner", **options: Any
+    ) -> Any:
+        if type(other) is OccurringKeys:
+            return other.joined_to(frame, {"on": on, "how": how, **options})
+        return original(frame, other, on, how, **options)
+
+    return join
+
+
+@lru_cache
+def _of_numpy() -> dict[int, Any]:
+    followers = {
+        id(function): follower(function, _keeping(function), draws=False) for function in _MAKING
+    }
+    followers[id(np.fromiter)] = follower(np.fromiter, _from_iterator, draws=False)
+    return followers | {
+        id(function): follower(function, _filling(function), draws=False)
+        for function in _FILLED + _LIKE
+    }
+
+
+def _from_iterator(session: Session, iterable: Any, /, *arguments: Any, **options: Any) -> Any:
+    """``numpy.fromiter``, of an iterator over records, too."""
+    records = taken(iterable)
+    if type(records) is not RecordList:
+        return _FROM_ITERATOR(records, *arguments, **options)
+    names = ("dtype", "count")
+    given = {"count": -1, **dict(zip(names, arguments, strict=False)), **options}
+    if given.keys() != {*names} or len(arguments) > len(names):
+        records.refuse("numpy.fromiter with these arguments")
+    if given["count"] != -1 and given["count"] != len(records):
+        records.refuse("numpy.fromiter of another number of records")
+    return records.column().astype(given["dtype"])
+
+
+@lru_cache
+def taking_lists() -> dict[int, Any]:
+    """Stand-ins for functions to which a list of symbolic numbers is an array of objects."""
+    return {
+        id(function): follower(function, _of_list(function), draws=False) for function in _OF_LISTS
+    }
+
+
+def _of_list(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, value: Any, *arguments: Any, **options: Any) -> Any:
+        made = _of_symbols(session, value)
+        return original(value if made is None else made, *arguments, **options)
+
+    return make
+
+
+def _filling(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, *arguments: Any, **options: Any) -> Any:
+        made = original(*arguments, **options)
+        if original in _UNFILLED:
+            _fill_unlike_before(session, made, sys._getframe(2))
+        return _with_room(session, made, original.__name__)
+
+    return make
+
+
+@lru_cache
+def leaving_unfilled() -> dict[int, Any]:
+    """Stand-ins for what gives memory as it was: what the program reads of it differs each time."""
+    every = (*_UNFILLED, np.ma.empty, np.ma.empty_like)
+    return {
+        id(function): follower(function, _unfilled(function), draws=False) for function in every
+    }
+
+
+def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, *arguments: Any, **options: Any) -> Any:
+        made = original(*arguments, **options)
+        frame = sys._getframe(2)
+        if not is_others(frame.f_globals.get("__name__")):
+            _fill_unlike_before(session, made, frame)
+        return made
+
+    return make
+
+
+def _fill_unlike_before(session: Session, made: Any, frame: FrameType) -> None:
+    """In one of two runs with zeros, as memory that nobody has used, in the other with bytes."""
+    kind = made.dtype.kind if issubclass(type(made), np.ndarray) else ""
+    is_plain = kind in tuple("biufcmMS") or (kind == "V" and not _holds_text(made.dtype))
+    if not is_plain or not made.size or not made.itemsize:
+        return
+    made = made.view(np.ndarray)
+    row = made if made.flags.c_contiguous else made.T
+    if row.flags.c_contiguous:
+        session.unfilled, session.touched = session.unfilled + 1, True
+        line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
+        if not is_own_module(frame.f_globals.get("__name__")):
+            session.tree.advice = f"it may read memory that nobody has filled ({line}): {_ZEROS}"
+        if (session.runs + session.unfilled) % 2:
+            row.reshape(-1).view(np.uint8)[:] = 0
+            return
+        size = min(row.nbytes, _MOST_BYTES)
+        seen = _random.Random(session.runs << 32 | session.unfilled)
+        raw = np.frombuffer(seen.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
+        row.reshape(-1).view(np.uint8)[:size] = raw & 1 if made.dtype.kind == "b" else raw
+
+
+def _holds_text(dtype: np.dtype[Any]) -> bool:
+    """Whether not every byte is one of a record: objects, and texts of which some do not exist."""
+    if dtype.hasobject or dtype.kind == "U":
+        return True
+    inner = [field[0] for field in (dtype.fields or {}).values()]
+    return any(map(_holds_text, [part.subdtype[0] if part.subdtype else part for part in inner]))
+
+
+def _with_room(session: Session, made: Any, name: str) -> Any:
+    """A new plain array as one into which symbolic numbers can be written, if it was requested.
+
+    For use in what a stand-in calls, for the function of that name.
+    """
+    if type(made) is not np.ndarray or not _is_called_by_program(sys._getframe(3), name):
+        return made
+    if not session.fills_symbolic:
+        session.filled_plain = True
+        return made
+    if made.dtype not in ROOMY or made.size > _MOST_FILLED:
+        return made
+    return SymbolicArray(CellStorage(session.tree, as_cells(made), made.dtype))
+
+
+def _is_called_by_program(frame: FrameType, name: str) -> bool:
+    """Whether a line of the program calls it, and not compiled code, which needs plain arrays."""
+    if place_of(frame)[0] != frame.f_code.co_filename:
+        return False
+    return _name_called(frame.f_code, frame.f_lasti) == name
+
+
+@lru_cache(maxsize=1 << 12)
+def _name_called(code: CodeType, at: int) -> str:
+    """The name in the text of the call that is under way; "" where it is not known."""
+    line, _, start, _ = next(islice(code.co_positions(), at // 2, None))
+    if line is None or start is None:
+        return ""
+    text = linecache.getline(code.co_filename, line).encode()[start:].decode(errors="replace")
+    call = _CALL.match(text)
+    return call[1] if call else ""
+
+
+def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
+    def make(session: Session, value: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
+        array = _symbolic_array(session, value)
+        if array is None or more or options.keys() - {"copy"}:
+            made = original(value, dtype, *more, **options)
+            is_new = original is _COPYING and type(value) in (list, tuple)
+            return _with_room(session, made, original.__name__) if is_new else made
+        copy = options.get("copy", original is _COPYING)
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            return array.astype(dtype)
+        return array.copy() if copy and array is value else array
+
+    return make
+
+
+def _symbolic_array(session: Session, value: Any) -> Any:
+    """The value as a symbolic array; None for all else."""
+    run = session.tree.noise
+    if not (session.fills_symbolic or (run is not None and run.has_answers)):
+        return None
+    if type(value) is SymbolicArray:
+        return value
+    if type(value) is RecordList:
+        return value.column()
+    return _of_symbols(session, value)
+
+
+def _of_symbols(session: Session, value: Any) -> Any:
+    """Numbers of a list, or of NumPy's array of objects, as an array; None: none is symbolic."""
+    is_array = type(value) is np.ndarray and value.dtype == object
+    entries = value.ravel().tolist() if is_array else value
+    if type(entries) not in (list, tuple):
+        return None
+    if not any(map(is_symbolic, entries)):
+        return None if is_array else _of_rows(session, value)
+    if not all(
+        is_symbolic(entry) or isinstance(entry, (int, float, np.generic)) for entry in entries
+    ):
+        return None
+    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in entries]
+    dtype = np.array([kind(1) for kind in kinds]).dtype
+    shape = value.shape if is_array else (len(entries),)
+    return array_of(session.tree, filled(list(entries), shape, object), dtype)
+
+
+def _of_rows(session: Session, value: Any) -> Any:
+    """Arrays and lists of one shape as the rows of an array; None: none is symbolic."""
+    rows = []
+    for entry in value:
+        made = entry if type(entry) is SymbolicArray else _of_symbols(session, entry)
+        is_plain = isinstance(entry, np.ndarray) or type(entry) in (list, tuple)
+        rows.append(_COPYING(entry) if made is None and is_plain else made)
+    if not any(type(row) is SymbolicArray for row in rows):
+        return None
+    if any(row is None or row.ndim == 0 for row in rows) or len({row.shape for row in rows}) > 1:
+        return None
+    return np.stack(rows)
+
+
+# Kept: while a program is analysed another method stands there.
+_INVERSE_NORMAL = NormalDist.inv_cdf
+
+
+def inverse_cdf_methods() -> Iterator[tuple[Any, str, Any]]:
+    """Classes, names of methods and what stands for them; of SciPy where it is loaded."""
+    yield NormalDist, "inv_cdf", kept_follower(_INVERSE_NORMAL, _of_statistics, draws=False)
+    names = vars(sys.modules["scipy.stats"]) if "scipy.stats" in sys.modules else {}
+    kind = names.get("rv_continuous")
+    for name in ("ppf", "isf") if kind is not None else ():
+        method = getattr(kind, name)
+        yield kind, name, kept_follower(method, _of_scipy(method), draws=False)
+
+
+@raises_as_numpy
+def _of_statistics(session: Session, law: Any, p: Any) -> Any:
+    if not _is_uniform(p) or type(law) is not NormalDist or not law.stdev > 0:
+        return _INVERSE_NORMAL(law, p)
+    return p.after(INVERSE_NORMAL) * law.stdev + law.mean
+
+
+@lru_cache
+def _of_scipy(method: Callable[..., Any]) -> Callable[..., Any]:
+    @raises_as_numpy
+    def answer(session: Session, law: Any, q: Any, *given: Any, **options: Any) -> Any:
+        step = of_scipy(method, law) if _is_uniform(q) else None
+        moved = _location_and_scale(*given, **options) if step is not None else None
+        if step is None or moved is None:
+            return method(law, q, *given, **options)
+        loc, scale = moved
+        return q.after(step) * scale + loc
+
+    return answer
+
+
+def _location_and_scale(*given: Any, **options: Any) -> tuple[Any, Any] | None:
+    named = dict(zip(("loc", "scale"), given, strict=False)) | options
+    loc, scale = named.pop("loc", 0), named.pop("scale", 1)
+    if len(given) > 2 or named or not _is_number(scale) or not scale > 0:
+        return None
+    return (loc, scale) if is_symbolic(loc) or _is_number(loc) else None
+
+
+def _is_number(value: Any) -> bool:
+    return not is_symbolic(value) and isinstance(value, (int, float))
+
+
+def _is_uniform(value: Any) -> bool:
+    return issubclass(type(value), UniformValue)

@@ -1,0 +1,1 @@
+"""Shapes of loops, each with the code that is followed instead of it."""

@@ -1,0 +1,472 @@
+"""Loops over records that add up what they make of each, as loops that fill a list.
+
+``for v in data: total += f(v)``, ``counts[f(v)] += 1``, ``noisy[i] = f(data[i])`` and appends under
+a condition: all that such a loop leaves behind follows from what each pass adds, so it is later
+code of a list with an entry for each record (docs/theory/records.md, P2). Here the loop is written
+as one that fills this list; the statements after it stand for what is calculated from the list, and
+are never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from liptest.enumerate.records.record_code import NotAlike, analyse_loop
+from liptest.enumerate.syntax.function_source import (
+    names_anywhere,
+    names_assigned,
+    parameters_of,
+)
+from liptest.enumerate.syntax.tree_pieces import (
+    attribute_node,
+    flat_statements,
+    name_node,
+    tuple_node,
+)
+
+_PREFIX = "__added_by_records"
+_ADDING = frozenset({"append", "extend", "add", "update", "appendleft"})
+_MAKING = frozenset(
+    {"zeros", "ones", "full", "list", "dict", "set", "Counter", "defaultdict", "deque", "range"}
+    | {"zeros_like", "ones_like", "int", "float", "array"}
+)
+_LIKE = frozenset({"zeros_like", "ones_like"})
+_COPYING = frozenset({"copy", "array", "list"})
+
+
+def with_lists_of_parts(
+    definition: ast.FunctionDef,
+) -> tuple[ast.FunctionDef, dict[str, frozenset[str]]]:
+    """The same function, whose loops over records that add up fill lists of what they add.
+
+    With the names of the lists that hold what is added to whole numbers only, and of these numbers.
+    """
+    made = copy.copy(definition)
+    parameters = parameters_of(definition.args)
+    body = [part for node in definition.body for part in _split(node)]
+    sums: dict[str, frozenset[str]] = {}
+    place = 0
+    while place < len(body) and parameters:
+        node = body[place]
+        if isinstance(node, ast.For) and parameters[0] not in names_assigned(*body):
+            loop = _AddingLoop(body, place, parameters[0])
+            found = loop.listed()
+            if found is not None:
+                body, place = found
+                sums |= loop.lists_of_sums
+        place += 1
+    made.body = body
+    return made, sums
+
+
+def _split(node: ast.stmt) -> list[ast.stmt]:
+    """``a, b = 0, []`` as two statements."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return [node]
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
+        return [node]
+    names = names_assigned(target)
+    are_apart = len(target.elts) == len(value.elts) == len(names)
+    if not are_apart or names & names_anywhere(value):
+        return [node]
+    pairs = zip(target.elts, value.elts, strict=True)
+    return [ast.copy_location(ast.Assign([one], of), node) for one, of in pairs]
+
+
+@dataclass(frozen=True)
+class _Effect:
+    """A statement that changes an object from outside of the loop."""
+
+    statement: ast.stmt
+    name: str
+    #: How often the name occurs in what is replaced.
+    occurrences: int
+    key: ast.expr | None
+    amount: ast.expr
+
+    @property
+    def adds(self) -> bool:
+        """``name += amount``."""
+        return self.key is None and isinstance(_operation(self.statement), ast.Add)
+
+    @property
+    def subtracts(self) -> bool:
+        """``name -= amount``."""
+        node = self.statement
+        is_left = isinstance(node, ast.AugAssign) or (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.BinOp)
+            and node.value.right is self.amount
+        )
+        return self.key is None and is_left and isinstance(_operation(node), ast.Sub)
+
+    def is_write_at(self, index: str) -> bool:
+        """Whether it is ``name[index] = amount``."""
+        is_key = isinstance(self.key, ast.Name) and self.key.id == index
+        return is_key and isinstance(self.statement, ast.Assign)
+
+
+def _operation(node: ast.stmt) -> ast.operator | None:
+    """How a statement changes what it names: ``x += 1``, ``x = x + 1``; None for other ways."""
+    is_of_itself = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    if is_of_itself and isinstance(node.value, ast.BinOp):  # type: ignore[attr-defined]
+        return node.value.op  # type: ignore[attr-defined]
+    return node.op if isinstance(node, ast.AugAssign) else None
+
+
+def _effect_of(node: ast.stmt) -> _Effect | None:
+    if isinstance(node, ast.AugAssign):
+        return _change(node, node.target, node.value, 1)
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript):
+            return _change(node, target, node.value, 1)
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.BinOp):
+            sides = [node.value.left, node.value.right]
+            own = [isinstance(side, ast.Name) and side.id == target.id for side in sides]
+            if own.count(True) == 1:
+                return _change(node, target, sides[not own[1]] if own[0] else sides[0], 2)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return _call(node, node.value)
+    return None
+
+
+def _change(node: ast.stmt, target: ast.expr, amount: ast.expr, occurrences: int) -> _Effect | None:
+    if isinstance(target, ast.Name):
+        return _Effect(node, target.id, occurrences, None, amount)
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return _Effect(node, target.value.id, occurrences, target.slice, amount)
+    return None
+
+
+def _call(node: ast.stmt, call: ast.Call) -> _Effect | None:
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr not in _ADDING:
+        return None
+    is_plain = len(call.args) == 1 and not call.keywords and isinstance(function.value, ast.Name)
+    if not is_plain or isinstance(call.args[0], ast.Starred):
+        return None
+    return _Effect(node, function.value.id, 1, None, call.args[0])  # type: ignore[attr-defined]
+
+
+class _AddingLoop:
+    """A loop among the statements of a function whose data have a name."""
+
+    def __init__(self, body: list[ast.stmt], place: int, data: str) -> None:
+        self._body, self._place, self._data = body, place, data
+        loop = body[place]
+        assert isinstance(loop, ast.For)
+        self._loop: ast.For = copy.deepcopy(loop)
+        self._index = ""
+        #: The record as it is at the start of a pass.
+        self._record: ast.expr | None = None
+        #: Reads of the place of the record in a copy of the data, by the name of the copy.
+        self._reads: list[tuple[str, ast.expr]] = []
+        self.lists_of_sums: dict[str, frozenset[str]] = {}
+
+    def listed(self) -> tuple[list[ast.stmt], int] | None:
+        """The statements with a loop that fills a list, and the place of what follows it."""
+        loop = self._loop
+        if loop.orelse or _fills_one_list(loop):
+            return None
+        effects = self._effects()
+        names = sorted({effect.name for effect in effects})
+        starts = {name: self._start_of(name) for name in names}
+        if not names or None in starts.values():
+            return None
+        copies = {name for name, at in starts.items() if self._is_copy(_value(self._body[at or 0]))}
+        self._read_index(copies)
+        effects = self._effects()
+        if (
+            self._is_record_changed()
+            or not self._are_apart(effects)
+            or not all(self._is_written_once(name, effects) for name in copies)
+        ):
+            return None
+        return self._written(effects, {name: at or 0 for name, at in starts.items()}, copies)
+
+    def _sums(self, effects: list[_Effect], starts: dict[str, int]) -> set[str]:
+        """Numbers to which a pass adds at most once: what it adds is a number, 0 for nothing."""
+        sums = set()
+        for name in {effect.name for effect in effects}:
+            own = [effect for effect in effects if effect.name == name]
+            is_sum = all(effect.adds or effect.subtracts for effect in own)
+            is_number = _is_whole(_value(self._body[starts[name]]))
+            changed = {id(effect.statement) for effect in own}
+            if is_sum and is_number and _most_reached(self._loop.body, changed) == 1:
+                sums.add(name)
+        return sums
+
+    # ---- what the loop changes
+
+    def _effects(self) -> list[_Effect]:
+        """Changes of objects that the loop does not make itself."""
+        nodes = [node for node in ast.walk(self._loop) if isinstance(node, ast.stmt)]
+        effects = [effect for node in nodes if (effect := _effect_of(node)) is not None]
+        changed = {id(effect.statement) for effect in effects if effect.key is None}
+        own = names_assigned(self._loop.target)
+        for node in nodes:
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.For)) and id(node) not in changed:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                own |= {name for target in targets for name in _names_bound(target)}
+        return [effect for effect in effects if effect.name not in own]
+
+    def _are_apart(self, effects: list[_Effect]) -> bool:
+        """Whether what is changed is used nowhere else in the loop."""
+        counts: dict[str, int] = {}
+        for effect in effects:
+            counts[effect.name] = counts.get(effect.name, 0) + effect.occurrences
+        found = dict.fromkeys(counts, 0)
+        for node in ast.walk(self._loop):
+            if isinstance(node, ast.Name) and node.id in found:
+                found[node.id] += 1
+        return found == counts
+
+    def _start_of(self, name: str) -> int | None:
+        """The only statement before the loop that names it, and makes a new object."""
+        naming = [k for k in range(self._place) if name in names_anywhere(self._body[k])]
+        if len(naming) != 1:
+            return None
+        node = self._body[naming[0]]
+        value = _value(node)
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        else:
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else []
+        is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
+        if value is None or not is_single or name in names_anywhere(value):
+            return None
+        return naming[0] if self._is_copy(value) or _is_new(value, self._data) else None
+
+    def _is_copy(self, value: ast.expr | None) -> bool:
+        """``data.copy()``, ``np.array(data)``, ``list(data)``."""
+        if not isinstance(value, ast.Call) or value.keywords:
+            return False
+        function, arguments = value.func, list(value.args)
+        if isinstance(function, ast.Attribute) and not arguments and function.attr == "copy":
+            arguments = [function.value]
+        is_data = len(arguments) == 1 and _id(arguments[0]) == self._data
+        return is_data and _last_name(function) in _COPYING
+
+    # ---- the index of a loop
+
+    def _read_index(self, copies: set[str]) -> None:
+        """``enumerate(data)`` and ``range(len(data))``, or of a copy of the data."""
+        loop, alike = self._loop, {self._data, *copies}
+        call, target = loop.iter, loop.target
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+            return
+        inner, called = call.args[0], _id(call.func)
+        data: ast.expr = ast.copy_location(name_node(self._data), call)
+        if called == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            index, record = target.elts
+            if isinstance(inner, ast.Name) and inner.id in alike and isinstance(index, ast.Name):
+                self._index, call.args = index.id, [data]
+                self._record = copy.deepcopy(record)
+        elif called == "range" and isinstance(target, ast.Name) and self._is_length(inner, alike):
+            self._index = target.id
+            call.args = [ast.copy_location(ast.Call(name_node("len"), [data], []), call)]
+            place = name_node(self._index)
+            self._record = ast.Subscript(data, place, ast.Load())
+            ast.fix_missing_locations(ast.copy_location(self._record, call))
+        if self._index and copies:
+            entries = _Entries(copies, self._index, self._record, self._reads)
+            loop.body = [entries.visit(node) for node in loop.body]
+
+    def _is_length(self, node: ast.expr, alike: set[str]) -> bool:
+        if isinstance(node, ast.Name):
+            given = [one for one in self._body if node.id in names_assigned(one)]
+            value = _value(given[0]) if len(given) == 1 else None
+            return value is not None and self._is_length(value, alike)
+        if isinstance(node, ast.Attribute):
+            return node.attr == "size" and _id(node.value) == self._data
+        if not isinstance(node, ast.Call) or _id(node.func) != "len":
+            return False
+        return len(node.args) == 1 and _id(node.args[0]) in alike
+
+    def _is_written_once(self, name: str, effects: list[_Effect]) -> bool:
+        """Whether a pass writes into the place of its record at most once, and does not read it
+        after that."""
+        own = [effect for effect in effects if effect.name == name]
+        if len(own) != 1 or not self._index or not own[0].is_write_at(self._index):
+            return False
+        statement = own[0].statement
+        inner = [node for node in ast.walk(self._loop) if isinstance(node, (ast.For, ast.While))]
+        if any(statement in ast.walk(node) for node in inner if node is not self._loop):
+            return False
+        reads = [node for read, node in self._reads if read == name]
+        inside = list(ast.walk(statement))
+        return all(node in inside or node.lineno < statement.lineno for node in reads)
+
+    def _is_record_changed(self) -> bool:
+        names = set() if self._record is None else names_anywhere(self._record)
+        return not names.isdisjoint(names_assigned(*self._loop.body))
+
+    # ---- the loop that fills a list
+
+    def _written(
+        self, effects: list[_Effect], starts: dict[str, int], copies: set[str]
+    ) -> tuple[list[ast.stmt], int]:
+        loop, number = self._loop, self._place
+        told, own = f"{_PREFIX}_{number}", f"{_PREFIX}_{number}_here"
+        sums = self._sums(effects, starts)
+        cells = {name: f"{own}_{name}" for name in sorted(copies | sums)}
+        if sums == starts.keys():
+            self.lists_of_sums = {told: frozenset(sums)}
+        writing = _Writing(effects, own, self._index, cells)
+        parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
+        writing.end = [_append(told, parts)]
+        body = flat_statements(writing.visit(node) for node in loop.body)
+        if not isinstance(body[-1], ast.Continue):
+            body += writing.end
+        begin: list[ast.stmt] = [_assigned(own, ast.List([], ast.Load()))]
+        for name, cell in cells.items():
+            record = ast.Constant(0) if name in sums or self._record is None else self._record
+            begin.append(_assigned(cell, _to_load(record)))
+        loop.body = [*begin, *body]
+        made: list[ast.stmt] = [_assigned(told, ast.List([], ast.Load())), loop]
+        at = {start for name, start in starts.items()}
+        made += [self._body[start] for name, start in starts.items() if name not in copies]
+        for name in starts:
+            before = [] if name in copies else [name_node(name)]
+            made.append(_assigned(name, tuple_node([*before, name_node(told)])))
+        for node in made:
+            ast.fix_missing_locations(ast.copy_location(node, self._body[self._place]))
+        head = [node for k, node in enumerate(self._body[: self._place]) if k not in at]
+        return [*head, *made, *self._body[self._place + 1 :]], len(head) + len(made) - 1
+
+
+class _Writing(ast.NodeTransformer):
+    """Writes what is added into the list of the pass, and that into the list of all."""
+
+    def __init__(self, effects: list[_Effect], own: str, index: str, cells: dict[str, str]) -> None:
+        self._effects = {id(effect.statement): effect for effect in effects}
+        self._own, self._index, self._cells = own, index, cells
+        self._names = sorted({effect.name for effect in effects})
+        self._depth = 0
+        self.end: list[ast.stmt] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        effect = self._effects.get(id(node))
+        if effect is not None:
+            return ast.copy_location(self._entry(effect), node)
+        if isinstance(node, ast.Continue) and not self._depth:
+            return [*copy.deepcopy(self.end), node]
+        is_loop = isinstance(node, (ast.For, ast.While))
+        self._depth += is_loop
+        made = self.generic_visit(node)
+        self._depth -= is_loop
+        return made
+
+    def _entry(self, effect: _Effect) -> ast.stmt:
+        cell = self._cells.get(effect.name)
+        if cell is not None and effect.subtracts:
+            return _assigned(cell, ast.BinOp(ast.Constant(0), ast.Sub(), effect.amount))
+        if cell is not None:
+            return _assigned(cell, effect.amount)
+        node, how = effect.statement, type(_operation(effect.statement)).__name__
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            how = node.value.func.attr  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+            how += " on the left" if node.value.left is effect.amount else ""
+        what = f"{self._names.index(effect.name)} {how}"
+        parts: list[ast.expr] = [ast.Constant(what)]
+        if effect.key is not None and not effect.is_write_at(self._index):
+            parts.append(effect.key)
+        parts.append(effect.amount)
+        return _append(self._own, parts)
+
+
+class _Entries(ast.NodeTransformer):
+    """``noisy[i]``, read before it is written, as the record."""
+
+    def __init__(
+        self, names: set[str], index: str, record: Any, reads: list[tuple[str, ast.expr]]
+    ) -> None:
+        self._names, self._index, self._record = names, index, record
+        self._reads = reads
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if _id(node.value) not in self._names or _id(node.slice) != self._index:
+            return node
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        made: Any = ast.copy_location(_to_load(self._record), node)
+        ast.fix_missing_locations(made)
+        self._reads.append((_id(node.value), made))
+        return made
+
+
+def _fills_one_list(loop: ast.For) -> bool:
+    try:
+        analyse_loop(loop)
+    except NotAlike:
+        return False
+    return True
+
+
+def _names_bound(target: ast.AST) -> set[str]:
+    if isinstance(target, ast.Name):
+        return {target.id}
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return set[str]().union(*map(_names_bound, target.elts))
+    return set()
+
+
+def _is_new(value: ast.expr, data: str) -> bool:
+    """Whether an expression makes an object of its own of constants and lengths."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and _last_name(node.func) not in _MAKING | {"len"}:
+            return False
+    bare = isinstance(value, (ast.Name, ast.Attribute, ast.Subscript))
+    return not bare and not isinstance(value, (ast.Lambda, ast.GeneratorExp, ast.NamedExpr))
+
+
+def _is_whole(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) is int
+
+
+def _most_reached(body: list[ast.stmt], ids: set[int]) -> int:
+    """How many of some statements a pass reaches at most; 2 stands for more."""
+    most = 0
+    for node in body:
+        if isinstance(node, ast.If):
+            most += max(_most_reached(node.body, ids), _most_reached(node.orelse, ids))
+        elif isinstance(node, (ast.For, ast.While)):
+            most += 2 * _most_reached(node.body, ids)
+        else:
+            most += id(node) in ids
+    return min(most, 2)
+
+
+def _value(node: ast.stmt) -> ast.expr | None:
+    return node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+
+
+def _id(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else _id(node)
+
+
+def _assigned(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([name_node(name, ast.Store())], value)
+
+
+def _append(name: str, entries: list[ast.expr]) -> ast.stmt:
+    return ast.Expr(ast.Call(attribute_node(name, "append"), [tuple_node(entries)], []))
+
+
+def _to_load(node: ast.expr) -> ast.expr:
+    made = copy.deepcopy(node)
+    for part in ast.walk(made):
+        if isinstance(part, (ast.Name, ast.Tuple, ast.Subscript)):
+            part.ctx = ast.Load()
+    return made

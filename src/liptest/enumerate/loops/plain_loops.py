@@ -1,0 +1,167 @@
+"""Loops and calls written as ``for value in data`` and comprehensions, where they mean the same.
+
+``for i in range(len(data))`` with ``data[i]``, of the function's own data, whose length all rows
+share; ``for i, value in enumerate(data)`` with an index that is not used; ``list(map(f, data))``,
+``sum(f(value) for value in data)`` and the like.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from types import FunctionType
+from typing import Any
+
+from liptest.enumerate.syntax.function_source import names_assigned, names_read, parameters_of
+
+#: Functions that walk all of what they are given, before anything else is done.
+_WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
+_BUILTINS = _WALKING | {"enumerate", "range", "len", "map"}
+
+
+def with_lists(definition: ast.FunctionDef, function: FunctionType) -> ast.FunctionDef:
+    """``sum(f(value) for value in data)`` and ``sum(map(f, data))`` as sums of lists."""
+    made = copy.copy(definition)
+    lists = _Lists(_plain_names(function))
+    made.body = [lists.visit(copy.deepcopy(node)) for node in definition.body]
+    return made
+
+
+def _plain_names(function: FunctionType) -> set[str]:
+    """Names that stand for the functions of Python."""
+    code = function.__code__
+    taken = {*function.__globals__, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
+    return set(_BUILTINS - taken)
+
+
+def simplified(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
+    """Copies of statements with plain loops; those that cannot be are as they were."""
+    plain = _plain_names(function)
+    data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
+    made = []
+    for place, node in enumerate(body):
+        others = [other for k, other in enumerate(body) if k != place]
+        statement: ast.stmt = copy.deepcopy(node)
+        if isinstance(statement, ast.For):
+            statement = _without_index(statement, others, plain, data)
+        made.append(_Lists(plain).visit(statement))
+    return made
+
+
+def _without_index(
+    loop: ast.For, others: list[ast.stmt], plain: set[str], data: set[str]
+) -> ast.For:
+    call = loop.iter
+    if not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
+        return loop
+    inner, name = call.args[0], _called(call)
+    if name == "enumerate" and name in plain:
+        return _of_values(loop, inner, others)
+    if name == "range" and {"range", "len"} <= plain and isinstance(loop.target, ast.Name):
+        is_length = isinstance(inner, ast.Call) and _called(inner) == "len" and len(inner.args) == 1
+        of = inner.args[0] if is_length else None  # type: ignore[attr-defined]
+        if isinstance(of, ast.Name) and of.id in data:
+            return _of_rows(loop, loop.target.id, others)
+    return loop
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _of_values(loop: ast.For, values: ast.expr, others: list[ast.stmt]) -> ast.For:
+    """``enumerate`` whose index is not used."""
+    target = loop.target
+    if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+        return loop
+    index = target.elts[0]
+    if not isinstance(index, ast.Name) or index.id in names_read(*loop.body, *others):
+        return loop
+    loop.target, loop.iter = target.elts[1], values
+    return loop
+
+
+def _of_rows(loop: ast.For, index: str, others: list[ast.stmt]) -> ast.For:
+    """``range(len(data))`` whose index picks entries only."""
+    entries = _Entries(index)
+    body = [entries.visit(copy.deepcopy(node)) for node in loop.body]
+    changed = names_assigned(*loop.body)
+    if not entries.names or index in names_read(*body, *others) or index in names_assigned(*body):
+        return loop
+    if changed & entries.names.keys():
+        return loop
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in entries.names.values()]
+    arrays: list[ast.expr] = [ast.Name(name, ast.Load()) for name in entries.names]
+    is_single = len(arrays) == 1
+    together = ast.Call(ast.Name("zip", ast.Load()), arrays, [])
+    made = ast.For(
+        targets[0] if is_single else ast.Tuple(targets, ast.Store()),
+        arrays[0] if is_single else together,
+        body,
+        loop.orelse,
+    )
+    return ast.fix_missing_locations(ast.copy_location(made, loop))
+
+
+class _Entries(ast.NodeTransformer):
+    """``values[i]`` as a name of its own."""
+
+    def __init__(self, index: str) -> None:
+        self.index = index
+        self.names: dict[str, str] = {}
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        is_entry = isinstance(node.slice, ast.Name) and node.slice.id == self.index
+        if not is_entry or not isinstance(node.value, ast.Name):
+            return self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        name = self.names.setdefault(node.value.id, f"__entry_of_{node.value.id}")
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+class _Lists(ast.NodeTransformer):
+    """What a function walks at once as a comprehension that makes a list."""
+
+    def __init__(self, plain: set[str]) -> None:
+        self.plain = plain
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if _called(node) not in _WALKING & self.plain or len(node.args) != 1:
+            return node
+        inner = node.args[0]
+        if isinstance(inner, ast.GeneratorExp):
+            node.args = [ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)]
+            return node
+        is_map = isinstance(inner, ast.Call) and _called(inner) == "map" and "map" in self.plain
+        if not is_map or len(inner.args) != 2 or inner.keywords:  # type: ignore[attr-defined]
+            return node
+        function, values = inner.args  # type: ignore[attr-defined]
+        made = _comprehension(function, values)
+        if made is None:
+            return node
+        node.args = [ast.fix_missing_locations(ast.copy_location(made, inner))]
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+
+def _comprehension(function: ast.expr, values: ast.expr) -> ast.ListComp | None:
+    if isinstance(function, ast.Lambda):
+        names, given = parameters_of(function.args), function.args
+        is_simple = len(names) == 1 == len(given.args) and not given.defaults
+        if not is_simple or any(isinstance(part, ast.NamedExpr) for part in ast.walk(function)):
+            return None
+        name, entry = names[0], function.body
+    elif isinstance(function, ast.Name):
+        name = "__value"
+        entry = ast.Call(function, [ast.Name(name, ast.Load())], [])
+    else:
+        return None
+    generator = ast.comprehension(ast.Name(name, ast.Store()), values, [], 0)
+    return ast.ListComp(entry, [generator])

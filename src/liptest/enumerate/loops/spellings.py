@@ -1,0 +1,227 @@
+"""Other spellings of loops and of walks over records, written as the one that is followed.
+
+``map`` and ``filter`` of a column are lists with a number for each record.
+``counts.update(data)`` of a new Counter is ``Counter(data)``; ``counts[k] if k in counts else 0``
+is ``counts.get(k, 0)``.
+
+``while True: z = ..; if fits(z): return E`` is ``while True: z = ..; if fits(z): break`` and then
+``return E``: nothing else leads behind a loop without a test and without another ``break``. So E,
+which may walk over records, does not belong to a pass of the loop.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from liptest.enumerate.folded.later_records import is_constant_function, reads_fixed_names
+from liptest.enumerate.loops.fold_passes import Wrapping, is_fresh_before
+from liptest.enumerate.syntax.pure_code import NotPure, check_in_loop, is_builtin
+from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_loaded
+from liptest.enumerate.syntax.tree_pieces import (
+    call_of_folds,
+    lambda_node,
+    name_node,
+    nodes_in,
+    tuple_node,
+)
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp)
+
+
+def names_when_called(names: list[str]) -> ast.expr:
+    """A function that gives the values of names."""
+    return lambda_node(None, tuple_node([name_node(name) for name in names]))
+
+
+class Spellings(ast.NodeTransformer):
+    """Part of the rewriting of a function."""
+
+    source: FunctionSource
+    changes: int
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Names of the function's own."""
+        raise NotImplementedError
+
+    def is_free(self, node: ast.expr) -> bool:
+        """Whether the root of a name is not the function's own."""
+        raise NotImplementedError
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        """One as a column is walked."""
+        raise NotImplementedError
+
+    def visit_applied(self, node: ast.Call) -> ast.expr | None:
+        """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
+        method, options = node.func, {one.arg: one.value for one in node.keywords}
+        axis = options.pop("axis", None)
+        if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+            return None
+        if len(node.args) != 1 or options or self.is_free(method):
+            return None
+        by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+        if axis is not None and not by_rows:
+            return None
+        found = self.made_of_items(node.args[0])
+        if found is None:
+            return None
+        item, made = found
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        owner = self.visit(copy_tree(method.value))
+        written = copy_tree(node)
+        written.func = ast.Attribute(name_node(hidden), method.attr, ast.Load())
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        both = [lambda_node(hidden, one) for one in (written, ast.ListComp(made, [part]))]
+        call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
+        return ast.copy_location(call, node)
+
+    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+        """What a function that only calculates makes of an item, and the name of it."""
+        item = f"{OWN_NAMES}item"
+        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
+        if isinstance(function, ast.Lambda):
+            arguments = function.args
+            if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+                return None
+            item, made = arguments.args[0].arg, copy_tree(function.body)
+        try:
+            check_in_loop(self.source, made, self.own, frozenset({item}))
+        except NotPure:
+            return None
+        return item, Wrapping(self.source, self.own - {item}).visit(made)
+
+    def _mapped(self, node: ast.Call, *, is_later: bool = False) -> ast.expr:
+        """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
+        names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
+        if not names or not self.is_free(node.func) or len(node.args) != 2 or node.keywords:
+            return node
+        function, iterable = node.args
+        if names[0] is filter and isinstance(function, ast.Constant) and function.value is None:
+            function = ast.copy_location(lambda_node("item", name_node("item")), function)
+        found = self.made_of_items(function)
+        if found is None:
+            return node
+        item, made = found
+        if is_later and not (
+            is_constant_function(self.source, function, self.own)
+            and reads_fixed_names(self.source, node, [function], self.own)
+        ):
+            return node
+        self.changes += 1
+        hidden = f"{OWN_NAMES}iterable"
+        read = sorted(names_loaded(function) & self.own - {item})
+        part = ast.comprehension(name_node(item, ast.Store()), name_node(hidden), [], 0)
+        if names[0] is filter:
+            part.ifs, made = [made], name_node(item)
+        written = ast.Call(node.func, [function, name_node(hidden)], [])
+        both = [lambda_node(hidden, version) for version in (written, ast.ListComp(made, [part]))]
+        if is_later:
+            call = call_of_folds("later", self.visit(iterable), *both, names_when_called(read))
+        else:
+            call = call_of_folds("comprehension", self.walked(iterable), *both)
+        return ast.copy_location(call, node)
+
+    def visit_mapper(self, node: ast.Call) -> ast.expr:
+        """``map`` and ``filter`` whose entries are walked later; else as it is written."""
+        return self._mapped(node, is_later=True)
+
+    def walked(self, node: ast.expr) -> Any:
+        """What a loop walks over, or a function: ``map`` and ``filter`` of a column are columns."""
+        if isinstance(node, ast.GeneratorExp):
+            return self.comprehension(node)
+        mapped = self._mapped(node) if isinstance(node, ast.Call) else node
+        if mapped is not node:
+            return mapped
+        visited = self.visit(node)
+        if isinstance(node, (ast.Constant, *_DISPLAYS)):
+            return visited
+        return ast.copy_location(call_of_folds("taken", visited), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """``counts.update(values)``, where nothing else has what ``counts`` stands for."""
+        call = node.value
+        updated = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or not isinstance(updated, ast.Attribute):
+            return self.generic_visit(node)
+        is_update = updated.attr == "update" and len(call.args) == 1 and not call.keywords
+        name = updated.value.id if isinstance(updated.value, ast.Name) else ""
+        if not is_update or isinstance(call.args[0], ast.Starred) or name not in self.own:
+            return self.generic_visit(node)
+        if not is_fresh_before(self, node, name):  # type: ignore[arg-type]
+            return self.generic_visit(node)
+        self.changes += 1
+        values = self.walked(call.args[0])
+        made = call_of_folds("updated", name_node(name), values)
+        return ast.copy_location(ast.Assign([name_node(name, ast.Store())], made), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        """``counts[k] if k in counts else 0``, with plain names."""
+        test, entry = node.test, node.body
+        is_test = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
+        if not is_test or not isinstance(entry, ast.Subscript):
+            return self.generic_visit(node)
+        assert isinstance(test, ast.Compare)
+        pair = [entry.value, entry.slice]
+        are_alike = list(map(ast.dump, pair)) == list(map(ast.dump, [*test.comparators, test.left]))
+        are_names = all(isinstance(one, (ast.Name, ast.Constant)) for one in pair)
+        if not are_alike or not are_names or not isinstance(node.orelse, ast.Constant):
+            return self.generic_visit(node)
+        self.changes += 1
+        written = lambda_node(None, copy_tree(node))
+        return ast.copy_location(call_of_folds("entry", *pair, node.orelse, written), node)
+
+
+_OTHER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def with_returns_behind_loops(source: FunctionSource) -> FunctionSource:
+    """The same program; itself where no loop is left so."""
+    if not any(map(_returning, nodes_in(source.body, ast.While))):
+        return source
+    return replace(
+        source, node=_Behind().visit(source.with_body(list(map(copy_tree, source.body))))
+    )
+
+
+class _Behind(ast.NodeTransformer):
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        leaving = _returning(node)
+        if leaving is None:
+            return node
+        left = ast.copy_location(ast.If(leaving.test, [ast.Break()], []), leaving)
+        ast.copy_location(left.body[0], leaving.body[0])
+        node.body = [left if statement is leaving else statement for statement in node.body]
+        return [node, *leaving.body]
+
+
+def _returning(node: ast.While) -> ast.If | None:
+    """The one statement ``if ..: ..; return ..`` of a loop that nothing but returns leave."""
+    is_endless = isinstance(node.test, ast.Constant) and node.test.value is True
+    if not is_endless or node.orelse or any(jumps(node.body, ast.Break)):
+        return None
+    ways = [one for one in node.body if isinstance(one, ast.If) and _returns(one)]
+    return ways[0] if len(ways) == 1 and not any(jumps(ways[0].body, ast.Continue)) else None
+
+
+def _returns(node: ast.If) -> bool:
+    return not node.orelse and isinstance(node.body[-1], ast.Return)
+
+
+def jumps(
+    parts: Iterable[ast.AST], kind: type[ast.AST] | tuple[type[ast.AST], ...]
+) -> Iterator[ast.AST]:
+    """The statements that leave, or go on with, the loop around these parts."""
+    for part in parts:
+        if isinstance(part, kind):
+            yield part
+        elif isinstance(part, _LOOPS):
+            yield from jumps(part.orelse, kind)
+        elif not isinstance(part, _OTHER_SCOPES):
+            yield from jumps(ast.iter_child_nodes(part), kind)

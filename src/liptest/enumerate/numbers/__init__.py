@@ -1,0 +1,1 @@
+"""Outputs that are numbers with noise without an end, and what tells two laws of them apart."""

@@ -1,0 +1,362 @@
+"""Two laws with continuous outputs: the largest log ratio of their densities, exactly.
+
+A law is a list of leaves: a description of the output with ``RealPlace`` in the place of each
+number with noise, and the density of these numbers. Where every number is independent of the others
+given the leaf, the density is a product, and so the extremes of the log ratio add up. Leaves of
+one description add up where there is one number: the noisy maximum is such a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import arb
+
+from liptest.enumerate.numbers.bells import FARTHER, Bell, bell_extremes
+from liptest.enumerate.numbers.noise_outputs import DensityLeaf
+from liptest.errors import BudgetError, LiptestError, UnsupportedForm
+from liptest.mechanisms.laws import Output, OutputLaw, as_fraction
+from liptest.symbolic import elimination as shapes
+from liptest.symbolic import exponential_polynomials as functions
+from liptest.symbolic.densities import (
+    Joint,
+    RatioExtremes,
+    density_of,
+    extremes,
+    in_terms_of,
+    joint,
+    without_bound,
+)
+from liptest.symbolic.elimination import to_fmpq
+from liptest.symbolic.exponential_polynomials import Rates
+from liptest.symbolic.noise import EXPONENTIAL, Noise
+from liptest.symbolic.probability import System
+
+_LIGHT = range(1, 40)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of an output: factor * sum + constant, and what is known of the sum."""
+
+    known: Joint
+    factor: Fraction
+    constant: Fraction
+
+    @property
+    def noise(self) -> Noise:
+        """The law of its variable, where it is one; of a sum that of its narrowest part."""
+        return min(self._parts)[2]
+
+    @property
+    def _parts(self) -> list[tuple[Fraction, int, Noise]]:
+        terms = ((variable, abs(Fraction(factor))) for variable, factor in self.known.terms)
+        noises = self.known.noises
+        return [
+            (noises[variable].parameter * size, variable, noises[variable])
+            for variable, size in terms
+        ]
+
+    @property
+    def scale(self) -> Fraction:
+        """The size of its noise, with the sign where that matters."""
+        sized = self.factor * min(self._parts)[0]
+        return abs(sized) if self.noise.is_symmetric else sized
+
+    def bell(self) -> Bell | None:
+        """Its law, where it is normal noise of which at most an interval is known."""
+        if self.noise.family != "normal" or len(self.known.terms) > 1:
+            return None
+        ends: list[Fraction | None] = [None, None]
+        if self.known.part is not None:
+            ((form, span),) = list(self.known.part.ranges.items())[:1]
+            if len(self.known.part.ranges) > 1 or len(form) > 1:
+                return None
+            ends = [None if end is None else self._at(end) for end in span]
+        low, high = ends if self.factor > 0 else ends[::-1]
+        return Bell(self.constant, self.scale, low, high)
+
+    def _at(self, value: Any) -> Fraction:
+        """The number where its variable has a value."""
+        return self.factor * Fraction(int(value.p), int(value.q)) + self.constant
+
+    def is_like(self, other: Number) -> bool:
+        """Whether both have one law, seen from their descriptions."""
+        if self.known.is_free and other.known.is_free:
+            mine, its = (number.noise.family for number in (self, other))
+            return (mine, self.scale, self.constant) == (its, other.scale, other.constant)
+        return self == other
+
+    @cached_property
+    def description(self) -> tuple[Any, ...] | None:
+        """Equal for equal laws of numbers, of whose own variable alone something is known."""
+        part = self.known.part
+        ranges: tuple[Any, ...] = ()
+        if len(self.known.variables) > 1:
+            return None
+        if part is not None:
+            ranges = tuple(
+                (tuple(factor for _, factor in form), ends) for form, ends in part.half_open()
+            )
+        return self.noise, ranges, self.factor, self.constant
+
+    def density(self, rates: Rates) -> functions.Function:
+        """The density of the number, given the leaf."""
+        made = density_of(self.known, rates)
+        total = functions.total(rates, made)
+        return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
+
+
+def are_free_normal(one: Number, other: Number) -> bool:
+    """Whether both are normal noise of one scale, of which nothing more is known."""
+    free = one.known.is_free and other.known.is_free
+    return free and one.noise.family == other.noise.family == "normal" and one.scale == other.scale
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf with its probability."""
+
+    leaf: DensityLeaf
+    mass: arb
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its numbers, independent of each other; UnsupportedForm where they are not."""
+        leaf = self.leaf
+        numbers = []
+        for form in leaf.forms:
+            terms, factor = shapes.normalised(form.terms, whole=False)
+            joined = joint(leaf.noises, leaf.constraints, terms)
+            assert joined is not None
+            numbers.append(Number(joined, Fraction(factor), Fraction(form.constant)))
+        several = [number.known.variables for number in numbers]
+        if len(set().union(*several)) < sum(map(len, several)):
+            raise UnsupportedForm("several numbers of an output that are compared together")
+        return tuple(numbers)
+
+    def probability(self, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """That the leaf is taken and each number lies between its ends; None is infinite."""
+        leaf, system = self.leaf, System(self.leaf.noises)
+        if all(pair == (None, None) for pair in ends):
+            return self.mass
+        inside = [
+            form.between(low, high)
+            for form, (low, high) in zip(leaf.forms, ends, strict=True)
+            if (low, high) != (None, None)
+        ]
+        some = system.probability((*leaf.constraints, *inside))
+        return self.mass * some / system.probability(leaf.constraints)
+
+
+def parts_of_real(leaf: Leaf) -> tuple[tuple[Fraction, ...], Hashable]:
+    """The constant that is added to each number, and all else: what is known of noise stays."""
+    forms = leaf.leaf.forms
+    weight = as_fraction(leaf.mass.lower()), as_fraction(leaf.mass.upper())
+    rest = tuple(form.terms for form in forms), leaf.leaf.noises, leaf.leaf.constraints, weight
+    return tuple(Fraction(form.constant) for form in forms), rest
+
+
+class ContinuousLaw:
+    """The law of outputs with continuous noise on one dataset, by description of the output."""
+
+    def __init__(self, law: OutputLaw) -> None:
+        self.leaves: dict[Output, list[Leaf]] = {}
+        #: Probability that was not walked.
+        self.unexplored = law.unexplored
+        #: Equal for equal laws only.
+        self.key = frozenset(zip(law.outputs, law.log_probabilities.tolist(), strict=True))
+        for output in law.outputs:
+            leaf = output if isinstance(output, DensityLeaf) else DensityLeaf(output, (), (), ())
+            mass = law.exact(output)
+            ball = arb(to_fmpq(mass)) if isinstance(mass, Fraction) else mass
+            self.leaves.setdefault(leaf.skeleton, []).append(Leaf(leaf, ball))
+
+    def mass(self, skeleton: Output) -> arb:
+        """The probability of all outputs of one description."""
+        return sum((leaf.mass for leaf in self.leaves.get(skeleton, ())), arb(0))
+
+    def probability(self, skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> arb:
+        """Of the outputs of one description with each number between its ends."""
+        masses = (leaf.probability(ends) for leaf in self.leaves.get(skeleton, ()))
+        return sum(masses, arb(0))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The log ratio of two laws on the outputs of one description.
+
+    ``extremes`` of each number; ``masses`` is the log ratio of what does not depend on them.
+    """
+
+    skeleton: Output
+    masses: arb
+    numbers: tuple[RatioExtremes, ...]
+
+    def largest(self) -> arb | None:
+        """The largest log ratio; None without bound."""
+        return self._sum([number.largest for number in self.numbers])
+
+    def smallest(self) -> arb | None:
+        """The smallest log ratio; None without bound."""
+        return self._sum([number.smallest for number in self.numbers])
+
+    def _sum(self, parts: list[arb | None]) -> arb | None:
+        total = self.masses
+        for part in parts:
+            if part is None:
+                return None
+            total = total + part
+        return total
+
+
+def require_whole(left: ContinuousLaw, right: ContinuousLaw) -> None:
+    """Raise BudgetError for partial laws: what is missing may have any density anywhere."""
+    missing = max(left.unexplored, right.unexplored)
+    if missing:
+        raise BudgetError(
+            f"{float(missing):.2g} of the probability of a law was not walked, and real numbers "
+            f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
+            f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
+        )
+
+
+def density_ratios(left: ContinuousLaw, right: ContinuousLaw) -> Iterator[Ratio | Output]:
+    """Of each description of outputs; the description alone where one side has none of it.
+
+    Raises BudgetError for partial laws.
+    """
+    require_whole(left, right)
+    cached: KnownExtremes = {}
+    for skeleton in dict.fromkeys((*left.leaves, *right.leaves)):
+        one, other = left.leaves.get(skeleton), right.leaves.get(skeleton)
+        if one is None or other is None:
+            yield skeleton
+        else:
+            yield _ratio(skeleton, one, other, cached)
+
+
+#: By the descriptions of two numbers: leaves of many paths have few that differ.
+KnownExtremes = dict[Any, RatioExtremes]
+
+
+def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf], known: KnownExtremes) -> Ratio:
+    if len(left) == len(right) == 1:
+        pairs = zip(left[0].numbers, right[0].numbers, strict=True)
+        numbers = tuple(_known_extremes(x, y, known) for x, y in pairs)
+        return Ratio(skeleton, (left[0].mass / right[0].mass).log(), numbers)
+    if any(len(leaf.leaf.forms) != 1 for leaf in (*left, *right)):
+        raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
+    sides = [[(leaf.numbers[0], leaf.mass) for leaf in side] for side in (left, right)]
+    return Ratio(skeleton, arb(0), (_number_extremes(*sides),))
+
+
+def _known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioExtremes:
+    pair = left.description, right.description
+    if pair[0] is not None and pair[0] == pair[1]:
+        return RatioExtremes(arb(0), arb(0))
+    if None in pair:
+        return _number_extremes([(left, arb(1))], [(right, arb(1))])
+    if pair not in known:
+        known[pair] = _number_extremes([(left, arb(1))], [(right, arb(1))])
+    return known[pair]
+
+
+Weighted = list[tuple[Number, arb]]
+
+
+def bells_of(numbers: Weighted) -> list[tuple[Bell, arb]]:
+    """Weighted numbers as bells; none where one of them is something else."""
+    bells = [(number.bell(), weight) for number, weight in numbers]
+    known = [(bell, weight) for bell, weight in bells if bell is not None]
+    return known if len(known) == len(bells) else []
+
+
+def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
+    """Of the log ratio of two weighted sums of densities of one number."""
+    bells = bells_of(left), bells_of(right)
+    found = bell_extremes(*bells) if bells[0] and bells[1] else None
+    if found is None and len(left) == len(right) == 1:
+        found = _moved_extremes(left[0][0], right[0][0])
+    if found is not None:
+        return found
+    rates, above, below = densities_of(left, right, not_answered, "compared, or mixed with other")
+    return extremes(rates, above, below)
+
+
+def not_answered(what: str) -> UnsupportedForm:
+    """The error for what is not answered."""
+    return UnsupportedForm(f"{what}, and answered")
+
+
+def densities_of(
+    left: Weighted, right: Weighted, refusal: Callable[[str], LiptestError], odd_use: str
+) -> tuple[Any, Any, Any]:
+    """The rates of two weighted sums of densities of one number, and both sums.
+
+    Raises a refusal of noise that is not exponential, which is ``odd_use``.
+    """
+    noises = {
+        number.known.noises[variable]
+        for number, _ in (*left, *right)
+        for variable in number.known.variables
+    }
+    odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
+    if odd:
+        raise refusal(f"{odd[0]} noise that is {odd_use}")
+    rates = shapes.rates_of(frozenset(noises))
+    above, below = (
+        functions.add_functions(
+            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+        )
+        for side in (left, right)
+    )
+    return rates, above, below
+
+
+def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
+    """Where both are one noise that nothing is known of, moved; None for others."""
+    if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
+        return None
+    moved, family, scale = left.constant - right.constant, left.noise.family, left.scale
+    if scale != right.scale:
+        # In their tails the ratio of all other families has no bound either.
+        wider, at = abs(scale) > abs(right.scale), max(left.constant, right.constant)
+        size = max(abs(scale), abs(right.scale))
+        outwards = 1 if left.scale > 0 else -1  # where Gumbel noise is not light
+        at = at if outwards > 0 else min(left.constant, right.constant)
+        places = _places(at + outwards * size * far for far in FARTHER)
+        return None if family in EXPONENTIAL else without_bound(places, above=wider)
+    if not moved:
+        return RatioExtremes(arb(0), arb(0))
+    if family in ("laplace", "logistic"):
+        bound = arb(to_fmpq(abs(moved) / scale))
+        # The ratio is largest beyond the left one, seen from the right one.
+        step = scale if moved > 0 else -scale
+        far = (0,) if family == "laplace" else (4, 10, 40)
+        places = _places(left.constant + step * k for k in far)
+        return RatioExtremes(bound, -bound, places, _places(right.constant - step * k for k in far))
+    return _moved_without_bound(left, right, moved)
+
+
+def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> RatioExtremes:
+    """Gumbel noise in its light tail; exponential and uniform where one has nothing."""
+    family, scale = left.noise.family, left.scale
+    if family == "gumbel":
+        # The light tail: the one that lies further out is the larger one there.
+        outwards = -1 if scale > 0 else 1
+        at = min(left.constant * outwards, right.constant * outwards) * outwards
+        places = _places(at + outwards * abs(scale) * far for far in _LIGHT)
+        return without_bound(places, above=moved * outwards > 0)
+    above = moved * scale < 0
+    inside = min(abs(moved), abs(scale)) / 2
+    at = (left if above else right).constant + (inside if scale > 0 else -inside)
+    return without_bound(_places([at]), above=above)
+
+
+def _places(values: Iterable[Fraction]) -> tuple[Any, ...]:
+    return tuple(map(to_fmpq, values))

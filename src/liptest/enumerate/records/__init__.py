@@ -1,0 +1,1 @@
+"""Functions that treat the records of a dataset one by one."""

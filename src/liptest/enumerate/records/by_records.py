@@ -1,0 +1,197 @@
+"""The function of one record behind a function of a dataset (docs/theory/records.md).
+
+A function that treats its records one by one has, for each place of its output, the law of one
+record. ``RowFunction`` runs it for one record that stands for any place among n: a dataset is a
+column of n rows of which one is there, random arrays of n rows have one row, and what could bring
+rows together ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial, update_wrapper
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.intercept.analysis_session import active
+from liptest.enumerate.records.number_tails import LARGEST
+from liptest.enumerate.records.row_generator import drawing_rows
+from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewritten
+from liptest.enumerate.records.row_tails import bodies_of_rows
+from liptest.enumerate.syntax.called_methods import HoldsFunction
+from liptest.enumerate.syntax.function_source import source_of
+from liptest.values.array import SymbolicArray
+from liptest.values.protocol import is_symbolic
+from liptest.values.records.rows import RowArray, RowList, RowRun, is_of_rows
+
+#: How laws of one record in a part of a function are enumerated: later code may tell 1 from True,
+#: and a loop without an end is not waited for.
+OF_PARTS: dict[str, Any] = {"typed_outputs": True, "max_leaves": 4096, "max_choices": 64}
+_MISSING: Any = object()
+_WHOLE = (int, np.integer, np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class RowFunction(HoldsFunction):
+    """``(data, rng)`` with data of one record: its place in the output among ``count`` records.
+
+    Parameters
+    ----------
+    function
+        Of a dataset; ``(data, rng)``, or ``(data)`` if ``takes_generator`` is False.
+    source
+        The same with its loops over records seen; None where there is no source.
+    count
+        Records of the dataset.
+    is_of_numbers
+        Whether of whole numbers the value alone counts, not the type.
+    rewriting
+        How loops in the treatment of a record are rewritten, or None.
+    """
+
+    function: Any
+    source: RowSource | None
+    takes_generator: bool
+    count: int
+    is_of_numbers: bool = False
+    rewriting: RowRewriting | None = None
+    __name__: str = "one record"
+
+    def with_rewritten(self, rewrite: Callable[[Any], Any]) -> RowFunction:
+        """The function with loops in the treatment of a record rewritten."""
+        return self if self.source is None else replace(self, rewriting=RowRewriting(rewrite))
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        rows = RowRun(rng._tree, self.count)
+        record = np.array([int(data[0])], dtype=np.int64)
+        record.flags.writeable = False
+        column = RowArray(record, rows, is_alone=False)
+        session = active()
+        assert session is not None
+        with drawing_rows(session, rows) as generator:
+            function = self.bound(rows)
+            output = function(column, generator) if self.takes_generator else function(column)
+            if session.touched:
+                rows.refuse("a seed, a clock or the bits of a generator")
+            rows.check_ended()
+            source = self.source
+            expected = {
+                (origin, number) for origin in rows.sources for number in range(len(origin.passes))
+            }
+            if source is not None and source.is_part and expected - rows.passes:
+                rows.refuse("a loop over something else than the records")
+            if source is not None and source.is_part and not holds_nothing_else(output):
+                rows.refuse("a view, or objects for each record")
+            place = place_in(output, rows)
+            return as_numbers(place) if self.is_of_numbers else place
+
+    def bound(self, rows: RowRun) -> Callable[..., Any]:
+        """The function for one run."""
+        if self.source is None:
+            return self.function  # type: ignore[no-any-return]
+        rows.rewriting = self.rewriting
+        made = self.source.make(rows)
+        if isinstance(self.function, partial):
+            return partial(made, *self.function.args, **self.function.keywords)
+        return made
+
+
+def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator[RowFunction]:
+    """Functions of one record whose outputs are all that the function calculates its own of."""
+    definition = source_of(function)
+    if definition is None:
+        return
+    for body, is_of_numbers in bodies_of_rows(function, definition):
+        source = rewritten(function, definition, body, is_part=True)
+        if source is not None:
+            yield RowFunction(function, source, takes_generator, count, is_of_numbers)
+
+
+class MappedFunction:
+    """``(data, rng) -> [function(value, rng) for value in data]``; also without ``rng``."""
+
+    def __init__(self, function: Any) -> None:
+        update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, data: Any, *rng: Any) -> list[Any]:
+        return [self.function(value, *rng) for value in np.asarray(data).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRecord(HoldsFunction):
+    """``(data, rng)`` with data of one record: what the function of one record gives."""
+
+    function: Any
+    takes_generator: bool
+
+    def with_rewritten(self, rewrite: Callable[[Any], Any]) -> FirstRecord:
+        """The function with its loops rewritten."""
+        return replace(self, function=rewrite(self.function))
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        value = int(data[0])
+        return self.function(value, rng) if self.takes_generator else self.function(value)
+
+
+def holds_nothing_else(output: Any) -> bool:
+    """Whether rows are all that can be reached from an output.
+
+    Of an array for each record that may be a view: later code does not ask whose (``row_tails``).
+    """
+    if type(output) is RowArray:
+        return output.is_alone
+    return type(output) is RowList and _is_plain(output.entry)
+
+
+def _is_plain(entry: Any) -> bool:
+    kind = type(entry)
+    if kind in (tuple, list):
+        return all(map(_is_plain, entry))
+    if kind is dict:
+        return all(map(_is_plain, entry.values())) and all(map(_is_plain, entry))
+    if kind is np.ndarray:
+        return entry.dtype.kind in "biufc"
+    kinds = (int, float, bool, str, type(None), SymbolicArray)
+    return kind in kinds or issubclass(kind, np.generic) or is_symbolic(entry)
+
+
+def as_numbers(entry: Any) -> Any:
+    """With whole numbers as Python's, where all types of them calculate alike."""
+    if type(entry) in (tuple, list):
+        return type(entry)(map(as_numbers, entry))
+    if is_symbolic(entry) and entry.is_discrete and issubclass(entry.kind, _WHOLE):
+        entry = entry.concretise("the output")
+    is_whole = isinstance(entry, _WHOLE) and not is_symbolic(entry)
+    return int(entry) if is_whole and abs(int(entry)) <= LARGEST else entry
+
+
+def place_in(output: Any, rows: RowRun) -> Any:
+    """The place of the kept record in an output of rows, or in several of them."""
+    place = _place_in(output, rows)
+    if place is _MISSING:
+        rows.refuse("an output that is not one list with a place for each record")
+    return place
+
+
+def _place_in(output: Any, rows: RowRun) -> Any:
+    if type(output) is RowArray:
+        with rows.treating_rows():
+            return output.row.tolist()[0]
+    if type(output) is RowList:
+        return output.entry
+    if type(output) in (tuple, list) and any(map(is_of_rows, output)):
+        entries = [_place_in(entry, rows) for entry in output]
+        if _MISSING not in entries:
+            return tuple(entries)
+    return _MISSING
+
+
+def row_function(function: Any, takes_generator: bool, count: int) -> RowFunction:
+    """The function of one record among ``count``."""
+    own: Any = function.func if isinstance(function, partial) else function
+    definition = source_of(own)
+    source = None if definition is None else rewritten(own, definition, definition.body)
+    return RowFunction(function, source, takes_generator, count)

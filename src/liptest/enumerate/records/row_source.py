@@ -1,0 +1,333 @@
+"""Functions of a dataset, rewritten so that loops over its records are seen.
+
+``for value in data: told.append(..)`` and ``[f(value) for value in data]`` become one pass, for the
+record under study, and a list of rows; ``list``, ``tuple`` and ``numpy.asarray`` of rows are rows.
+All else is left as it is. The rewritten function is a copy; the function itself is not touched.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.loops.plain_loops import simplified
+from liptest.enumerate.records.record_code import (
+    NotAlike,
+    RecordCode,
+    analyse_entry,
+    analyse_loop,
+    check_function_around,
+)
+from liptest.enumerate.records.record_values import (
+    changes_seen,
+    check_record_code,
+    is_number,
+    look_up_name,
+)
+from liptest.enumerate.syntax.function_source import TREATMENT, source_of
+from liptest.enumerate.syntax.source import FunctionSource, read_source
+from liptest.values.records.rows import (
+    RowArray,
+    RowList,
+    RowRun,
+    holds_rows,
+    is_of_rows,
+)
+from liptest.values.row_functions import entry_of_table
+
+_NAME = TREATMENT
+_OF_NUMPY = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
+# Functions that look at the frame they are called from, or that are called most.
+_AS_THEY_ARE = frozenset({"locals", "vars", "dir", "super", "len", "int", "float", "range", "zip"})
+_STOPPING = (
+    *(ast.Try, ast.TryStar, ast.With, ast.While, ast.For, ast.AsyncFor, ast.AsyncWith),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+@dataclass(frozen=True)
+class RecordPass:
+    """A loop or comprehension that may go over the records: its code, or why it is refused."""
+
+    code: RecordCode | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSource:
+    """A function with the definition that is to be run in its place.
+
+    ``make(rows)`` is the function for one run. Of a part of a function, ``is_part``, all loops must
+    go over the records: what they call is known then.
+    """
+
+    source: FunctionSource
+    code: CodeType
+    passes: tuple[RecordPass, ...]
+    is_part: bool = False
+
+    def make(self, rows: RowRun) -> Callable[..., Any]:
+        """The rewritten function, bound to the rows of one run."""
+        rows.sources.add(self)
+        treatment = Treatment(rows, self)
+        if rows.rewriting is not None:
+            return rows.rewriting.made(self, treatment)  # type: ignore[no-any-return]
+        return self.made(treatment)
+
+    def made(self, treatment: Treatment) -> FunctionType:
+        """The function that calls ``treatment``."""
+        made = self.source.with_code(self.code, {_NAME: treatment})
+        assert made is not None
+        return made
+
+
+class RowRewriting:
+    """Loops in functions of records, rewritten once for all runs."""
+
+    def __init__(self, rewrite: Callable[[Any], Any]) -> None:
+        self.rewrite = rewrite
+        self._made: dict[RowSource, FunctionType] = {}
+
+    def made(self, source: RowSource, treatment: Treatment) -> FunctionType:
+        """A function of records with its loops rewritten, which calls ``treatment``."""
+        if source not in self._made:
+            self._made[source] = self.rewrite(source.made(treatment))
+        made = self._made[source]
+        cells = zip(made.__code__.co_freevars, made.__closure__ or (), strict=True)
+        closure = tuple(CellType(treatment) if name == _NAME else cell for name, cell in cells)
+        bound = FunctionType(
+            made.__code__, made.__globals__, made.__name__, made.__defaults__, closure
+        )
+        bound.__kwdefaults__, bound.__qualname__ = made.__kwdefaults__, made.__qualname__
+        return bound
+
+
+class Treatment:
+    """What rewritten code calls."""
+
+    def __init__(self, rows: RowRun, source: RowSource) -> None:
+        self.rows = rows
+        self.source = source
+
+    def each(self, number: int, values: Any) -> Any:
+        """What a loop goes over: of rows only the kept one, if all passes are alike."""
+        if not is_of_rows(values):
+            return values
+        if values.kind not in (list, tuple) and type(values) is RowList:
+            values.refuse("an iteration")
+        record_pass = self.source.passes[number]
+        if record_pass.code is None:
+            self.rows.refuse(record_pass.problem)
+        frame = sys._getframe(1)
+        if frame.f_code.co_qualname != self.source.code.co_qualname:
+            self.rows.refuse("a loop over the records that is not where it is written")
+        local, space = frame.f_locals, frame.f_globals
+        self.rows.passes.add((self.source, number))
+        return self._pass(
+            record_pass.code,
+            lambda name: local[name] if name in local else look_up_name(name, space),
+            values,
+        )
+
+    def _pass(self, code: RecordCode, lookup: Callable[[str], Any], values: Any) -> Iterator[Any]:
+        if code.is_of_numbers and not is_number(values.first()):
+            self.rows.refuse("a change in place of a record that is not a number")
+        try:
+            changed = changes_seen(list(check_record_code(code, lookup)))
+        except NotAlike as problem:
+            self.rows.refuse(str(problem))
+        yield from self.rows.treat_record(values.first())
+        if changed():
+            self.rows.refuse("a change to an object of outside in the treatment of a record")
+
+    def listed(self, number: int, told: Any) -> Any:
+        """The list that a loop over the records has filled."""
+        if (self.source, number) not in self.rows.passes:
+            return told
+        if type(told) is not list or len(told) != 1:
+            self.rows.refuse("a list that has not one entry for each record")
+        return self._rows_of(told[0])
+
+    def _rows_of(self, entry: Any) -> RowList:
+        if holds_rows(entry):
+            self.rows.refuse("a list of all records for each record")
+        return RowList(entry, self.rows)
+
+    def zipped(self, own: Any, *values: Any, **options: Any) -> Any:
+        """``zip`` of arrays and lists of rows."""
+        if own is not zip or options.keys() - {"strict"} or not any(map(is_of_rows, values)):
+            return own(*values, **options)
+        if not all(map(is_of_rows, values)):
+            self.rows.refuse("zip() of records with something else")
+        return RowList(tuple(sequence.first() for sequence in values), self.rows)
+
+    def call(self, own: Any, *values: Any, **options: Any) -> Any:
+        """``list``, ``tuple``, ``numpy.array`` and functions of rows; of all else what they are."""
+        every = (*values, *options.values())
+        if self.rows.in_record or not any(map(is_of_rows, every)):
+            if self.rows.rewriting is not None and isinstance(own, FunctionType):
+                own = self.rows.rewriting.rewrite(own)
+            if self.source.is_part and any(map(holds_rows, every)):
+                self.rows.refuse("a list of arrays with one entry for each record")
+            return own(*values, **options)
+        if isinstance(own, FunctionType):
+            source = _source_of_helper(own, self.source.is_part)
+            if source is None:
+                return own(*values, **options)
+            return source.make(self.rows)(*values, **options)
+        if not values or not is_of_rows(values[0]):
+            return own(*values, **options)
+        given = values[0]
+        if own in (list, tuple) and len(values) == 1 and not options:
+            if type(given) is RowList and given.kind is np.ndarray:
+                given.refuse(own.__name__)
+            return RowList(given.first(), self.rows, own)
+        if own not in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
+            return own(*values, **options)
+        if options.keys() - {"dtype"} or len(values) > 2 or (options and len(values) > 1):
+            given.refuse("numpy.array() with options")
+        dtype = options.get("dtype", values[1] if len(values) > 1 else None)
+        if type(given) is RowList:
+            if dtype is not None or given.kind is np.ndarray:
+                given.refuse("numpy.array() with options")
+            return RowList(given.entry, self.rows, np.ndarray)
+        if dtype is not None and np.dtype(dtype) != given.dtype:
+            return given.astype(dtype)
+        return given.copy() if own is np.array else given.view(lambda row: row)
+
+    def item(self, table: Any, index: Any) -> Any:
+        """``table[index]``."""
+        if type(index) is RowArray and type(table) is np.ndarray:
+            return entry_of_table(table, index)
+        return table[index]
+
+
+@lru_cache(maxsize=64)
+def _source_of_helper(function: FunctionType, is_part: bool) -> RowSource | None:
+    definition = source_of(function)
+    if definition is None:
+        return None
+    return rewritten(function, definition, definition.body, is_part=is_part)
+
+
+def rewritten(
+    function: FunctionType,
+    definition: ast.FunctionDef,
+    body: list[ast.stmt],
+    *,
+    is_part: bool = False,
+) -> RowSource | None:
+    """The function with another body, in which loops over records are seen.
+
+    None where a name of it was another function's.
+    """
+    source = read_source(function)
+    if source is None:
+        return None
+    passes: list[RecordPass] = []
+    whole = copy.copy(definition)
+    whole.body = simplified(body, function)
+    made = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
+    made = [_Calls().visit(node) for node in made]
+    node = source.with_body(made)
+    code = source.code_of(node, (_NAME,))
+    if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
+        return None
+    source.remember(code, node)
+    return RowSource(source, code, tuple(passes), is_part)
+
+
+def _rewrite(
+    original: ast.stmt, passes: list[RecordPass], whole: ast.FunctionDef
+) -> Iterator[ast.stmt]:
+    """A copy of a statement of the function's own body, with loops over records marked."""
+    node = copy.deepcopy(original)
+    if not isinstance(node, ast.For) or not isinstance(original, ast.For):
+        _Comprehensions(passes).visit(node)
+        yield node
+        return
+    number = len(passes)
+    code: RecordCode | None = None
+    try:
+        code = analyse_loop(original)
+        check_function_around(whole, original, code.told or "")
+        passes.append(RecordPass(code))
+    except NotAlike as problem:
+        passes.append(RecordPass(None, str(problem)))
+        code = None
+    node.iter = _asked("each", ast.Constant(number), _zipped(node.iter))
+    yield node
+    if code is not None and code.told is not None:
+        told = ast.Name(code.told, ast.Store())
+        value = _asked("listed", ast.Constant(number), ast.Name(code.told, ast.Load()))
+        yield ast.copy_location(ast.Assign([told], value), node)
+
+
+def _asked(method: str, *arguments: ast.expr) -> ast.Call:
+    asked = ast.Attribute(ast.Name(_NAME, ast.Load()), method, ast.Load())
+    return ast.Call(asked, list(arguments), [])
+
+
+def _zipped(node: ast.expr) -> ast.expr:
+    """What a loop goes over, with ``zip`` of rows seen."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+        return ast.copy_location(
+            ast.Call(_asked("zipped").func, [node.func, *node.args], node.keywords), node
+        )
+    return node
+
+
+class _Comprehensions(ast.NodeTransformer):
+    """Marks comprehensions over what may be rows, where they are evaluated once."""
+
+    def __init__(self, passes: list[RecordPass]) -> None:
+        self.passes = passes
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.ListComp) and len(node.generators) == 1:
+            return self.marked(node, node.elt, node.generators[0])
+        return node if isinstance(node, _STOPPING) else self.generic_visit(node)
+
+    def marked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
+        number = len(self.passes)
+        try:
+            self.passes.append(RecordPass(analyse_entry(entry, generator)))
+        except NotAlike as problem:
+            self.passes.append(RecordPass(None, str(problem)))
+        generator.iter = _asked("each", ast.Constant(number), _zipped(generator.iter))
+        return ast.copy_location(_asked("listed", ast.Constant(number), node), node)
+
+
+class _Calls(ast.NodeTransformer):
+    """Marks calls that make lists and arrays of others, and items of tables."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        function = node.func
+        is_making = isinstance(function, ast.Name) and function.id not in _AS_THEY_ARE
+        is_numpy = isinstance(function, ast.Attribute) and function.attr in _OF_NUMPY
+        if not is_making and not is_numpy:
+            return node
+        call = ast.Call(_asked("call").func, [function, *node.args], node.keywords)
+        return ast.copy_location(call, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return node
+        return ast.copy_location(_asked("item", node.value, node.slice), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node

@@ -1,0 +1,394 @@
+"""Functions that calculate further with private answers of their records, and with nothing else.
+
+``noisy = ..; return noisy.mean()``: the rows of ``noisy`` are the output of a function of its own,
+the first statements of this one; what follows reads the rows, constants and fresh random numbers
+only, and so is post-processing, whatever it calls (docs/theory/records.md, P2).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
+from liptest.enumerate.loops.adding_loops import with_lists_of_parts
+from liptest.enumerate.loops.plain_loops import with_lists
+from liptest.enumerate.records.number_tails import sees_only_numbers
+from liptest.enumerate.records.record_code import DRAWS, NotAlike, analyse_loop
+from liptest.enumerate.records.record_values import look_up_name
+from liptest.enumerate.syntax.function_source import (
+    REFLECTION,
+    names_anywhere,
+    names_assigned,
+    names_read,
+    parameters_of,
+    source_of,
+)
+
+_ROWS = "__rows_of_records__"
+# Reads of a generator that tell what it drew before.
+_STATES = frozenset(
+    {
+        "bit_generator",
+        "_bit_generator",
+        "_rand",
+        "get_state",
+        "getstate",
+        "state",
+        "seed_seq",
+        "spawn",
+    }
+)
+# What tells of the memory behind a view.
+_MEMORY = frozenset(
+    {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
+    | {"strides", "flags"}
+)
+_FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+_TYPES = frozenset(
+    {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr", "str"}
+)
+_BUILTINS = frozenset(
+    {"len", "int", "float", "bool", "list", "tuple", "zip", "range", "abs", "round", "min", "max"}
+    | {"enumerate"}
+)
+_NUMBERS = (
+    *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.Name, ast.Attribute),
+    *(ast.Call, ast.Subscript, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context),
+)
+#: Types of parameters that nothing can be put into.
+_PLAIN = (int, float, bool, str, type(None))
+# Functions called by functions, this deep.
+_DEEPEST = 6
+
+
+class _Around:
+    """What is known of a function: its own names, and which parameters are plain numbers."""
+
+    def __init__(
+        self, function: FunctionType, definition: ast.FunctionDef, within: tuple[Any, ...] = ()
+    ) -> None:
+        self.within = (*within, function)
+        self.space = function.__globals__
+        self.body = definition.body
+        code = function.__code__
+        self.scope = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        self.local = set(code.co_varnames)
+        self.parameters = parameters_of(definition.args)
+        self.data = self.parameters[0] if self.parameters else ""
+        self.own = set(self.parameters) | names_assigned(*definition.body)
+        positional = [
+            parameter.arg for parameter in (*definition.args.posonlyargs, *definition.args.args)
+        ]
+        given = function.__defaults__ or ()
+        defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+        defaults |= function.__kwdefaults__ or {}
+        plain = {name for name, value in defaults.items() if type(value) in _PLAIN}
+        # The second one is the generator, whose further numbers are fresh.
+        generator = set(positional[1:2]) - defaults.keys()
+        self.readable = plain | generator
+        held = {name for name in code.co_names if is_drawing(self.space.get(name))}
+        self.generators = generator | held
+
+    def named(self, *nodes: ast.AST) -> set[str]:
+        """Names of the function's own that are read, the length of its data apart."""
+        lengths = [_Lengths(self.data).visit(copy.deepcopy(node)) for node in nodes]
+        return names_read(*lengths) & self.own
+
+    def constants(self, before: list[ast.stmt]) -> set[str]:
+        """Names that hold numbers that come neither from data nor from random numbers."""
+        numbers: set[str] = {_ROWS}
+        for node in before:
+            targets = names_assigned(node)
+            is_plain = isinstance(node, ast.Assign) and self.is_number(node.value, numbers)
+            numbers = numbers | targets if is_plain else numbers - targets
+        # Assigned once, so that no order of statements matters.
+        every = [name for node in self.body for name in names_assigned(node)]
+        return {name for name in numbers if every.count(name) <= 1} | self.readable
+
+    def is_number(self, value: ast.expr, known: set[str]) -> bool:
+        """Whether an expression calculates with constants only."""
+        plain = _Lengths(self.data).visit(copy.deepcopy(value))
+        numbers = all(isinstance(part, _NUMBERS) for part in ast.walk(plain))
+        calls = [part for part in ast.walk(plain) if isinstance(part, ast.Call)]
+        only_math = all(self.module_of(call.func) is math for call in calls)
+        return numbers and only_math and self.named(plain) <= known | self.readable
+
+    def module_of(self, node: ast.expr) -> Any:
+        """What a function is an attribute of, as ``math`` of ``math.exp``."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.scope:
+            return None
+        return look_up_name(root.id, self.space)
+
+
+def bodies_of_rows(
+    function: FunctionType, definition: ast.FunctionDef
+) -> Iterator[tuple[list[ast.stmt], bool]]:
+    """Bodies that give rows, from which alone the rest of the function calculates.
+
+    The largest first. With each, whether of what the rows add up to values alone count, not types.
+    """
+    definition, sums = with_lists_of_parts(with_lists(definition, function))
+    around = _Around(function, definition)
+    body = definition.body
+    for place in reversed(range(len(body))):
+        before, node = body[:place], body[place]
+        told = _told_in(node)
+        constants = around.constants(before)
+        for rows, later in [*_loop_cut(node, told), *_cuts(node, around, constants)]:
+            tail = [*later, *body[place + 1 :]]
+            fine = all(_keeps(statement, around) for statement in (*before, *rows))
+            if fine and _is_later(tail, around, constants | {told or _ROWS}, before):
+                yield [*before, *rows], _adds_numbers(sums.get(told or ""), tail, around, constants)
+
+
+def _adds_numbers(
+    sums: frozenset[str] | None, tail: list[ast.stmt], around: _Around, known: set[str]
+) -> bool:
+    if sums is None:
+        return False
+    given = {
+        target.id: one.value
+        for one in around.body
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name) and target.id in known
+    }
+
+    def look_up(name: str) -> Any:
+        return None if name in around.own else around.space.get(name)
+
+    # The first statements of the rest, two for each, give the sums.
+    return sees_only_numbers(tail[2 * len(sums) :], sums, given.get, look_up)
+
+
+def _loop_cut(node: ast.stmt, told: str | None) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    if told is not None:
+        yield [node, ast.copy_location(ast.Return(ast.Name(told, ast.Load())), node)], []
+
+
+def _told_in(node: ast.stmt) -> str | None:
+    """The list that a loop over records fills."""
+    if not isinstance(node, ast.For):
+        return None
+    try:
+        return analyse_loop(node).told
+    except NotAlike:
+        return None
+
+
+def _cuts(
+    node: ast.stmt, around: _Around, known: set[str]
+) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    """Statements that give a part of an expression, and the rest of it that is calculated later."""
+    if not isinstance(node, (ast.Return, ast.Assign, ast.AnnAssign)) or node.value is None:
+        return
+    part: ast.expr | None = node.value
+    while part is not None:
+        if isinstance(part, ast.Starred):
+            part = part.value
+        if part is not node.value or not isinstance(node, ast.Return):
+            rows = ast.copy_location(ast.Return(part), part)
+            yield [rows], [_Replaced(part).visit(_deep(node, part))]
+        inside = [operand for operand in _evaluated(part) if not around.named(operand) <= known]
+        part = inside[0] if len(inside) == 1 else None
+
+
+def _deep(node: ast.stmt, kept: ast.expr) -> ast.stmt:
+    """A copy in which one part is still the same object."""
+    return copy.deepcopy(node, {id(kept): kept})
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, part: ast.expr) -> None:
+        self.part = part
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self.part:
+            return ast.copy_location(ast.Name(_ROWS, ast.Load()), node)
+        return self.generic_visit(node)
+
+
+def _evaluated(node: ast.expr) -> list[ast.expr]:
+    """Parts of an expression that are calculated once and in any case."""
+    if isinstance(node, ast.Call):
+        inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        keywords = [keyword.value for keyword in node.keywords]
+        return [*([] if inner is None else [inner]), *node.args, *keywords]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left, node.comparators[0]]
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return list(node.elts)
+    if isinstance(node, ast.Dict):
+        return list(node.values)
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, (ast.Subscript, ast.Attribute, ast.Starred)):
+        return [node.value]
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return [node.generators[0].iter]
+    return []
+
+
+# ---- what later code may read
+
+
+class _Lengths(ast.NodeTransformer):
+    """``len(data)``, ``data.size`` and ``data.shape`` are constants."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def _is_data(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.data
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        is_length = isinstance(node.func, ast.Name) and node.func.id == "len"
+        if is_length and len(node.args) == 1 and self._is_data(node.args[0]):
+            return ast.Constant(0)
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        if node.attr in ("size", "shape") and self._is_data(node.value):
+            return ast.Constant(0)
+        return self.generic_visit(node)
+
+
+def _is_later(
+    tail: list[ast.stmt], around: _Around, known: set[str], before: list[ast.stmt]
+) -> bool:
+    """Whether statements read rows, constants and fresh random numbers only."""
+    # Names of the rest may be read once the rest has assigned them.
+    fresh = names_assigned(*tail) - names_assigned(*before) - set(around.parameters)
+    anywhere = names_anywhere(*tail)
+    if not around.named(*tail) <= fresh | known or anywhere & _FORBIDDEN:
+        return False
+    if not all(_draws_only(node, around.generators) for node in tail):
+        return False
+    values = [look_up_name(name, around.space) for name in names_read(*tail)]
+    for module in [value for value in values if isinstance(value, ModuleType)]:
+        if not is_foreign(module.__name__):
+            values += [vars(module)[name] for name in anywhere & vars(module).keys()]
+    return not any(_looks_around(value, _DEEPEST) for value in values)
+
+
+def _draws_only(node: ast.AST, generators: set[str]) -> bool:
+    """Whether generators give further numbers only, never handed on with their state."""
+    if isinstance(node, ast.Name):
+        return node.id not in generators
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.value.id not in generators or node.attr in DRAWS | {"shuffle", "permuted"}
+    return all(_draws_only(child, generators) for child in ast.iter_child_nodes(node))
+
+
+def looks_at_types(function: Any) -> bool:
+    """Whether a function, or one that it names, asks what kind of object it is given."""
+    return _looks_around(function, _DEEPEST, _TYPES | _FORBIDDEN)
+
+
+def _looks_around(value: Any, deep: int, forbidden: frozenset[str] = _FORBIDDEN) -> bool:
+    """Whether a function of the program, or one that it names, uses a forbidden name."""
+    if isinstance(value, type) and not is_foreign(value.__module__):
+        return any(_looks_around(member, deep, forbidden) for member in vars(value).values())
+    if not isinstance(value, FunctionType) or is_foreign(value.__module__):
+        return False
+    names = names_in(value.__code__)
+    if names & forbidden or deep == 0:
+        return True
+    inner = [value.__globals__[name] for name in names & value.__globals__.keys()]
+    return any(_looks_around(held, deep - 1, forbidden) for held in inner if held is not value)
+
+
+# ---- what comes before must keep data to itself
+
+
+def _keeps(node: ast.stmt, around: _Around, *, is_top: bool = True) -> bool:
+    """Whether a statement hands data to nothing that later code could ask."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.For):
+        # Its body is that of a loop over records, which is seen when it runs.
+        return is_top and _told_in(node) is not None and _calls_keep(node.iter, around)
+    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(map(_is_own, targets)) and (
+            node.value is None or _calls_keep(node.value, around)
+        )
+    if isinstance(node, ast.Return):
+        return node.value is not None and _calls_keep(node.value, around)
+    if isinstance(node, ast.If):
+        inner = [*node.body, *node.orelse]
+        kept = all(_keeps(statement, around, is_top=False) for statement in inner)
+        return kept and _calls_keep(node.test, around)
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Pass))
+
+
+def _is_own(target: ast.expr) -> bool:
+    if isinstance(target, ast.Tuple):
+        return all(map(_is_own, target.elts))
+    if isinstance(target, ast.Subscript):
+        return isinstance(target.value, ast.Name)
+    return isinstance(target, ast.Name)
+
+
+def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool:
+    """Whether an expression calls only what keeps nothing of its arguments.
+
+    Functions of the program may be called for single records, by comprehensions that are seen when
+    they run (``is_seen``: where the source is rewritten).
+    """
+    if isinstance(node, ast.ListComp) and len(node.generators) == 1 and is_seen:
+        return _calls_keep(node.generators[0].iter, around)
+    if isinstance(node, (ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.ListComp, ast.Lambda)):
+        is_seen = False
+    if isinstance(node, ast.Call) and not _is_known(node.func, around):
+        return _is_given_constants(node, around)
+    return all(_calls_keep(child, around, is_seen=is_seen) for child in ast.iter_child_nodes(node))
+
+
+def _is_given_constants(node: ast.Call, around: _Around) -> bool:
+    """Whether a call of the program's, as ``Client(1.0, 10)``, is not given data to keep."""
+    is_of_module = isinstance(node.func, ast.Name) and node.func.id not in around.scope
+    return is_of_module and around.named(node) <= around.readable
+
+
+def _helper_keeps(function: Any, around: _Around) -> bool:
+    """Whether a function of the program keeps nothing: it is rewritten for rows, too."""
+    definition = source_of(function)
+    if definition is None or function.__defaults__ or function.__kwdefaults__:
+        return False
+    if function in around.within:
+        return False
+    inner = _Around(function, definition, around.within)
+    return all(_keeps(node, inner) for node in definition.body)
+
+
+def _is_known(node: ast.expr, around: _Around) -> bool:
+    if isinstance(node, ast.Name):
+        if node.id in around.scope:
+            return False
+        helper = around.space.get(node.id)
+        return _helper_keeps(helper, around) if node.id in around.space else node.id in _BUILTINS
+    if not isinstance(node, ast.Attribute):
+        return False
+    root: ast.expr = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return True  # a method of what was calculated
+    if root.id in around.scope:
+        return root.id in around.local
+    module = around.module_of(node)
+    is_known = any(module is known for known in (np, math))
+    return is_known or isinstance(module, (np.random.Generator, np.random.RandomState))

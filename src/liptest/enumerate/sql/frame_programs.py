@@ -1,0 +1,149 @@
+"""Functions of data frames, called with datasets of a table: numbers of the rows' values.
+
+Symbolic data become a symbolic frame (``values.pandas.frames``, ``values.polars.polars_frames``).
+Everything else becomes the frame of pandas or polars that the function gets outside of an analysis.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from liptest.data.tables import Key, Table
+from liptest.enumerate.intercept.analysis_session import active
+from liptest.errors import InputError, MechanismError, shown
+from liptest.values.array import SymbolicArray
+from liptest.values.pandas.frames import SymbolicFrame
+from liptest.values.pandas.record_series import KeySeries, RecordSeries
+from liptest.values.polars.polars_frames import PolarsFrame
+from liptest.values.reals.real_column import RealColumn
+from liptest.values.records.column import Column, column_of
+
+LIBRARIES = ("pandas", "polars")
+
+
+def library_of(function: Any, said: str = "") -> str:
+    """Whose frames a function gets: as is said, or as its first parameter is annotated."""
+    if said in LIBRARIES:
+        return said
+    if said:
+        raise InputError(
+            f"frame={shown(said)} must be 'pandas', 'polars', 'sqlite', 'duckdb' or the URL of a "
+            f"PostgreSQL server",
+            name="frame",
+        )
+    kind = annotation_of(function)
+    module = kind if isinstance(kind, str) else kind.__module__
+    return "polars" if module.partition(".")[0] in ("polars", "pl") else LIBRARIES[0]
+
+
+def annotation_of(function: Any) -> type | str:
+    """The class of its first parameter, or what is written there; "" for nothing."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()))
+    except (TypeError, ValueError, StopIteration):
+        return ""
+    kind = first.annotation
+    if isinstance(kind, str):
+        kind = _named(kind, getattr(inspect.unwrap(function), "__globals__", {}))
+    return kind if isinstance(kind, (str, type)) and kind is not first.empty else ""
+
+
+def _named(name: str, space: dict[str, Any]) -> Any:
+    """The class of a name with dots; the name itself where it leads nowhere."""
+    first, *rest = name.split(".")
+    value = space.get(first)
+    for part in rest:
+        value = getattr(value, part, None)
+    return name if value is None else value
+
+
+def import_library(library: str) -> None:
+    """Load it before a program is analysed; InputError where it is not there."""
+    try:
+        import_module(library)
+    except ImportError:
+        raise InputError(
+            f"a table reaches this mechanism as a {library} frame: pip install {library}",
+            name="domain",
+        ) from None
+
+
+class OnFrames:
+    """A function ``(frame, rng) -> output`` that gets its frame as a dataset of a table."""
+
+    def __init__(self, function: Any, table: Table, library: str) -> None:
+        self._function = function
+        self._table = table
+        self._library = library
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        held = [data]
+        del data  # nobody but the program holds it (``post_processing``)
+        return self._function(frame_of(self._table, held.pop(), self._library), rng)
+
+
+def frame_of(table: Table, data: Any, library: str = "pandas") -> Any:
+    """The frame of a dataset, plain or symbolic."""
+    column = column_of(data)
+    if column is None:
+        if library == "polars":
+            _check_process()
+            return table.frame(np.asarray(data), library)
+        return _known_frame(table, np.asarray(data)).copy()
+    kept = table.holds_row[column.table]
+    if not kept.all():
+        column = Column(column.branching, column.answers, column.table, kept)
+    made = SymbolicFrame if library == "pandas" else PolarsFrame
+    return made({name: _series(table, column, name) for name in table.columns})
+
+
+#: The last dataset that became a frame of pandas: one is run many times.
+_LAST: list[tuple[Table, bytes, Any]] = []
+
+
+def _known_frame(table: Table, dataset: Any) -> Any:
+    """Nobody but its caller gets it: what a program gets is a copy."""
+    key = dataset.dtype.char.encode() + dataset.tobytes()
+    if not _LAST or _LAST[0][0] is not table or _LAST[0][1] != key:
+        _LAST[:] = [(table, key, table.frame(dataset))]
+    return _LAST[0][2]
+
+
+#: The process that made frames of polars.
+_OF_POLARS: set[int] = set()
+
+
+def _check_process() -> None:
+    """MechanismError in a process that was forked after polars had been used, where it hangs."""
+    process = os.getpid()
+    if not _OF_POLARS or process in _OF_POLARS:
+        _OF_POLARS.add(process)
+        return
+    error = MechanismError(
+        "polars hangs in processes that are forked after it was used: use one process "
+        "(--workers 1), or an executor that spawns them"
+    )
+    session = active()
+    if session is not None:
+        session.tree.fail(error)
+    raise error
+
+
+def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries:
+    kind, places = table.columns[name], table.places[name][column.table]
+    if kind.is_real:
+        ends = column.answers.cells.low[name], column.answers.cells.high[name]
+        made = column.branching, column.answers, ends, ("real", name), column.kept, name
+        return RecordSeries(SymbolicArray(RealColumn(*made)), name)
+    if isinstance(kind, Key):
+        return KeySeries(column.like(places), name)
+    if kind.is_named:
+        return RecordSeries(column.like(places), name, tuple(kind.values.tolist()))
+    values = kind.values[places]
+    values.flags.writeable = False
+    return RecordSeries(column.like(values), name)

@@ -1,0 +1,1 @@
+"""Runs in which the data are symbols: all paths of a program, for data of any size."""

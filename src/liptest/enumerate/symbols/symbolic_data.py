@@ -1,0 +1,700 @@
+"""Paths of a program whose data are symbolic: one run for each, for data of any size.
+
+Data reach the program as a column of records (``values.records.column``) or as answers; noise is
+symbolic as ever. Nothing is asked of a branch but its condition: whether it is possible is not
+(impossible paths only cost a run). A run at some points follows what the unmodified program does
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.domains import Domain
+from liptest.data.real_tables import RealRows
+from liptest.data.tables import Table
+from liptest.enumerate.folded.passing import PassedTable
+from liptest.enumerate.intercept.analysis_session import Session
+from liptest.enumerate.intercept.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.intercept.generator import ChoiceGenerator
+from liptest.enumerate.loops.flip_checks import check_tries, is_of_tries
+from liptest.enumerate.numbers.noise_outputs import forms_in, replaced
+from liptest.enumerate.symbols.alike_pasts import Pasts
+from liptest.enumerate.symbols.data_protocol import Data
+from liptest.enumerate.symbols.loops_of_paths import LoopsOfPaths, join_exits
+from liptest.enumerate.symbols.moved_outputs import common_sums, moved_by
+from liptest.enumerate.symbols.path_trees import (
+    MAX_CHOICES_OF_PATHS,
+    PathTree,
+    PlainTree,
+    PointTree,
+    ProbeTree,
+)
+from liptest.enumerate.symbols.real_rows import RealData
+from liptest.enumerate.symbols.symbolic_datasets import Numbers, Records, data_of
+from liptest.enumerate.symbols.symbolic_paths import (
+    CurvedEnd,
+    NoPaths,
+    Pairs,
+    PathEnd,
+    SymbolicPaths,
+)
+from liptest.enumerate.symbols.told_lists import find_output_alone, is_plain_list
+from liptest.enumerate.symbols.user_rows import UserRows
+from liptest.enumerate.syntax.post_processing import Tail, old_objects_apart, place_of_cut
+from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree, differing
+from liptest.enumerate.trees.running import RandomFunction, Run
+from liptest.enumerate.watch.run_watch import watched_for_progress
+from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
+from liptest.mechanisms.laws import Output, Raised
+from liptest.runs.interrupts import interruptions, raise_swallowed
+from liptest.symbolic.alignment import find_bare_move
+from liptest.symbolic.answer_functions import answer_value, with_functions
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move, are_told_once
+from liptest.symbolic.forms import Constraint, Form
+from liptest.symbolic.noise import Noise, draw_value
+from liptest.symbolic.path_programs import RowReader
+from liptest.values.answers.aligned import AlignedRun, ReleasedNumber
+from liptest.values.answers.curved import CurvedRun
+from liptest.values.answers.decisions import winners_of
+from liptest.values.answers.weights import Selection
+from liptest.values.branching import Branches, UnweightedBranches
+from liptest.values.draws.grid import Split
+from liptest.values.draws.known_draws import ends_refused
+from liptest.values.draws.rounded_noise import check_wholes
+from liptest.values.records.row_cells import MOST_CELLS
+from liptest.values.rounding import Near
+
+# Kept: while a program is analysed the names stand for something else.
+_GENERATOR, _BITS = np.random.Generator, np.random.PCG64
+MAX_PATHS = 4096
+#: Where what is looked at is released, most programs have one path.
+MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
+_NO_LOOP = "no loop of it starts over where data are symbolic"
+_MANY_EXITS = "several loops of it start over, and are left in several ways each"
+_MORE_THAN_SUMS = "beside a loop that starts over it does more with its data than add them up"
+_TWICE = "counts of values that may be missing are told beside the loop that walks them"
+_MAX_SECONDS = 60.0
+# Times that a program is followed, with the comparisons of real columns that were seen before.
+_MOST_REFINED = 6
+# Choices and variables of all paths.
+_MOST_WORK, _MOST_WORK_RELEASED = 4_000_000, 40_000
+# So many terms of conditions, as of sums that grow, cost what one choice does.
+_TERMS = 4
+# When runs by chance look how many paths there are, and how many of them.
+_PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 6, 1 << 18
+# Points at which the program is run on plain data; fewer where there are many records, or many
+# answers and noises, each of which costs as much as some records.
+_POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
+# Points at which places that are tried have chances of about the same size.
+_TIED = 6
+# Where the law of the unmodified program is enumerated.
+_FEW_DATASETS, _FEW_RECORDS = 2, 7
+# Paths that raise and that no point has met, each of which is then taken.
+_MOST_RARE = 8
+
+
+# ---- following
+
+
+def _as_it_is(function: RandomFunction) -> RandomFunction:
+    return function
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is run: the function, and the same rewritten for symbolic data."""
+
+    name: str
+    function: RandomFunction
+    rewritten: RandomFunction
+    canonical: Callable[[Any], Output]
+    session: Session
+    tail: Tail | None = None
+    takes_generator: bool = True
+    #: What makes a function of datasets of one of what the program gets.
+    presented: Callable[[RandomFunction], RandomFunction] = _as_it_is
+    #: Makes the function with loops that try places as one choice, and says later which were.
+    at_once: Callable[[], tuple[RandomFunction, set[str]]] | None = None
+
+    def as_written(self, output: Output) -> RandomFunction:
+        """What answers, on plain data, what a run with symbolic data has answered."""
+        place = place_of_cut(output)
+        if place is None or self.tail is None:
+            return self.function
+        rest = self.tail.checked(place, self.canonical, takes_generator=self.takes_generator)
+        return self.presented(rest)
+
+
+def follow_paths(
+    program: Program, domain: Domain, way: str, max_paths: int = MAX_PATHS
+) -> SymbolicPaths | NoPaths:
+    """All paths of a program, or why they are not known."""
+    data = data_of(domain)
+    if data is None:
+        why = (
+            f"beside its real columns a row takes more than {MOST_CELLS:,} values"
+            if isinstance(domain, RealRows)
+            else f"data of {domain} are not made symbolic"
+        )
+        return NoPaths(f"{program.name}: {why}")
+    for _ in range(_MOST_REFINED):
+        with old_objects_apart():
+            paths = _followed(program, data, way, max_paths, domain.dimension)
+        finer = data.refined() if isinstance(data, (Records, RealData)) else None
+        if finer is None:
+            near = domain.near if isinstance(domain, Table) else None
+            if near is not None and isinstance(data, (Records, UserRows)):
+                near.checks.append(data.is_near)
+            return paths
+        if finer.is_too_fine:
+            break
+        data = finer
+    what = "real columns with too many constants, or records with too many released numbers"
+    return NoPaths(f"{program.name}: it compares {what}")
+
+
+def follow_first(
+    programs: Iterable[tuple[Program, int]], domain: Domain, way: str
+) -> SymbolicPaths | NoPaths:
+    """The paths of the first of some forms of a program that is followed, each with so many paths.
+
+    Where none is: why the first is not, and no other is tried once a budget ended.
+    """
+    reasons: list[NoPaths] = []
+    for program, max_paths in programs:
+        session = program.session
+        session.fills_symbolic = session.filled_plain = False
+        while True:
+            tried = follow_paths(program, domain, way, max_paths)
+            if isinstance(tried, SymbolicPaths):
+                return tried
+            reasons.append(tried)
+            if tried.is_budget:
+                return reasons[0]
+            if session.fills_symbolic or not session.filled_plain:
+                break
+            session.fills_symbolic = True
+    return reasons[0]
+
+
+def _followed(
+    program: Program, data: Data, way: str, max_paths: int, dimension: int
+) -> SymbolicPaths | NoPaths:
+    releases = way == "released"
+    most = min(max_paths, MAX_PATHS_RELEASED) if releases else max_paths
+    pasts = Pasts() if way == "branches" else None
+    loops = LoopsOfPaths() if way == "passes" else None
+    kind = CurvedRun if way == "curved" else AlignedRun
+    path_run = kind(PathTree(program.name), releases=releases)
+    try:
+        while True:
+            tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
+            tree.pasts, tree.loops = pasts, loops
+            path_run = kind(tree, releases=releases)
+            leaves = _explored(program, data, path_run, tree, most)
+            if pasts is None or not (pasts.is_stale or _are_not_alike(pasts, data, path_run)):
+                break
+            if pasts.may_begin_again and pasts.is_stale:
+                pasts.begin_again()
+            else:
+                pasts = None
+        if loops is not None and not loops.is_used:
+            return NoPaths(f"{program.name}: {_NO_LOOP}")
+        rules = _check_points(
+            program, data, leaves, dimension, _Way(kind, releases, pasts, loops is not None)
+        )
+    except _ToldBare as told:
+        return NoPaths(str(told), dearest=data.change_of_move(told.move))
+    except _FarTooMany:
+        why = f"more than {most:,} paths are not followed where data are symbolic"
+        why = f"{program.name}: {why}; compare fewer numbers"
+        return NoPaths(why, is_budget=True, has_far_too_many=True)
+    except (Abort, LiptestError) as raised:
+        error = raised.error if isinstance(raised, Abort) else raised
+        return NoPaths(str(error), isinstance(error, BudgetError), _boundary_of(path_run, data))
+    except Exception as fault:  # of liptest itself: what it does not follow is not a proof
+        return NoPaths(_fault_in_words(program.name, fault))
+    followed = replace(_paths_of(data, path_run, leaves, way, pasts), rules=rules)
+    if loops is not None:
+        exits = join_exits(leaf.exits for leaf in leaves)
+        if exits is None:
+            return NoPaths(f"{program.name}: {_MANY_EXITS}")
+        if data.is_of_released or not _are_paths_of_sums(followed, leaves):
+            return NoPaths(f"{program.name}: {_MORE_THAN_SUMS}")
+        followed = replace(followed, exits=exits, leaves_by_noise=loops.leaves_by_noise)
+    return _add_facts_of_data(program.name, followed, data, path_run, leaves)
+
+
+def _paths_of(
+    data: Data, path_run: AlignedRun, leaves: list[PathEnd], way: str, pasts: Pasts | None
+) -> SymbolicPaths:
+    """What the ends of the runs say together, whatever the kind of the data."""
+    paths = {id(leaf.path): leaf.path for leaf in leaves}
+    functions = tuple(path_run.functions.values())
+    lists = pasts.told if pasts is not None and pasts.met else None
+    is_plain = lists is None and not functions and not data.is_of_released
+    return SymbolicPaths(
+        tuple(paths.values()),
+        with_functions(data.differences(), functions),
+        way,
+        data.reads_length or path_run.depends_on_size,
+        data.change_of_move,
+        rounding=max(leaf.rounding for leaf in leaves),
+        added=data.added,
+        output=_output_of(leaves) if lists is None else None,
+        moved=common_sums(leaf.moved for leaf in leaves) if is_plain else None,
+        rows=data if isinstance(data, UserRows) else None,
+        ends=tuple(leaves) if lists is None else (),
+        alone=partial(find_output_alone, leaves, lists),
+        pairs_at=data.pairs_at,
+    )
+
+
+def _add_facts_of_data(
+    name: str, followed: SymbolicPaths, data: Data, path_run: AlignedRun, leaves: list[PathEnd]
+) -> SymbolicPaths | NoPaths:
+    """With what records, users and values that may be missing add to the paths."""
+    functions = tuple(path_run.functions.values())
+    if type(data) is Records and (functions or data.has_blocks):
+        followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
+    missing = [gap for leaf in leaves for gap in leaf.missing]
+    if missing:
+        counts = frozenset(number for _, numbers in missing for number in numbers)
+        told_once = are_told_once(followed.paths, counts) and not functions
+        if not isinstance(data, Records) or not told_once:
+            return NoPaths(f"{name}: {_TWICE}")
+        gone = max(mass for mass, _ in missing), data.vanishing(counts)
+        return replace(followed, missing=gone)
+    if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
+        sample = data.sample
+        if sample is not None:
+            sample = sample[0], with_functions(sample[1], functions)  # type: ignore[assignment]
+        followed = replace(followed, sample=sample)
+    if isinstance(data, UserRows):
+        followed = replace(followed, pairs_of_moves=data.pairs_of_moves, hint=data.hint)
+    if isinstance(data, UserRows | Records):
+        followed = replace(followed, rounded=data.rounded)
+    return followed
+
+
+def _are_paths_of_sums(followed: SymbolicPaths, leaves: list[PathEnd]) -> bool:
+    """Whether paths with loops ask nothing but of sums of the data and noise."""
+    is_exact = not any(leaf.rounding or leaf.missing for leaf in leaves)
+    has_functions = any(
+        isinstance(one, Answer) and one.function is not None
+        for path in followed.paths
+        for one in path.noises
+    )
+    return is_exact and not has_functions and isinstance(followed.differences, Differences)
+
+
+def _are_not_alike(pasts: Pasts, data: Data, run: AlignedRun) -> bool:
+    """Whether runs have met whose answers must not be exchanged."""
+    return pasts.exchanges_answers and (not data.are_answers_alike or bool(run.functions))
+
+
+def _output_of(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
+    is_one = len(leaves) == 1 and place_of_cut(leaves[0].output) is None
+    return partial(replaced, leaves[0].output) if is_one else None
+
+
+def _fault_in_words(name: str, error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = ""
+    if trace is not None:
+        place = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
+    return (
+        f"{name}: liptest itself raised {type(error).__name__}{place} where it followed symbolic "
+        f"data, which is not a fault of the program"
+    )
+
+
+class _FarTooMany(Exception):
+    """Runs by chance end at leaves that are met next to never."""
+
+
+class _ToldBare(Exception):
+    """A path tells a sum of the data without noise, which no shift of noise can keep."""
+
+    def __init__(self, why: str, move: Move) -> None:
+        super().__init__(why)
+        self.move = move
+
+
+def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
+    """Neighbours on both sides of the comparison that was refused."""
+    form = run.boundary
+    if form is None or not all(isinstance(run.noises[v], Answer) for v, _ in form.terms):
+        return ()
+    if any(run.noises[v].function for v, _ in form.terms):
+        return ()
+    factors = {run.noises[v].number: Fraction(factor) for v, factor in form.terms}
+    return data.pairs_at(factors, Fraction(form.constant))
+
+
+def _explored(
+    program: Program, data: Data, path_run: AlignedRun, tree: PathTree, max_paths: int
+) -> list[PathEnd]:
+    """All paths."""
+    before = interruptions()
+    releases = path_run.releases
+    program.session.follow(tree)
+
+    def begin() -> Any:
+        path_run.begin()
+        tree.noise = path_run
+        if tree.pasts is not None:
+            tree.pasts.begin(tree, path_run)
+        if tree.loops is not None:
+            tree.loops.begin(tree, path_run)
+        return data.symbolic(tree, path_run)
+
+    rng = ChoiceGenerator(tree)
+    run = Run(program.rewritten, begin, rng, program.name, program.canonical, program.session)
+    leaves: list[PathEnd] = []
+    work, most_work = 0, _MOST_WORK_RELEASED if releases else _MOST_WORK
+    maker = PathMaker(data)
+    is_probed = False
+    try:
+        with watched_for_progress(
+            lambda: tree.leaves + tree.met + ChoiceTree.ended_runs,
+            tree.fail,
+            _explored.__code__,
+            _MAX_SECONDS,
+            program.name,
+        ):
+            for output in tree.leaves_of(run):
+                raise_swallowed(before)
+                path = maker.path_of(tree, output)
+                if tree.pasts is not None:
+                    tree.pasts.check_end(path, output)
+                    if tree.pasts.is_stale:
+                        break
+                choices, noises = tuple(tree.path), tuple(path_run.noises)
+                raises = isinstance(output, Raised) and not ends_refused(
+                    tree.path, output.exception
+                )
+                noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
+                moved = moved_by(tree, output)
+                left = () if tree.loops is None else tree.loops.exits_of_run()
+                end = PathEnd(path, choices, noises, raises, *noted, output, moved, left)
+                leaves.append(_with_curves(end, path_run))
+                work += len(tree.path) + len(path_run.noises)
+                work += sum(len(one.terms) for one in path.conditions) // _TERMS
+                _check_no_bare_place(path, path_run, data)
+                if not (is_probed or tree.met) and (
+                    len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK
+                ):
+                    is_probed = True
+                    if _has_far_too_many_paths(program, data, type(path_run), releases=releases):
+                        raise _FarTooMany
+                    program.session.follow(tree)
+                if len(leaves) > max_paths or work > most_work:
+                    tree.unsupported(
+                        f"more than {len(leaves) - 1:,} paths", "compare fewer numbers"
+                    )
+    finally:
+        tree.close()
+        program.session.walks_records |= tree.walks_records
+    return leaves
+
+
+def _with_curves(end: PathEnd, run: AlignedRun) -> PathEnd:
+    asked = run.end() if isinstance(run, CurvedRun) else None
+    return end if asked is None else replace(end, curved=CurvedEnd(*asked))
+
+
+def _check_no_bare_place(path: AlignedPath, run: AlignedRun, data: Data) -> None:
+    """Raise ``_ToldBare`` for a path that no further path can make a proof of."""
+    noises = path.noises
+    bare = [
+        form
+        for form in path.places
+        if all(isinstance(noises[v], Answer) for v, _ in form.terms)  # one term at least
+    ]
+    # Functions of answers, and users, have other pairs to look at than a dearest one.
+    if not bare or run.functions or not isinstance(data, (Records, Numbers)):
+        return
+    _, rows = RowReader().read(AlignedPath(noises, (), tuple(bare)))
+    bare_move = find_bare_move(path, rows, data.differences())
+    if bare_move is not None:
+        raise _ToldBare(bare_move[1], bare_move[0])
+
+
+def _has_far_too_many_paths(
+    program: Program, data: Data, kind: type[AlignedRun], *, releases: bool
+) -> bool:
+    """Whether a few runs with branches by chance all end at leaves that are met next to never.
+
+    Of a program with ``MAX_PATHS`` paths that has a chance of 2**-6 for each run.
+    """
+    for seed in range(_PROBES):
+        tree = ProbeTree(program.name, _GENERATOR(_BITS(seed)))
+        program.session.follow(tree)
+
+        def begin(tree: ProbeTree = tree) -> Any:
+            tree.noise = kind(tree, releases=releases)
+            return data.symbolic(tree, tree.noise)
+
+        draws = ChoiceGenerator(tree)
+        own = program.name, program.canonical, program.session
+        try:
+            tree._run(Run(program.rewritten, begin, draws, *own))
+        except (Abort, LiptestError):
+            return False
+        finally:
+            tree.close()
+        if tree.ways < _FAR_TOO_MANY:
+            return False
+    return True
+
+
+class PathMaker:
+    """Makes the paths of leaves; those that are equal except for names are one."""
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        # By the ids of objects, which are kept with them.
+        self._twins: dict[Any, tuple[AlignedPath, Any]] = {}
+
+    def path_of(self, tree: ChoiceTree, output: Output) -> AlignedPath:
+        """The path of the leaf that a tree is at."""
+        run: AlignedRun = tree.noise
+        places = dict(run.released)
+        for place in () if is_plain_list(output) else forms_in(tree, output):
+            if isinstance(place, Form) and place.terms:
+                places.setdefault(run.terms_of(place), place)
+        forms = tuple(sorted(places.values(), key=lambda form: form.terms))
+        noises, conditions = tuple(run.noises), run.conditions()
+        check_wholes(run, forms)
+        twin = self._identity_of_twins(run, conditions, forms)
+        if twin not in self._twins:
+            path = AlignedPath(noises, (*conditions, *run.conditions_of_contests()), forms)
+            self._twins[twin] = path, (noises, conditions, run.contests)
+        return self._twins[twin][0]
+
+    def _identity_of_twins(
+        self, run: AlignedRun, conditions: tuple[Constraint, ...], places: tuple[Form, ...]
+    ) -> Any:
+        """Equal where the prices of two paths are (docs/theory/size.md, S7)."""
+        are_alike = self._data.are_answers_alike and not run.functions
+        winners = winners_of(run.contests, conditions, places, are_answers_alike=are_alike)
+        # What is equal is mostly the same object.
+        return tuple(map(id, run.noises)), tuple(map(id, conditions)), places, winners
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How a program is followed: whether what is looked at is told, and where runs end early."""
+
+    run: type[AlignedRun]
+    releases: bool
+    pasts: Pasts | None
+    counts_passes: bool
+
+
+def _check_points(
+    program: Program,
+    data: Data,
+    leaves: list[PathEnd],
+    dimension: int,
+    way: _Way,
+) -> tuple[str, ...]:
+    """Compare with what the unmodified program does at some points; raises LiptestError.
+
+    Gives the rules that were applied to it, with its lines.
+    """
+    followed = {leaf.branches for leaf in leaves}
+    raising = dict.fromkeys(leaf.branches for leaf in leaves if leaf.raises)
+    variables = max(len(leaf.path.noises) for leaf in leaves)
+    before = interruptions()
+    points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
+    answer: Output = None
+    answers = False
+    tries = _TIED if any(map(is_of_tries, leaves)) else 0
+    for seed in range(-tries, points):
+        branches, answer = _check_point(program, data, way, abs(seed), is_tied=seed < 0)
+        answers = answers or not isinstance(answer, Raised)
+        raise_swallowed(before)
+        if way.pasts is not None and branches not in followed:
+            branches = way.pasts.representative(branches)
+        if branches not in followed:
+            raise _differs(program, "takes another path")
+        raising.pop(branches, None)
+    for rare in list(islice(raising, _MOST_RARE)):
+        # Only random choices may lead there, such as one number of 2**53.
+        if _check_point(program, data, way, points, rare)[0] == rare:
+            del raising[rare]
+
+    def repeat() -> None:
+        again = _check_point(program, data, way, seed)[1]
+        if not (again == answer or repr(again) == repr(answer)):
+            raise differing(program.name, "a call made once more led to a different output")
+
+    program.session.check_keeps_no_state(repeat)
+    if not answers or raising:
+        told = None if answers else answer
+        _check_exceptions(program, leaves, raising, told, tries + points)
+    return check_tries(program, _some_plain(data)) if tries else ()
+
+
+def _check_exceptions(
+    program: Program,
+    leaves: list[PathEnd],
+    unmet: Collection[Any],
+    only: Output,
+    runs: int,
+) -> None:
+    """Refuse code that raises on a path that no run took, or of which no run answered.
+
+    ``only`` is then what a run came to, else None.
+    """
+    # Where each path raises, and was met, whoever asks says that it never answers.
+    if only is not None and (unmet or not all(leaf.raises for leaf in leaves)):
+        raise UnsupportedRandomnessError(
+            f"{program.name}: in each of {runs} runs on drawn data it raised an "
+            f"exception ({_raised_by(only)}), so no answer was seen; run it on a dataset"
+        )
+    if unmet:
+        met_never = next(leaf.output for leaf in leaves if leaf.branches in unmet)
+        raise UnsupportedRandomnessError(
+            f"{program.name}: it raises an exception ({_raised_by(met_never)}) on a path that none "
+            f"of {runs} runs on drawn data took, so it was not compared with the "
+            f"unmodified code there; write code that cannot raise"
+        )
+
+
+def _raised_by(output: Output) -> str:
+    return output.exception if isinstance(output, Raised) else str(output)
+
+
+def _some_plain(data: Data) -> Iterator[NDArray[Any]]:
+    """A dataset, and some with a few records of which many ways are likely."""
+    dataset = data.plain(_GENERATOR(_BITS(0)))
+    yield dataset
+    if type(data) is Records:
+        several = range(0, min(len(dataset), _FEW_DATASETS * _FEW_RECORDS), _FEW_RECORDS)
+        yield from (handed(dataset[first : first + _FEW_RECORDS]) for first in several)
+
+
+def _check_point(
+    program: Program,
+    data: Data,
+    way: _Way,
+    seed: int,
+    taken: tuple[int, ...] = (),
+    *,
+    is_tied: bool = False,
+) -> tuple[tuple[int, ...], Output]:
+    """The branches that are taken at a point, and the answer of the unmodified program."""
+    rng = _GENERATOR(_BITS(seed))
+    dataset = data.balanced(rng) if is_tied and type(data) is Records else data.plain(rng)
+    tree = PointTree(program.name, rng, taken)
+    tree.loops = LoopsOfPaths(goes_on=True) if way.counts_passes else None
+    program.session.follow(tree)
+    noted = RecordedDraws()
+    tree.draw_log = noted
+
+    def begin() -> Any:
+        point = partial(_at, rng, data, dataset)
+        tree.noise = way.run(tree, releases=way.releases, point=point)
+        tree.noise.rng = rng
+        if tree.loops is not None:
+            tree.loops.begin(tree, tree.noise)
+        return data.symbolic(tree, tree.noise)
+
+    generator = ChoiceGenerator(tree)
+    session, name, canonical = program.session, program.name, program.canonical
+    run = Run(program.rewritten, begin, generator, name, canonical, session)
+    predicted = tree._run(run)
+    choices = list(tree.path)
+    expected = replaced(predicted, partial(_expected, tree.noise))
+    replay = ReplayedDraws(tree, noted, rng)
+    tree.close()
+    plain = PlainTree(name, max_choices=MAX_CHOICES_OF_PATHS)
+    plain.draw_log = replay
+    session.follow(plain)
+    written = program.as_written(predicted)
+    again = Run(written, lambda: dataset, ChoiceGenerator(plain), name, canonical, session)
+    plain.path = list(_with_weights(choices))
+    try:
+        with session.real_floats():
+            answer = plain._run(again)
+        replay.check_all_drawn(name)
+        if not (answer is expected or answer == expected):
+            raise _differs(program, "answers otherwise")
+    finally:
+        plain.close()
+    branches = tuple(branch for _, branch in choices)
+    if tree.loops is not None:
+        branches = tree.loops.without_passes(branches)
+    return branches, answer
+
+
+def answers_at_a_point(program: Program, dataset: NDArray[Any]) -> bool:
+    """Whether the program answers on a dataset where its noise is drawn; not whether it may."""
+    rng = _GENERATOR(_BITS(0))
+    tree = PointTree(program.name, rng)
+    tree.noise = AlignedRun(tree, releases=False, point=partial(draw_value, rng=rng))
+    tree.draw_log = DrawnAtOnce(rng)
+    program.session.follow(tree)
+    data, draws = handed(dataset), ChoiceGenerator(tree)
+    own = program.name, program.canonical, program.session
+    run = Run(program.function, lambda: data, draws, *own)
+    before = interruptions()
+    try:
+        with program.session.real_floats():
+            answers = not isinstance(tree._run(run), Raised)
+    except Abort:
+        return False
+    finally:
+        tree.close()
+    raise_swallowed(before)
+    return answers
+
+
+def _with_weights(choices: list[tuple[Branches, int]]) -> Iterator[tuple[Any, int]]:
+    """Those choices that plain data leave to be made."""
+    for branches, taken in choices:
+        if isinstance(branches, Selection):
+            for own, place in branches.with_plain_data():
+                yield own, taken if place is None else place
+        elif not isinstance(branches, (Split, UnweightedBranches)):
+            yield branches, taken
+
+
+def _differs(program: Program, what: str) -> UnsupportedRandomnessError:
+    return UnsupportedRandomnessError(
+        f"{program.name}: on plain data it {what} than where data are symbolic; it may look at "
+        f"what kind of object its data are"
+    )
+
+
+def _at(
+    rng: np.random.Generator, data: Data, dataset: NDArray[Any], one: Noise | Answer
+) -> Fraction:
+    """A value of a variable."""
+    if not isinstance(one, Answer):
+        return draw_value(one, rng)
+    return answer_value(one, lambda answer: data.value(answer, dataset))
+
+
+def _expected(run: AlignedRun, one: Any) -> Any:
+    if isinstance(one, ReleasedNumber):
+        if isinstance(one.value, PassedTable):
+            return one.value.expected
+        value, size = one.value.at_point
+        return Near(value.item() if isinstance(value, np.generic) else value, size)
+    return Near(run.at_point(one), run.size_of(one))

@@ -1,0 +1,394 @@
+"""How datasets of a domain become symbolic: columns of records, or answers.
+
+Each kind also hands out plain datasets, and says what an answer is on one of them, so that a run at
+a point can be compared with the run on symbols (``enumerate.symbols.symbolic_data``). And it says
+where to look for a refutation: ``min(count, 100)`` moves only where the count is small, so records
+are chosen with which the sums that a function is of are near the places where it moves most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import combinations, islice
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.data.answers import Answers as RealAnswers
+from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
+from liptest.data.real_tables import RealRows
+from liptest.data.tables import AddedRows, RowsOfUsers, Table
+from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.symbols.data_protocol import Data
+from liptest.enumerate.symbols.real_rows import RealData
+from liptest.enumerate.symbols.symbolic_paths import Pairs
+from liptest.enumerate.symbols.user_rows import UserRows, check_near, note_near, plain_near
+from liptest.symbolic.answer_functions import AnswerFunction, AnswerSum, answer_value
+from liptest.symbolic.answers import Answer, Differences, Move
+from liptest.symbolic.forms import Form
+
+# Register their types.
+from liptest.values.answers import open_truths  # noqa: F401
+from liptest.values.answers.aligned import AlignedRun, AlignedValue
+from liptest.values.answers.answer_book import AnswerBook
+from liptest.values.answers.block_statistics import pairs_of_blocks
+from liptest.values.array import SymbolicArray, filled
+from liptest.values.branching import Branching
+from liptest.values.read_only import ReadOnlyCells
+from liptest.values.reals import record_arrays, record_axes, record_products  # noqa: F401
+from liptest.values.reals.recipes import RowCondition, evaluate
+from liptest.values.reals.rounded_sums import rounding_in_words
+from liptest.values.records.column import Column
+from liptest.values.records.record_parts import Part
+from liptest.values.records.row_cells import MOST_CELLS, RowCells
+
+# Records of a balanced dataset that have any value.
+_OTHERS = 4
+
+
+class Records:
+    """Records of which one is replaced, or slots that one is added to or removed from."""
+
+    def __init__(self, domain: Domain, conditions: tuple[RowCondition, ...] = ()) -> None:
+        self._domain = domain
+        self._sizes = domain.size_array
+        comes_and_goes = isinstance(domain, AddedRows)
+        values, first = int(self._sizes.max()), int(comes_and_goes)
+        cells = RowCells(values - first, first, {}, {}, conditions)
+        #: Values of records, by what comparisons with released numbers hold of them.
+        self._cells = cells if cells.count <= MOST_CELLS else None
+        self._answers = AnswerBook(
+            domain.dimension,
+            cells.count,
+            comes_and_goes=comes_and_goes,
+            has_positions=not comes_and_goes,
+        )
+        self._answers.cells = self._cells
+        #: A dataset, and by part how many of its records have each value.
+        self._counted: tuple[Any, dict[Part, Any]] = None, {}
+        self._table = domain if isinstance(domain, Table) else None
+        if self._table is not None:
+            note_near(self, self._table, self._answers, 1)
+
+    @property
+    def is_too_fine(self) -> bool:
+        """Whether records are divided into more cells than are followed."""
+        return self._cells is None
+
+    @property
+    def rounded(self) -> str:
+        """How far the rounding of float sums may take an answer; empty where it may not."""
+        return rounding_in_words(self._answers.margins)
+
+    def refined(self) -> Records | None:
+        """The same with finer cells, where these were requested; None where it was not."""
+        divisions = None if self._cells is None else self._cells.divisions()
+        return None if divisions is None else Records(self._domain, divisions[1])
+
+    def _values(self) -> NDArray[np.int64]:
+        """By cell the value of a record."""
+        if self._cells is None:
+            return np.arange(self._answers.values, dtype=np.int64)
+        return self._cells.row_values - (1 - self._cells.first)
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        if self._cells is not None:
+            self._cells.forget()
+        values = self._values()
+        values.flags.writeable = False
+        return SymbolicArray(Column(tree, self._answers, values))
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        if self._table is not None and self._table.near is not None:
+            return plain_near(self._table, self._table.near, rng)
+        alike = int(self._sizes.min()) == int(self._sizes.max())
+        sizes = int(self._sizes[0]) if alike else self._sizes  # drawn faster
+        ends = rng.integers(0, sizes, size=(2, len(self._sizes)))
+        chosen = rng.random(len(self._sizes)) < rng.random()
+        dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
+        extreme = self._values()[self._answers.extreme_values()].tolist()
+        if extreme and rng.random() < 0.5:
+            # Sums that wrap, or truths that are joined, show where many records add the same.
+            value, share = extreme[int(rng.integers(len(extreme)))], rng.random() * 2
+            is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
+            dataset = np.where(is_put, value, dataset)
+        return handed(dataset)  # type: ignore[no-any-return]
+
+    def balanced(self, rng: np.random.Generator) -> NDArray[Any]:
+        """A dataset in which values are about equally frequent, so that counts are nearly tied."""
+        if self._table is not None and self._table.near is not None:
+            return self.plain(rng)
+        count = len(self._sizes)
+        dataset = np.arange(count) % self._sizes
+        others = rng.integers(0, count, size=_OTHERS)
+        dataset[others] = rng.integers(0, self._sizes[others])
+        return handed(dataset)  # type: ignore[no-any-return]
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        if self._counted[0] is not dataset:
+            self._counted = dataset, {}
+            self._answers.dataset = dataset
+        book, counts = self._answers, self._counted[1]
+        if answer.block is not None:
+            return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
+        part = book.parts[answer.number]
+        if part not in counts:
+            records = book.records_of(answer.number, dataset)
+            counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
+        there = self._in_cells(counts[part])
+        recipe = book.recipes.get(answer.number)
+        if recipe is None:
+            return book.value(answer.number, there)
+        _, calculated, kept = recipe
+        every = np.arange(book.values)
+        there = there if kept is None else there * np.frombuffer(kept, np.bool_)
+        terms = np.broadcast_to(evaluate(calculated, every, book.cells.known), every.shape)
+        pairs = zip(terms[there > 0].tolist(), there[there > 0].tolist(), strict=True)
+        return sum((Fraction(by) * count for by, count in pairs), Fraction(0))
+
+    def _in_cells(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many records are in each cell, in a run at a point, of how many have each value."""
+        cells = self._cells
+        if cells is None or not cells.conditions:
+            return counts
+        made = np.repeat(0, cells.count)
+        made[: cells.first] = counts[: cells.first]
+        places = cells.of(np.arange(1, len(counts) + 1 - cells.first), {})
+        made[places] = counts[cells.first :]
+        return made
+
+    @property
+    def is_of_released(self) -> bool:
+        """See ``AnswerBook``."""
+        return self._answers.depends_on_released or self.has_blocks
+
+    def is_near(self, dataset: IntArray) -> bool:
+        """See ``check_near``."""
+        return check_near(self, self._answers, dataset)
+
+    def differences(self) -> Differences:
+        return self._answers.differences()
+
+    def added(self, number: int) -> dict[int, Fraction] | None:
+        if self._answers.has_parts or self.is_of_released:
+            return None
+        return self._answers.contributions({number: Fraction(1)})
+
+    def vanishing(self, counts: frozenset[int]) -> Differences:
+        """See ``AnswerBook``."""
+        return self._answers.vanishing(counts)
+
+    @property
+    def sample(self) -> tuple[Fraction, Differences] | None:
+        """See ``AnswerBook``."""
+        return self._answers.sample()
+
+    def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
+        change = self._answers.change_of_move(move)
+        if change is None:
+            return None
+        position, *cells = change
+        before, after = self._values()[cells].tolist()
+        return None if before == after else (position, before, after)
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        """With so many records of the value that adds most that 0 is near; the others add least."""
+        if self._answers.has_parts or self.is_of_released:
+            return ()
+        added = self._answers.contributions(table)
+        low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
+        n, step = len(self._sizes), added[high] - added[low]
+        if step == 0 or min(self._sizes) < len(added):
+            return ()
+        if low and self._answers.comes_and_goes:
+            return ()  # a record that comes takes the place of none
+        wanted = -offset - n * added[low]
+        crossing = floor(wanted / step)
+        # The last one may bring it to 0.
+        rest = wanted - crossing * step
+        last = min(added, key=lambda v: (abs(added[v] - added[low] - rest), v == low))
+        pairs = []
+        tried = ((crossing, last), (crossing - 1, high), (crossing, high), (crossing + 1, high))
+        for count, other in tried:
+            if 0 <= count < n and other != low:
+                left = np.repeat(np.int64(low), n)  # np.full is followed meanwhile
+                left[:count] = high
+                right = left.copy()
+                right[count] = other
+                pairs.append((left, right))
+        return tuple(pairs)
+
+    def pairs_of_functions(self, functions: tuple[Answer, ...]) -> Any:
+        """By moves: neighbours between which functions of answers move much."""
+        values, records = int(self._sizes.min()), len(self._sizes)
+        if self.has_blocks:
+            return lambda moves: pairs_of_blocks(self._answers, values)
+        lows = (0,) if self._answers.comes_and_goes else range(values)
+        return partial(pairs_of_functions, self, (values, records, lows), functions)
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether some answer is one number of a block of the records."""
+        return bool(self._answers.blocks)
+
+    are_answers_alike = False
+
+    @property
+    def reads_length(self) -> bool:
+        return self._answers.depends_on_length
+
+
+class Numbers:
+    """Answers of which each is a number of the dataset."""
+
+    reads_length = is_of_released = False
+
+    def __init__(self, domain: Domain, differences: Differences) -> None:
+        self._domain = domain
+        self._differences = differences
+        self._is_real = isinstance(domain, RealAnswers)
+        self._made: tuple[AlignedRun, list[Answer], SymbolicArray] | None = None
+        self.are_answers_alike = not isinstance(domain, RealAnswers) or domain.kind != "moves"
+
+    def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
+        count = self._domain.dimension
+        if self._made is None or self._made[0] is not run:
+            whole = not self._is_real
+            kind = np.float64 if self._is_real else np.int64
+            answers = [Answer(place, whole, f"answer {place}") for place in range(count)]
+            cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
+            for cell in cells:
+                cell.is_kept = True
+            storage = ReadOnlyCells(tree, filled(cells, (count,), object), kind)
+            self._made = run, answers, SymbolicArray(storage)
+        run.adopt(self._made[1])
+        return self._made[2]
+
+    def plain(self, rng: np.random.Generator) -> NDArray[Any]:
+        if not self._is_real:
+            return handed(rng.integers(0, self._domain.size_array))  # type: ignore[no-any-return]
+        size = float(10.0 ** rng.integers(0, 4))
+        numbers = np.round(rng.normal(0.0, size, self._domain.dimension), 3)
+        return np.frombuffer(numbers.tobytes())
+
+    def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
+        return Fraction(dataset[answer.number].item())
+
+    def differences(self) -> Differences:
+        return self._differences
+
+    def added(self, number: int) -> dict[int, Fraction]:
+        return {number: Fraction(1)}
+
+    def change_of_move(self, move: Move) -> None:
+        return None
+
+    def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
+        return ()
+
+
+def data_of(domain: Domain) -> Data | None:
+    """How datasets of a domain become symbolic; None where they do not."""
+    if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
+        return Records(domain)
+    if isinstance(domain, RealRows):
+        real_data = RealData(domain)
+        return None if real_data.is_too_fine else real_data
+    if isinstance(domain, RowsOfUsers):
+        return UserRows(domain)
+    ones = [1] * domain.dimension
+    if isinstance(domain, RealAnswers):
+        return Numbers(domain, _differences_of(domain))
+    if isinstance(domain, AllAnswers):
+        return Numbers(domain, Differences.of_box(ones, is_whole=True))
+    if isinstance(domain, Hypergrid):
+        return Numbers(domain, Differences.of_one(ones, is_whole=True))
+    return None
+
+
+def _differences_of(domain: RealAnswers) -> Differences:
+    bounds = [domain.sensitivity] * domain.dimension
+    if domain.kind == "all":
+        return Differences.of_box(bounds)
+    if domain.kind == "one":
+        return Differences.of_one(bounds)
+    return Differences.listed(domain.moves, size=domain.dimension)
+
+
+# Pairs that are looked at, and that are told.
+_MOST, _TOLD = 120, 6
+
+
+def pairs_of_functions(
+    data: Data,
+    sizes: tuple[int, int, Sequence[int]],
+    functions: tuple[Answer, ...],
+    moves: tuple[Move, ...],
+) -> Pairs:
+    """Pairs that move the answers most as a move says, or at all.
+
+    Parameters
+    ----------
+    sizes
+        How many values each record takes, how many records there are, and the values that a record
+        changes from.
+    """
+    values, records, lows = sizes
+    wanted = dict(moves[0]) if moves else {}
+    several = [function for function in functions if function.number in wanted] or list(functions)
+    turns = [turn for function in several for turn in _turns(function)]
+    crossing = [pair for form in turns for pair in data.pairs_at(_factors(form), _constant(form))]
+    levels = {abs(int(form.constant)) for form in turns} | {1, records // 3}
+    mixed = _mixed_pairs(values, records, lows, sorted(level for level in levels if level))
+
+    def moved(pair: Any) -> Fraction:
+        total = Fraction(0)
+        for function in several:
+            ends = [answer_value(function, lambda answer: data.value(answer, end)) for end in pair]  # noqa: B023
+            step = ends[1] - ends[0]
+            towards = wanted.get(function.number, step)
+            total += abs(step) if step * towards >= 0 else -abs(step)
+        return total
+
+    pairs = [*crossing, *islice(mixed, _MOST - min(len(crossing), _MOST // 2))][:_MOST]
+    both = [other for pair in pairs for other in (pair, pair[::-1])]
+    return tuple(sorted(both, key=moved, reverse=True)[:_TOLD])
+
+
+def _turns(answer: Answer) -> Iterable[AnswerSum]:
+    """Of a function, and of those that it is of: sums of records, near 0 of which it moves most."""
+    function: AnswerFunction = answer.function
+    for turn in function.turns():
+        inner = [nested for nested, _ in turn.terms if nested.function]
+        if not inner:
+            yield turn
+        for nested in inner:
+            yield from _turns(nested)
+
+
+def _factors(one: AnswerSum) -> dict[int, Fraction]:
+    return {answer.number: Fraction(factor) for answer, factor in one.terms}
+
+
+def _constant(one: AnswerSum) -> Fraction:
+    return Fraction(one.constant)
+
+
+def _mixed_pairs(
+    values: int, records: int, lows: Sequence[int], levels: list[int]
+) -> Iterator[Any]:
+    """A record of one value becomes one of another, of which there are some, among a third one."""
+    for level in levels:
+        for low, high in combinations(dict.fromkeys((0, values - 1, 1, values // 2)), 2):
+            rest = next((v for v in range(values) if v not in (low, high)), None)
+            if low not in lows or rest is None or not 0 < 2 * level < records or high >= values:
+                continue
+            left = np.repeat(np.int64(rest), records)
+            left[:level], left[level : 2 * level] = low, high
+            right = left.copy()
+            right[0] = high
+            yield left, right

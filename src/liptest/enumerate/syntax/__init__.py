@@ -1,0 +1,1 @@
+"""The source of a function: read, judged to be pure, cut in parts and put together again."""

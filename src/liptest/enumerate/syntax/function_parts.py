@@ -1,0 +1,145 @@
+"""The statements of a function with the places where it can be cut in two.
+
+Between two statements at the top of a function all that goes on is in its names. A ``return`` at
+the end is taken apart first: ``return json.dumps({"count": x + noise})`` becomes two statements,
+of which the second only writes down what the first has made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from liptest.enumerate.syntax.liveness import names_read_from
+from liptest.enumerate.syntax.pure_code import NotPure, constant_of
+from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree
+from liptest.enumerate.syntax.tree_pieces import name_node
+
+_LEFT = (ast.Name, ast.Constant)
+
+
+class FunctionParts:
+    """A function as statements; a cut at k is before statement k.
+
+    ``statements`` are nobody's to change.
+    """
+
+    def __init__(self, source: FunctionSource) -> None:
+        self.source = source
+        self.statements = list(_taken_apart(source))
+        code = source.function.__code__
+        own = {*code.co_varnames, *code.co_cellvars}
+        self._names = [
+            sorted(
+                name
+                for name in names_read_from(self.statements[place:])
+                if name in own or name.startswith(OWN_NAMES)
+            )
+            for place in range(len(self.statements))
+        ]
+
+    def names_at(self, place: int) -> list[str]:
+        """Names of the function's own that the rest of it reads."""
+        return self._names[place]
+
+    def with_calls(self, calls: dict[int, list[ast.stmt]]) -> list[ast.stmt]:
+        """All statements, with others before some of them."""
+        statements: list[ast.stmt] = []
+        for place, statement in enumerate(self.statements):
+            statements += [*calls.get(place, ()), copy_tree(statement)]
+        return statements
+
+    def rest(self, place: int) -> FunctionType | None:
+        """A function of the names that the rest reads, which does the rest."""
+        names = [ast.arg(name) for name in self.names_at(place)]
+        arguments = ast.arguments(
+            posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
+        )
+        made = self.source.with_body(
+            [copy_tree(statement) for statement in self.statements[place:]]
+        )
+        made.args = arguments
+        return self.source.compiled(made, {})
+
+
+def _taken_apart(source: FunctionSource) -> Iterator[ast.stmt]:
+    *first, last = source.body
+    yield from first
+    if not isinstance(last, ast.Return) or last.value is None:
+        yield last
+        return
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(last)):
+        yield last
+        return
+    parts = _Parts(source)
+    value = parts.without_parts(copy_tree(last.value))
+    for name, part in parts.found:
+        made = ast.copy_location(ast.Assign([name_node(name, ast.Store())], part), part)
+        yield ast.fix_missing_locations(made)
+    yield ast.fix_missing_locations(ast.copy_location(ast.Return(value), last))
+
+
+class _Parts:
+    """Takes what is calculated out of what only writes it down, in the order of evaluation."""
+
+    def __init__(self, source: FunctionSource) -> None:
+        self._source = source
+        self.found: list[tuple[str, ast.expr]] = []
+
+    def without_parts(self, node: ast.expr) -> ast.expr:
+        """The expression with names in the places of its parts."""
+        if isinstance(node, _LEFT):
+            return node
+        if isinstance(node, ast.Dict):
+            # A key is evaluated before its value.
+            pairs = [
+                (key and self.without_parts(key), self.without_parts(value))
+                for key, value in zip(node.keys, node.values, strict=True)
+            ]
+            node.keys, node.values = [key for key, _ in pairs], [value for _, value in pairs]
+        elif isinstance(node, (ast.List, ast.Tuple)):
+            node.elts = [self.without_parts(entry) for entry in node.elts]
+        elif isinstance(node, ast.JoinedStr):
+            node.values = [self.without_parts(entry) for entry in node.values]
+        elif isinstance(node, ast.FormattedValue):
+            node.value = self.without_parts(node.value)
+        elif isinstance(node, ast.Call) and self._only_writes(node):
+            node.args = [self.without_parts(argument) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = self.without_parts(keyword.value)
+        else:
+            name = f"{OWN_NAMES}part_{len(self.found)}"
+            self.found.append((name, node))
+            return ast.copy_location(name_node(name), node)
+        return node
+
+    def _only_writes(self, node: ast.Call) -> bool:
+        """Whether it is a call by name, of more than names."""
+        inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(isinstance(argument, (ast.Starred, ast.GeneratorExp)) for argument in inner):
+            return False
+        if any(keyword.arg is None for keyword in node.keywords) or all(
+            isinstance(argument, _LEFT) for argument in inner
+        ):
+            return False
+        try:
+            function = constant_of(self._source, node.func)
+        except NotPure:
+            return False
+        return callable(function) and not isinstance(function, ModuleType)
+
+
+def cut_call(function: str, place: int, names: list[str]) -> list[ast.stmt]:
+    """``found = function(place, lambda: {names})``, and a return of what is found."""
+    cut = f"{OWN_NAMES}cut"
+    keys: list[Any] = [ast.Constant(name) for name in names]
+    values = ast.Dict(keys, [name_node(name) for name in names])
+    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    call = ast.Call(name_node(function), [ast.Constant(place), ast.Lambda(arguments, values)], [])
+    is_found = ast.Compare(name_node(cut), [ast.IsNot()], [ast.Constant(None)])
+    return [
+        ast.Assign([name_node(cut, ast.Store())], call),
+        ast.If(is_found, [ast.Return(name_node(cut))], []),
+    ]

@@ -1,0 +1,57 @@
+"""Pieces of trees that rewritten functions are made of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from liptest.enumerate.syntax.source import OWN_NAMES
+
+#: The name of what a rewritten function asks.
+FOLDS = f"{OWN_NAMES}folds"
+
+
+def place_in_file(node: ast.stmt) -> tuple[int, int]:
+    """Line and column, which tell statements apart."""
+    return node.lineno, node.col_offset
+
+
+def name_node(name: str, context: ast.expr_context | None = None) -> ast.Name:
+    """A name."""
+    return ast.Name(name, context or ast.Load())
+
+
+def attribute_node(owner: str, name: str) -> ast.expr:
+    """``owner.name``."""
+    return ast.Attribute(name_node(owner), name, ast.Load())
+
+
+def call_of_folds(method: str, *arguments: ast.expr) -> ast.expr:
+    """A call of a method of what a rewritten function asks."""
+    return ast.Call(attribute_node(FOLDS, method), list(arguments), [])
+
+
+def tuple_node(entries: list[ast.expr]) -> ast.expr:
+    """A tuple that is read."""
+    return ast.Tuple(entries, ast.Load())
+
+
+def lambda_node(argument: str | None, body: ast.expr) -> ast.expr:
+    """A function of one argument, or of none."""
+    names = [] if argument is None else [ast.arg(argument)]
+    arguments = ast.arguments(
+        posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return ast.Lambda(arguments, body)
+
+
+def nodes_in(body: Iterable[ast.stmt], *kinds: type[ast.AST]) -> Iterator[Any]:
+    """All nodes of some kinds in statements."""
+    for statement in body:
+        yield from (node for node in ast.walk(statement) if isinstance(node, kinds))
+
+
+def flat_statements(parts: Iterable[Any]) -> list[ast.stmt]:
+    """Statements, of which some are given in lists."""
+    return [one for part in parts for one in (part if isinstance(part, list) else [part])]

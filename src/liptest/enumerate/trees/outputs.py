@@ -1,0 +1,334 @@
+"""Outputs of Python functions in a form in which equal ones compare equal.
+
+Outputs that are equal and yet not the same (of other types, with -0.0 for 0.0, in another order)
+count as one output, and a verdict says so where a program has such outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from liptest.errors import MechanismError
+from liptest.foreign import has_names, type_of_cell
+from liptest.mechanisms.laws import Output, Raised
+from liptest.values.draws.noise_run import NoisyValue
+from liptest.values.pandas.keyed_series import as_dict, is_series
+from liptest.values.protocol import Symbolic, is_symbolic
+
+_PLAIN = frozenset({int, str, bool, bytes, type(None)})
+# Each of these is one object with one meaning, so that identity is equality.
+_SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
+
+
+@dataclass(frozen=True)
+class Items:
+    """A dict as an output: its keys and values, in no order."""
+
+    items: frozenset[tuple[Output, Output]]
+
+    def __repr__(self) -> str:
+        pairs = sorted(f"{key!r}: {value!r}" for key, value in self.items)
+        return f"{{{', '.join(pairs)}}}"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A dataclass that is not frozen, or not hashable, as an output: its class and its values."""
+
+    kind: str
+    values: tuple[tuple[str, Output], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.values)})"
+
+
+class EndlessOutput(MechanismError):
+    """An iterator as an output that gives more than is looked at."""
+
+
+class Walked:
+    """All that an iterator or generator gives, as an output: its type's name, and the entries."""
+
+    def __init__(self, kind: str, entries: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.entries = entries
+
+
+#: Entries of an iterator that is answered.
+MOST_ENTRIES = 1 << 16
+_ITERATING = frozenset({"builtins", "itertools"})
+# In no order that the program decides.
+_UNORDERED = frozenset({"set_iterator"})
+
+
+def walked(output: Any, name: str) -> Any:
+    """What a function returns, an iterator of Python's own walked to its end.
+
+    A generator runs meanwhile. Raises EndlessOutput where it does not end.
+    """
+    kind = type(output)
+    if kind.__module__ not in _ITERATING or not isinstance(output, Iterator):
+        return output
+    if kind.__name__ in _UNORDERED:
+        return output
+    entries = tuple(islice(output, MOST_ENTRIES + 1))
+    if len(entries) > MOST_ENTRIES:
+        raise EndlessOutput(
+            f"{name}: an output of type {kind.__name__} has more than {MOST_ENTRIES:,} entries; "
+            f"return a list of fewer"
+        )
+    return Walked(kind.__name__, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """An output whose type counts, and for dicts the order."""
+
+    kind: str
+    value: Output
+
+    def __eq__(self, other: object) -> bool:
+        # As tuples, which hold NaN for equal to itself; dataclasses of Python 3.13 do not.
+        if not isinstance(other, Typed):
+            return NotImplemented
+        return (self.kind, self.value) == (other.kind, other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.value))
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.value!r})"
+
+
+def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
+    """The output as a hashable value.
+
+    NumPy scalars become Python's, lists and arrays tuples, sets frozensets, dicts ``Items``,
+    dataclasses that are unhashable ``Fields``, every NaN ``math.nan``; entries alike. So 1, 1.0
+    and True are one output, and a list and a tuple of equal entries are. With ``typed`` those of
+    different types are different ones, and so are dicts in another order.
+
+    Raises
+    ------
+    MechanismError
+        The output is unhashable, or compares by identity; the message says what to return.
+        It begins with ``name``, the mechanism's, and does not quote the output.
+    """
+    if typed:
+        return _typed(output, name)
+    kind = type(output)
+    if kind in _PLAIN:
+        return output  # type: ignore[no-any-return]
+    if kind is tuple and _PLAIN.issuperset(map(type, output)):
+        return output  # type: ignore[no-any-return]
+    if kind is float:
+        return output if output == output else math.nan
+    if issubclass(kind, Symbolic):
+        return canonical_output(output.concretise("the output"), name)
+    if isinstance(output, np.generic):
+        plain = output.item()
+        return (
+            _hashable(plain, name)
+            if isinstance(plain, np.generic)
+            else canonical_output(plain, name)
+        )
+    contained = _container(output, lambda entry: canonical_output(entry, name))
+    return _hashable(output, name) if contained is None else contained
+
+
+def raised(error: BaseException) -> Raised:
+    """The output "an exception of this type was raised"."""
+    kind = type(error)
+    if kind.__module__ == "builtins":
+        return Raised(kind.__qualname__)
+    # The main module of a worker process has another name.
+    module = "__main__" if kind.__module__ == "__mp_main__" else kind.__module__
+    return Raised(f"{module}.{kind.__qualname__}")
+
+
+def _container(output: Any, entry: Any) -> Output | None:
+    """A container with its entries made canonical by ``entry``; None for anything else."""
+    kind = type(output)
+    if isinstance(output, tuple):
+        entries = map(entry, output)
+        return kind._make(entries) if has_names(kind) else tuple(entries)
+    if isinstance(output, (set, frozenset)):
+        return frozenset(map(entry, output))
+    if isinstance(output, list):
+        return tuple(map(entry, output))
+    if kind is Walked:
+        return tuple(map(entry, output.entries))
+    if isinstance(output, np.ndarray):
+        # A 0-d array is its entry.
+        return entry(output.tolist())  # type: ignore[no-any-return]
+    if isinstance(output, dict):
+        return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
+    if is_series(output):
+        return entry(as_dict(output))  # type: ignore[no-any-return]
+    if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
+        return Fields(_name_of(kind), _values(output, entry))
+    return None
+
+
+def _typed(output: Any, name: str) -> Output:
+    kind = type(output)
+    if issubclass(kind, Symbolic):
+        return _typed_symbolic(output, name)
+    words = _name_of(kind)
+    if isinstance(output, np.ndarray):
+        kinds = {type(cell) for cell in output.flat} if output.dtype == object else set()
+        if any(issubclass(kind, Symbolic) for kind in kinds):
+            dtype = np.result_type(*map(type_of_cell, output.flat))
+            return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
+        kind_words = f"{words} of {output.dtype} {output.shape}"
+        if output.dtype == object:
+            return Typed(kind_words, _typed_all(output.ravel().tolist(), name))
+        if output.dtype.kind == "f" and (zeros := np.flatnonzero(is_negative_zero(output))).size:
+            kind_words += f" with -0.0 at {zeros.tolist()}"
+        return Typed(kind_words, canonical_output(output, name))
+    if isinstance(output, dict):
+        return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
+    if isinstance(output, (set, frozenset)):
+        return Typed(words, frozenset(_typed_all(output, name)))
+    if isinstance(output, (tuple, list)):
+        return Typed(words, _typed_all(output, name))
+    if kind is Walked:
+        return Typed(output.kind, _typed_all(output.entries, name))
+    if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
+        return Typed(words, _values(output, lambda entry: _typed(entry, name)))
+    value = canonical_output(output, name)
+    negative = isinstance(value, float) and bool(is_negative_zero(value))
+    return Typed(f"-{words}" if negative else words, value)
+
+
+def is_negative_zero(number: Any) -> Any:
+    """Whether it is -0.0, of a float or of each entry of an array of floats."""
+    return (number == 0) & np.signbit(number)
+
+
+def _typed_symbolic(output: Any, name: str) -> Output:
+    """A number that stays symbolic has the type that it stands for."""
+    # Of floats that are rounded the type tells -0.0 from 0.0.
+    tells = is_symbolic(output) and output.is_discrete and issubclass(output.kind, float)
+    settled = output.concretise("an output and its type" if tells else "the output")
+    if isinstance(settled, np.ndarray) and settled.dtype.kind != "f":
+        words = _name_of(np.ndarray)
+        return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(settled, name))
+    if isinstance(settled, NoisyValue):
+        return Typed(_name_of(output.kind), settled)
+    return _typed(settled, name)
+
+
+def _typed_all(entries: Iterable[Any], name: str) -> tuple[Output, ...]:
+    return tuple(_typed(entry, name) for entry in entries)
+
+
+def _values(output: Any, entry: Any) -> tuple[tuple[str, Output], ...]:
+    compared = [item.name for item in fields(output) if item.compare]
+    return tuple((item, entry(getattr(output, item))) for item in compared)
+
+
+def _compares_by_value(kind: type) -> bool:
+    equality: Any = kind.__eq__
+    return equality is not object.__eq__
+
+
+def _name_of(kind: type) -> str:
+    return kind.__qualname__.rpartition(".")[2]
+
+
+def _hashable(output: Any, name: str) -> Output:
+    kind = type(output)
+    if not _compares_by_value(kind) and not isinstance(output, _SINGLE):
+        raise MechanismError(
+            f"{name}: an output of type {kind.__name__} compares by identity, so no two runs give "
+            f"the same; return a number, a string or a tuple of them"
+        )
+    try:
+        hash(output)
+    except Exception:
+        pass
+    else:
+        return output  # type: ignore[no-any-return]
+    raise MechanismError(
+        f"{name}: an output of type {kind.__name__} is unhashable; return a number, a string, or "
+        f"a list, dict or array of them"
+    )
+
+
+# Of so many different outputs the kinds are kept.
+_MOST = 1 << 12
+
+
+class OutputKinds:
+    """The kinds of the first outputs of a program, and whether equal ones were of two kinds."""
+
+    def __init__(self) -> None:
+        self.differ = False
+        self.seen: dict[Output, Any] = {}
+
+    def noted(self, output: Any, canonical: Output) -> Output:
+        """The canonical form of an output, whose kind is noted."""
+        if not self.differ:
+            self._note(canonical, _kind_of(output))
+        return canonical
+
+    def learn(self, others: OutputKinds) -> None:
+        """Note what another process has seen."""
+        self.differ = self.differ or others.differ
+        for output, kind in others.seen.items():
+            self._note(output, kind)
+
+    def _note(self, made: Output, kind: Any) -> None:
+        if kind is not None and (made in self.seen or len(self.seen) < _MOST):
+            self.differ = self.differ or self.seen.setdefault(made, kind) != kind
+
+
+def _kind_of(output: Any) -> Any:
+    """What ``==`` does not tell of an output; NumPy's numbers count as Python's. None: unknown."""
+    kind = type(output)
+    if issubclass(kind, Symbolic):
+        return None
+    if isinstance(output, np.generic):
+        output = output.item()
+        kind = type(output)
+    if issubclass(kind, float):
+        return "-0.0" if is_negative_zero(output) else "float"
+    if isinstance(output, np.ndarray):
+        return _of_array(output)
+    if isinstance(output, dict):
+        return _of_entries(kind, [*output, *output.values()], tuple(map(repr, output)))
+    if isinstance(output, (set, frozenset)):
+        return _of_entries(kind, sorted(output, key=repr))
+    if isinstance(output, (tuple, list)):
+        return _of_entries(kind, output)
+    if kind is Walked:
+        return _of_entries(output.kind, output.entries)
+    if is_dataclass(output) and not isinstance(output, type):
+        values = [getattr(output, item.name) for item in fields(output) if item.compare]
+        return _of_entries(kind, values)
+    return kind.__qualname__
+
+
+def _of_array(output: Any) -> Any:
+    if output.dtype == object:
+        return _of_entries(np.ndarray, output.ravel().tolist())
+    signs = np.packbits(is_negative_zero(output)).tobytes() if output.dtype.kind == "f" else b""
+    return "ndarray", output.dtype.kind, signs.strip(b"\0")
+
+
+def _of_entries(kind: Any, entries: Any, order: Any = ()) -> Any:
+    kinds = tuple(map(_kind_of, entries))
+    if None in kinds:
+        return None
+    named = kind if isinstance(kind, str) else kind.__qualname__
+    # One for all where all are alike, which is less to keep.
+    return named, kinds[:1] if len(set(kinds)) == 1 else kinds, order

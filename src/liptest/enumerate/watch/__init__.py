@@ -1,0 +1,1 @@
+"""What code asks of its surroundings, and leaves in them: tracked, warned of or refused."""

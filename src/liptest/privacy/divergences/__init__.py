@@ -1,0 +1,1 @@
+"""What tells two laws apart: likelihood ratios, Renyi divergences, trade-off curves."""

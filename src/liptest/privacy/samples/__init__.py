@@ -1,0 +1,1 @@
+"""Methods that draw datasets: how they run, and what they say of all others."""

@@ -1,0 +1,153 @@
+"""Both ends of epsilon for any real answers: what is proved, and what one output far out shows.
+
+The price of an alignment says which path is dearest, and how the answers move there (theory S1).
+Far out in the direction of this move the loss of the output of this path comes as close to the
+price as floats can tell, or is infinite. Where no other run of the program has the output, its
+probabilities on both sides are those of the path: no law is enumerated for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from liptest.balls import CERTIFIED_BITS, precision
+from liptest.data.answers import MOST, Answers
+from liptest.data.domains import IntArray
+from liptest.errors import LiptestError
+from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.laws import Output
+from liptest.privacy.claims import Claim
+from liptest.privacy.comparison import rounded_ends
+from liptest.privacy.proofs.prices import rounded_above
+from liptest.privacy.witnesses import PrivacyWitness, ball_bounds, ball_text
+from liptest.symbolic.alignment import Price, price_paths
+from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
+from liptest.symbolic.forms import Form
+from liptest.symbolic.probability import System
+from liptest.values.answers.decisions import holds_at
+
+
+@dataclass(frozen=True)
+class BothEnds:
+    """What is proved, inf for nothing, and a witness of what is found, which may be all of it."""
+
+    upper: float
+    witness: PrivacyWitness
+
+
+def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
+    """The price of the dearest path and the loss of its output; None where that is not seen."""
+    try:
+        followed = mechanism.aligned_paths(domain, way="branches")
+        if followed is None or not followed.paths or not _is_plain(followed):
+            return None
+        price = price_paths(followed.paths, followed.differences)
+        path = followed.paths[price.path]
+        output = followed.alone(path)
+        if output is None or any(isinstance(one, Answer) and one.function for one in path.noises):
+            return None
+        for pair in _pairs(path, price, domain):
+            balls = tuple(probability_of_path(path, side) for side in pair)
+            witness = _witness(pair, output[0], *balls)
+            if price.epsilon is not None:
+                return BothEnds(rounded_above(price.epsilon), witness)
+            if math.isinf(witness.loss_lower):
+                return BothEnds(math.inf, witness)
+    except LiptestError:
+        pass
+    return None
+
+
+def _is_plain(followed: Any) -> bool:
+    """Whether a price is all that a proof needs, and the paths are all that runs do."""
+    is_exact = not followed.rounding and followed.missing is None and followed.sample is None
+    return is_exact and isinstance(followed.differences, Differences)
+
+
+def _pairs(path: AlignedPath, price: Price, domain: Answers) -> Iterator[tuple[IntArray, IntArray]]:
+    """Neighbours whose answers are whole: as far out as can be shown, or, where nothing is proved,
+    on both sides of where the path becomes impossible."""
+    move = _as_answers(price.move, domain.dimension)
+    if price.epsilon is None:
+        kept = _kept_by(path, domain.dimension)
+        ends = [(-move, 0 * move), (0 * move, move), (kept, 0 * kept)]
+    else:
+        far = (MOST - 1) // max(1, int(np.abs(move).max())) - 1
+        ends = [(far * move, (far + 1) * move)]
+    for left, right in ends:
+        if int(domain.distance(left[None, :], right[None, :])[0]) == 1:
+            yield left, right
+
+
+def _as_answers(move: Move, dimension: int) -> IntArray:
+    """A move as m numbers, those that are not whole rounded."""
+    moved = np.zeros(dimension, dtype=np.int64)
+    for answer, by in move:
+        moved[answer] = int(by)
+    return moved
+
+
+def _kept_by(path: AlignedPath, dimension: int) -> IntArray:
+    """Answers of 1, 0 and -1 that are where the path wants them."""
+    wanted = np.zeros(dimension, dtype=np.int64)
+    for condition in path.conditions:
+        side = (condition.low is not None) - (condition.high is not None)
+        for v, factor in condition.terms:
+            what = path.noises[v]
+            if isinstance(what, Answer):
+                wanted[what.number] += side * (1 if factor > 0 else -1)
+    return np.sign(wanted)
+
+
+def probability_of_path(path: AlignedPath, answers: IntArray) -> arb:
+    """Of all that a path asks, given its answers, (m,): exactly 0 where it is impossible."""
+    numbers = {
+        v: int(answers[one.number]) for v, one in enumerate(path.noises) if isinstance(one, Answer)
+    }
+    noises = [one for one in path.noises if not isinstance(one, Answer)]
+    own = {v: k for k, v in enumerate(v for v in range(len(path.noises)) if v not in numbers)}
+    asked = []
+    for condition in path.conditions:
+        known = sum(
+            (Fraction(f) * numbers[v] for v, f in condition.terms if v in numbers), Fraction()
+        )
+        terms = tuple((own[v], f) for v, f in condition.terms if v in own)
+        if terms:
+            ends = condition.low, condition.high
+            is_closed = {"low_closed": condition.low_closed, "high_closed": condition.high_closed}
+            asked.append(Form(known, terms).between(*ends, **is_closed))
+        elif not holds_at(condition, known):
+            return arb(0)
+    return System(noises).probability(asked)
+
+
+def _witness(
+    pair: tuple[IntArray, IntArray], output: Output, left: arb, right: arb
+) -> PrivacyWitness:
+    with precision(CERTIFIED_BITS):
+        if left > 0 and right > 0:
+            loss = abs((left / right).log())
+            lower, upper = rounded_ends(loss.lower(), loss.upper())
+        else:
+            both = not (left.is_zero() and right.is_zero())
+            lower = upper = math.inf if both else 0.0
+    below = min(max(lower * (1 - 1e-6), 1e-300), 1e6)
+    return PrivacyWitness(
+        dataset=tuple(pair[0].tolist()),
+        neighbour=tuple(pair[1].tolist()),
+        event=(output,),
+        probability=float(left.mid()),
+        neighbour_probability=float(right.mid()),
+        loss_lower=lower,
+        loss_upper=upper,
+        claim=Claim(below, 0.0, 0.0),
+        exact=(ball_text(left), ball_text(right)),
+        bounds=ball_bounds([(left, right)]),
+    )

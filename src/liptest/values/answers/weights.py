@@ -1,0 +1,584 @@
+"""Choices with weights exp(score), where scores are sums of answers: the exponential mechanism.
+
+Which of some places is drawn with probabilities proportional to exp(s_1), .. exp(s_k) has the law
+of the place of the largest of s_i + g_i with independent Gumbel noise g_i (Gumbel-max; docs/theory/
+size.md, S10), and that is how it is followed. What is the same for all places drops out: so the
+largest score and the sum of all weights stay *unknowns*, of which only their factors are kept.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.symbolic.answer_functions import Ends
+from liptest.symbolic.forms import Form, Terms
+from liptest.symbolic.noise import Noise
+from liptest.values.answers.aligned import AlignedRun, AlignedValue
+from liptest.values.answers.decisions import Alternative
+from liptest.values.answers.functions_of_answers import OF_SCORES, largest_form, result_kind
+from liptest.values.array import CellStorage, SymbolicArray
+from liptest.values.draws.grid import UNIT
+from liptest.values.draws.noise_run import NoisyNumber
+from liptest.values.protocol import (
+    ARITHMETIC,
+    Operation,
+    calculate,
+    compare,
+    is_symbolic,
+)
+
+# Of an argument of exp, from where on a float may become infinite, or the sum of weights 0.
+_LARGEST = 600
+# Of constant factors of weights, which stay far from the ends of floats with them.
+_DIGITS = 80
+# Twice what float weights, their sum and NumPy's grid of 2**-53 change a probability by.
+_ROUNDING = Fraction(1, 1 << 50)
+_MOST = 2048
+# A probability that NumPy was given may be off by so much from what it is taken for.
+_NEAR = 1e-9
+_ONE, _EXP = Fraction(1), math.exp
+_SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
+_ADVICE = (
+    "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
+    "(scores - scores.max())), and use neither of them otherwise"
+)
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """Base of what is not known of a weight: equal for equal parts, which are hashed once."""
+
+    parts: Any
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self).__name__, self.parts))
+
+
+class Largest(_Unknown):
+    """The largest of some scores, which are its parts."""
+
+    parts: tuple[Form, ...]
+
+    @cached_property
+    def _by_terms(self) -> dict[Fraction, dict[Terms, list[Form]]]:
+        return {}
+
+    def with_terms(self, terms: Terms, factor: Fraction) -> list[Form]:
+        """The scores that have these terms, once they are multiplied by a factor."""
+        found = self._by_terms.get(factor)
+        if found is None:
+            found = self._by_terms[factor] = {}
+            for score in self.parts:
+                found.setdefault((score * factor).terms, []).append(score)
+        return found.get(terms, [])
+
+    def ends(self, run: AlignedRun) -> Ends | None:
+        """Between what it lies, whatever the data; None for any number."""
+        several = [run.sum_of_answers(part).ends for part in self.parts]
+        known = [pair for pair in several if pair is not None]
+        if len(known) < len(several):
+            return None
+        return max(low for low, _ in known), max(high for _, high in known)
+
+
+class Constant(_Unknown):
+    """A factor of all weights."""
+
+    parts: Fraction
+
+
+class WeightTotal(_Unknown):
+    """A sum of weights: the form and the unknowns of each."""
+
+    parts: tuple[tuple[Form, Unknowns], ...]
+
+
+#: What is not known, by what it is, with a factor of each.
+Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
+
+
+def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
+    sums = dict(left)
+    for unknown, by in right:
+        sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
+    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=_order))
+
+
+def _order(entry: tuple[_Unknown, Fraction]) -> int:
+    return hash(entry[0])
+
+
+class _OfScores(NoisyNumber):
+    """Base of what is calculated on the way from scores to weights."""
+
+    __slots__ = ()
+
+    stays_symbolic = True
+    advice = _ADVICE
+    run: AlignedRun
+
+    def concretise(self, use: str) -> Any:
+        self.refuse(use)
+
+    def typed(self, kind: Any) -> Any:
+        if not issubclass(kind, (float, np.float64)):
+            self.refuse(f"{kind.__name__}()")
+        return self if kind is self.kind else self.of_kind(kind)
+
+    def of_kind(self, kind: Any) -> Any:
+        """The same number of another type."""
+        raise NotImplementedError
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        return self.refuse("a comparison")
+
+
+class _Positive(_OfScores):
+    """Base of weights and their sums, which floats can tell from 0."""
+
+    __slots__ = ()
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        is_number = isinstance(other, (int, float, np.integer, np.floating))
+        if is_number and other == 0:
+            return comparison(1.0, 0.0)
+        return super().compare(comparison, other)
+
+
+class _Terms(_OfScores):
+    """Base of what is a sum of answers, and of unknowns times their factors, or its exp."""
+
+    __slots__ = ("form", "unknowns")
+
+    def __init__(self, run: AlignedRun, form: Form, unknowns: Unknowns, kind: Any) -> None:
+        self.run = run
+        self.form = form
+        self.unknowns = unknowns
+        self.kind = kind
+
+    def of_kind(self, kind: Any) -> Any:
+        return type(self)(self.run, self.form, self.unknowns, kind)
+
+
+class Score(_Terms):
+    """A sum of answers, and of unknowns times their factors."""
+
+    __slots__ = ()
+
+    described = "a score less the largest one"
+    described_in_arrays = "an array of scores less the largest one"
+
+    def typed(self, kind: Any) -> Any:
+        if issubclass(kind, (int, np.int64)) and kind is not bool and self._is_whole():
+            return self.of_kind(kind)
+        if issubclass(kind, (float, np.float64)):
+            return super().typed(kind)
+        return self.as_answer().typed(kind)
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether it is the largest or the smallest of some sums, and nothing else."""
+        return bool(self.unknowns) and all(type(one) is Largest for one, _ in self.unknowns)
+
+    def as_answer(self) -> AlignedValue:
+        """The same number, where the largest one is an answer of its own (size.md, S14)."""
+        form = self.form
+        for unknown, by in self.unknowns:
+            if type(unknown) is not Largest:
+                self.refuse("a sum with another number")
+            form = form + largest_form(self.run, unknown.parts) * by
+        return AlignedValue(self.run, form, self.kind)
+
+    def concretise(self, use: str) -> Any:
+        return self.as_answer().concretise(use)
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        return compare(comparison, self.as_answer(), other)
+
+    def rounded(self, how: str, kind: Any) -> Any:
+        return self.as_answer().rounded(how, kind)
+
+    def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        return self.as_answer().rounded_to(decimals, kind, own)
+
+    def __abs__(self) -> Any:
+        return abs(self.as_answer())
+
+    def _is_whole(self) -> bool:
+        """Whether it is a whole number, as the scores are that the largest one is of."""
+        whole = self.run.is_whole(self.form)
+        return whole and all(
+            by.denominator == 1 and all(map(self.run.is_whole, unknown.parts))
+            for unknown, by in self.unknowns
+        )
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        kind = self._kind_with(operation, other, swapped=swapped)
+        if operation in (operator.add, operator.sub):
+            mine, theirs = (self.form, self.unknowns), self._parts(other)
+            if theirs is None:
+                return self._calculated(operation, other, swapped=swapped)
+            left, right = (theirs, mine) if swapped else (mine, theirs)
+            sign = 1 if operation is operator.add else -1
+            form = left[0] + right[0] if sign == 1 else left[0] - right[0]
+            return self._made(form, _plus(left[1], right[1], sign), kind)
+        is_factor = isinstance(other, (int, float, np.integer, np.floating))
+        if is_factor and math.isfinite(other) and (operation is operator.mul or not swapped):
+            factor = _exact(other)
+            if operation is operator.truediv and factor:
+                factor = 1 / factor
+            elif operation is not operator.mul:
+                return self.refuse(operation.__name__)
+            times = ((unknown, by * factor) for unknown, by in self.unknowns if factor)
+            return self._made(self.form * factor, tuple(times), kind)
+        return self._calculated(operation, other, swapped=swapped)
+
+    def _calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        answer = self.as_answer()
+        return calculate(operation, *((other, answer) if swapped else (answer, other)))
+
+    def _kind_with(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """The type of what an operation gives."""
+        kinds = self.kind, other.kind if is_symbolic(other) else type(other)
+        if not all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in kinds):
+            self.refuse(f"{operation.__name__} with a {kinds[1].__name__}")
+        return result_kind(operation, *(reversed(kinds) if swapped else kinds))
+
+    def _made(self, form: Form, unknowns: Unknowns, kind: Any) -> Any:
+        largest = (
+            (one.ends(self.run) if type(one) is Largest else None, by) for one, by in unknowns
+        )
+        self.run.require_room(self, form, kind, largest)
+        if unknowns or not form.terms:
+            return Score(self.run, form, unknowns, kind)
+        return AlignedValue(self.run, form, kind)
+
+    def _parts(self, value: Any) -> tuple[Form, Unknowns] | None:
+        if type(value) is Score:
+            return value.form, value.unknowns
+        if type(value) is AlignedValue:
+            return None if value.run.has_noise(value.form) else (value.form, ())
+        if isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value):
+            return Form(_exact(value), ()), ()
+        return None
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc is np.exp:
+            return exp_of_score(self, np.float64)
+        if ufunc in ARITHMETIC:
+            return NotImplemented  # by the operator, as a score still
+        answer = self.as_answer()
+        return answer.apply(ufunc, tuple(answer if other is self else other for other in inputs))
+
+    def apply_math(self, function: Any) -> Any:
+        return exp_of_score(self, float) if function is _EXP else NotImplemented
+
+
+class Weight(_Positive, _Terms):
+    """exp of a sum of answers and unknowns times their factors: a float above 0."""
+
+    __slots__ = ()
+
+    described = "a weight of a choice"
+    described_in_arrays = "an array of weights of a choice"
+
+    @property
+    def key(self) -> tuple[Form, Unknowns]:
+        """The same for the same number."""
+        return self.form, self.unknowns
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        kind = self.kind
+        if operation is operator.add:
+            return _added(self, other)
+        if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
+            return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
+        is_number = isinstance(other, (int, float, np.integer, np.floating))
+        if is_number and 0 < other < math.inf:
+            sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
+            if sign is not None and not (swapped and sign == -1):
+                constant = Constant(_exact(other)), _ONE
+                unknowns = _plus(self.unknowns, (constant,), sign)
+                if _digits_of_constants(unknowns) <= _DIGITS:
+                    return Weight(self.run, self.form, unknowns, kind)
+        return self.refuse(operation.__name__)
+
+
+class SumOfWeights(_Positive):
+    """A sum of weights, which all of them may be divided by."""
+
+    __slots__ = ("_key", "weights")
+
+    described = "a sum of weights of a choice"
+    described_in_arrays = "an array of sums of weights"
+
+    def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
+        self._key: WeightTotal | None = None
+        self.run = run
+        self.weights = weights
+        self.kind = kind
+
+    def of_kind(self, kind: Any) -> Any:
+        return SumOfWeights(self.run, self.weights, kind)
+
+    @property
+    def key(self) -> WeightTotal:
+        """The same for the same number."""
+        if self._key is None:
+            self._key = WeightTotal(tuple(weight.key for weight in self.weights))
+        return self._key
+
+    def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if operation is operator.add:
+            return _added(self, other)
+        if operation is operator.truediv and swapped and type(other) is Weight:
+            return other.binary(operation, self, swapped=False)
+        return self.refuse(operation.__name__)
+
+
+def _exact(number: Any) -> Fraction:
+    return Fraction(int(number) if isinstance(number, (int, np.integer)) else float(number))
+
+
+def _digits_of_constants(unknowns: Unknowns) -> float:
+    """How many binary digits constant factors make weights longer or shorter."""
+    constants = ((constant.parts, by) for constant, by in unknowns if type(constant) is Constant)
+    return sum(abs(float(by) * math.log2(number)) for number, by in constants)
+
+
+def _added(left: _OfScores, right: Any) -> Any:
+    """A sum of weights; 0 is none."""
+    if isinstance(right, (int, float)) and right == 0:
+        return SumOfWeights(left.run, _weights_in(left), left.kind)
+    if type(right) not in (Weight, SumOfWeights):
+        return left.refuse("add")
+    return SumOfWeights(left.run, (*_weights_in(left), *_weights_in(right)), left.kind)
+
+
+def _weights_in(value: Any) -> tuple[Weight, ...]:
+    return value.weights if type(value) is SumOfWeights else (value,)
+
+
+def exp_of_score(score: Any, kind: Any) -> Any:
+    """exp of a score; refused where a float would be infinite, or all weights of a choice 0."""
+    unknowns = score.unknowns if type(score) is Score else ()
+    if not _is_at_most_its_largest(score.form, unknowns):
+        score.run.depends_on_size = True
+        ends = None if unknowns else score.run.sum_of_answers(score.form).ends
+        if ends is None or max(map(abs, ends)) > _LARGEST:
+            size = "any size" if ends is None else f"size {float(max(map(abs, ends))):.6g}"
+            score.run.tree.unsupported(f"exp of a score of {size}, which is not a float", _SHIFT)
+    return Weight(score.run, score.form, unknowns, kind)
+
+
+def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
+    """Whether it is a score less the largest one, times a factor above 0, plus a small constant."""
+    if len(unknowns) != 1:
+        return False
+    largest, factor = unknowns[0]
+    if type(largest) is not Largest or factor >= 0:
+        return False
+    alike = largest.with_terms(form.terms, -factor)
+    return any(abs(form.constant + other.constant * factor) <= _LARGEST for other in alike)
+
+
+def are_scores(numbers: list[Any]) -> bool:
+    """Whether they are answers without noise, and constants."""
+    answers = [number for number in numbers if type(number) is AlignedValue]
+    plain = (number for number in numbers if type(number) is not AlignedValue)
+    return (
+        bool(answers)
+        and not any(answer.run.has_noise(answer.form) for answer in answers)
+        and all(isinstance(number, (int, float, np.integer, np.floating)) for number in plain)
+    )
+
+
+def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
+    """The largest of scores (``are_scores``), or the smallest, which drops out of weights."""
+    answers = [number for number in numbers if type(number) is AlignedValue]
+    forms = [
+        (number.form if type(number) is AlignedValue else Form(_exact(number), ())) * sign
+        for number in numbers
+    ]
+    unknown = Largest(tuple(forms)), Fraction(sign)
+    kinds = [number.kind if type(number) is AlignedValue else type(number) for number in numbers]
+    is_real = any(issubclass(own_kind, (float, np.floating)) for own_kind in kinds)
+    kind = kind or (float if is_real else answers[0].kind)
+    return Score(answers[0].run, Form(0, ()), (unknown,), kind)
+
+
+class Selection(Alternative):
+    """Which place a choice with weights draws; plain data give it probabilities, not scores."""
+
+    __slots__ = ("_scores", "_values", "is_of_tries", "tries")
+
+    def __init__(
+        self,
+        asked: Alternative,
+        scores: tuple[Form, ...],
+        run: AlignedRun,
+        *,
+        is_of_tries: bool = False,
+    ) -> None:
+        super().__init__(("selection", scores), len(asked), asked.at_point)
+        self._scores = scores
+        self._values = run
+        #: Whether the program has no such choice, but tries the places one by one; at a point how.
+        self.is_of_tries = is_of_tries
+        self.tries: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Selection and self._scores == other._scores
+
+    __hash__ = None
+
+    def chances(self) -> NDArray[np.float64]:
+        """At the point of the run; the largest is 1."""
+        scores = np.array([float(self._values.at_point(score)) for score in self._scores])
+        made: NDArray[np.float64] = np.exp(scores - scores.max())
+        return made
+
+    def with_plain_data(self) -> list[tuple[Any, int | None]]:
+        """What the unmodified program should choose from at the point of the run.
+
+        With what it takes; None where that is what was taken of this choice.
+        """
+        if self.tries is not None:
+            return list(self.tries.choices)
+        weights = self.chances()
+        return [(GivenWeights(weights / weights.sum()), None)]
+
+
+class GivenWeights:
+    """Equal to the weights of a choice that has these probabilities."""
+
+    __slots__ = ("_masses",)
+
+    def __init__(self, masses: NDArray[np.float64]) -> None:
+        self._masses = masses
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple) or len(other) != len(self._masses):
+            return False
+        total = sum(other)
+        masses = np.array([float(Fraction(weight) / total) for weight in other])
+        return bool(np.all(np.abs(masses - self._masses) < _NEAR))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
+    """The place that a choice draws whose probabilities are weights; None for all others.
+
+    ``items`` are as in ``rng.choice``: their number, or what is chosen from.
+    """
+    weights = _listed(p)
+    if weights is None or items.ndim > 1:
+        return None
+    first, count = weights[0], items.item() if items.ndim == 0 else len(items)
+    if len(weights) != count or count < 2:
+        return first.refuse(f"a choice of {count}")
+    totals = {
+        unknown for unknown, by in first.unknowns if type(unknown) is WeightTotal and by == -1
+    }
+    for total in totals:
+        before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
+        if before == total.parts and _has_its_largest(before):
+            return _select(first.run, tuple(weight.form for weight in weights))
+    return first.refuse("a choice whose probabilities are not seen to add up to 1")
+
+
+def place_by_any_weights(weights: Any, count: int) -> int | None:
+    """The place that Python's ``random.choices`` draws, whose weights need not add up to 1.
+
+    It looks up a grid point times the sum in the cumulative sums (docs/theory/size.md, S10). None
+    where the weights are plain.
+    """
+    listed = _listed(weights)
+    if listed is None:
+        return None
+    first = listed[0]
+    if len(listed) != count or count < 2:
+        return first.refuse(f"a choice of {count}")
+    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is WeightTotal]
+    if totals:
+        return place_by_weights(np.array(count), listed)
+    if not _has_its_largest(tuple(weight.key for weight in listed)):
+        return first.refuse("a choice whose weights have no common size")
+    return _select(first.run, tuple(weight.form for weight in listed))
+
+
+def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
+    """Whether what is common to all weights is, and one of them is not small."""
+    common = weights[0][1]
+    if any(unknowns != common for _, unknowns in weights):
+        return False
+    largest = [(unknown, by) for unknown, by in common if type(unknown) is Largest]
+    if len(largest) != 1:
+        return not largest
+    ((maximum, factor),) = largest
+    reached = {other for form, _ in weights for other in maximum.with_terms(form.terms, -factor)}
+    return reached == set(maximum.parts)
+
+
+def _listed(p: Any) -> list[Weight] | None:
+    if type(p) is SymbolicArray:
+        if type(p.storage) is not CellStorage or p.ndim != 1:
+            return None
+        cells = p.cells.tolist()
+    elif type(p) in (list, tuple):
+        cells = list(p)
+    else:
+        return None
+    return cells if cells and all(type(cell) is Weight for cell in cells) else None
+
+
+def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
+    """The place of the largest score with Gumbel noise of its own."""
+    run.rounding += (len(scores) + _MOST) * _ROUNDING
+    return choose_contest(run, scores, Noise("gumbel", _ONE))
+
+
+def choose_contest(
+    run: AlignedRun,
+    scores: tuple[Form, ...],
+    noise: Noise,
+    tries: Callable[[NDArray[np.float64], int, np.random.Generator], Any] | None = None,
+) -> int:
+    """The place of the largest score with such noise of its own.
+
+    ``tries``, where the program tries places one by one, gives at a point those that end there.
+    """
+    sums = [score + run.new(noise) for score in scores]
+    contest = run.contest(sums)
+    assert contest is not None  # each has noise of its own
+    chosen = contest.alternative
+    if type(chosen) is not Selection:
+        chosen = Selection(chosen, scores, run, is_of_tries=tries is not None)
+        contest.alternative = chosen
+    place = run.tree.choose(chosen)
+    run.contests.append((contest, place))
+    log = run.tree.draw_log
+    if tries is not None and run.point is not None and log is not None:
+        chosen.tries = tries(chosen.chances(), place, run.rng)
+        log.hand_out(chosen.tries, UNIT.law)
+    return place
+
+
+OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights})
+OF_SCORES.exp = exp_of_score
+OF_SCORES.are_scores = are_scores
+OF_SCORES.largest = largest_of

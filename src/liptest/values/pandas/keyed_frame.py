@@ -1,0 +1,327 @@
+"""Frames of answers: sums and counts by group in several columns, as pandas has them.
+
+``AnswersByKey`` and ``Crossed`` do not know which groups occur: their keys must be named. A
+``KeyedFrame`` has keys in both directions, and an answer or a number with noise for each of both.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from liptest.values.array import array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
+from liptest.values.pandas.named_groups import Unfilled, has_zero, named_keys
+from liptest.values.pandas.of_pandas import FrameOfPandas, PartOfPandas
+from liptest.values.pandas.record_series import ByKey
+from liptest.values.protocol import ARITHMETIC, branching_of, is_symbolic
+
+
+class _InColumns(FrameOfPandas):
+    """What stands for a frame, with its columns by name."""
+
+    __slots__ = ("_columns",)
+
+    _columns: dict[Any, Any]
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return next(iter(self._columns.values())).branching  # type: ignore[no-any-return]
+
+
+class AnswersByKey(_InColumns):
+    """Columns of answers by key, of which it depends on the data which keys there are."""
+
+    __slots__ = ()
+
+    described, advice = ByKey.described, "name the groups: .reindex(KEYS, fill_value=0)"
+
+    def __init__(self, columns: dict[Any, ByKey]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, key: Any) -> Any:
+        if key in self._columns:
+            return self._columns[key]
+        inner = inner_columns(self._columns, key)
+        return AnswersByKey(inner) if inner else self.refuse("an index")
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and name in self._columns:
+            return self._columns[name]
+        return super().__getattr__(name)
+
+    def reindex(self, index: Any, fill_value: Any = None) -> Any:
+        """Answers of named groups; 0 for those that do not occur."""
+        keys = named_keys(self, index)
+        if fill_value is None:
+            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
+        if not has_zero(fill_value):
+            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+        columns = {
+            name: column.reindex(keys, fill_value=0) for name, column in self._columns.items()
+        }
+        return KeyedFrame(keys, columns)
+
+
+def inner_columns(columns: dict[Any, Any], key: Any) -> dict[Any, Any]:
+    """Of columns with names in two levels those under a first name."""
+    return {
+        name[1]: column
+        for name, column in columns.items()
+        if type(name) is tuple and len(name) == 2 and name[0] == key
+    }
+
+
+class Crossed(FrameOfPandas):
+    """Answers by the entries of two columns, of which it depends on the data which there are.
+
+    Cells without records hold 0 where they are filled, else nan.
+    """
+
+    __slots__ = ("_answers", "_columns", "_has_gaps", "_index", "_is_filled")
+
+    described = ByKey.described
+    advice = "name the groups: .reindex(index=KEYS, columns=KEYS, fill_value=0)"
+
+    def __init__(
+        self,
+        answers: ByKey,
+        index: list[Any] | None = None,
+        columns: list[Any] | None = None,
+        *,
+        is_filled: bool = True,
+        has_gaps: bool | None = None,
+    ) -> None:
+        self._answers, self._index, self._columns = answers, index, columns
+        self._is_filled = is_filled
+        # Whether there were gaps once, so that numbers are floats.
+        self._has_gaps = not is_filled if has_gaps is None else has_gaps
+
+    branching = branching_of("_answers")
+
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        is_named = self._index is not None and self._columns is not None
+        return super().refuse(use, advice or (".fillna(0)" if is_named else ""))
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("an index")
+
+    def reindex(self, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
+        """Answers of named rows and columns; of those that do not occur 0, or nan for now."""
+        if not (fill_value is None or has_zero(fill_value)) or (index is None and columns is None):
+            return self.refuse(".reindex without fill_value=0")
+        rows = self._index if index is None else named_keys(self, index)
+        cells = self._columns if columns is None else named_keys(self, columns)
+        is_filled = self._is_filled and fill_value is not None
+        gaps = self._has_gaps or not is_filled
+        return Crossed(self._answers, rows, cells, is_filled=is_filled, has_gaps=gaps)._named()
+
+    def fillna(self, value: Any) -> Any:
+        """0 where there are no records."""
+        if not has_zero(value):
+            return self.refuse(".fillna with another number than 0")
+        gaps = self._has_gaps
+        return Crossed(self._answers, self._index, self._columns, has_gaps=gaps)._named()
+
+    def _named(self) -> Any:
+        """The answers, as soon as both keys are named and nothing is missing."""
+        rows, cells = self._index, self._columns
+        if rows is None or cells is None or not self._is_filled:
+            return self
+        made = {
+            cell: KeyedSeries.of({row: self._answers.answer_of((row, cell)) for row in rows})
+            for cell in cells
+        }
+        frame = KeyedFrame(rows, made)
+        return frame.astype(float) if self._has_gaps else frame
+
+
+def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+    def operate(self: KeyedFrame, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+class KeyedFrame(_InColumns):
+    """Columns of numbers by the same keys.
+
+    Parameters
+    ----------
+    keys
+        Of the rows, each once.
+    columns
+        By name the series of these keys.
+    """
+
+    __slots__ = ("_keys",)
+
+    described = "a frame of sums and noise"
+    advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
+
+    def __init__(self, keys: Any, columns: dict[Any, KeyedSeries]) -> None:
+        self._keys, self._columns = tuple(keys), columns
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'DataFrame' object has no attribute {name!r}")
+        return self[name] if name in self._columns else self.refuse(f".{name}")
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names."""
+        return list(self._columns)
+
+    @property
+    def index(self) -> list[Any]:
+        """The keys."""
+        return list(self._keys)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(keys, columns)."""
+        return len(self._keys), len(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.columns)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._columns or bool(inner_columns(self._columns, item))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, list) and all(name in self._columns for name in key):
+            return KeyedFrame(self._keys, {name: self._columns[name] for name in key})
+        if isinstance(key, list) or key not in self._columns:
+            inner = {} if isinstance(key, list) else inner_columns(self._columns, key)
+            return KeyedFrame(self._keys, inner) if inner else self.refuse("an index")
+        column = self._columns[key]
+        return KeyedSeries(column.keys_, column.array)  # what is written into it stays there
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:
+            self.refuse("an assignment of what is not a series of its keys")
+        self._columns = {**self._columns, key: value}
+
+    @property
+    def loc(self) -> Any:
+        """One answer by its keys."""
+        return _AnswerAt(self)
+
+    at = loc
+
+    def cell(self, key: Any, column: Any) -> Any:
+        """One answer."""
+        return self[column][key]
+
+    def to_numpy(self) -> Any:
+        """(keys, columns)."""
+        cells = [column[key] for key in self._keys for column in self._columns.values()]
+        kinds = [cell.kind if is_symbolic(cell) else type(cell) for cell in cells]
+        kind = np.result_type(*map(np.dtype, kinds))
+        return array_of(self.branching, filled(cells, self.shape, object), kind)
+
+    @property
+    def values(self) -> Any:
+        """(keys, columns)."""
+        return self.to_numpy()
+
+    def to_dict(self) -> dict[Any, Any]:
+        """By column the entries by key."""
+        return {name: column.to_dict() for name, column in self._columns.items()}
+
+    def items(self) -> Iterator[tuple[Any, KeyedSeries]]:
+        """(name, column) in order."""
+        return iter(self._columns.items())
+
+    def iterrows(self) -> Iterator[tuple[Any, KeyedSeries]]:
+        """(key, row) in order."""
+        for key in self._keys:
+            yield key, KeyedSeries.of({name: column[key] for name, column in self._columns.items()})
+
+    def clip(self, lower: Any = None, upper: Any = None) -> Any:
+        """Each entry within two constants."""
+        return self._each(lambda column: column.clip(lower, upper))
+
+    def round(self, decimals: int = 0) -> Any:
+        """Each entry rounded."""
+        return self._each(lambda column: column.round(decimals))
+
+    def astype(self, dtype: Any) -> Any:
+        """Entries of another type."""
+        return self._each(lambda column: column.astype(dtype))
+
+    def sum(self) -> Any:
+        """The sum of each column."""
+        return KeyedSeries.of({name: column.sum() for name, column in self._columns.items()})
+
+    def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
+        if type(other) is KeyedFrame:
+            if other.index != self.index or other.columns != self.columns:
+                self.refuse("an operator with a frame of other keys")
+            others: list[Any] = list(other._columns.values())
+        elif isinstance(other, (int, float, np.number)):
+            others = [other] * len(self._columns)
+        elif isinstance(other, np.ndarray) and other.shape == self.shape:
+            others = [other[:, place] for place in range(len(self._columns))]
+        else:
+            (other if is_symbolic(other) else self).refuse(
+                "an operator with what has not its shape"
+            )
+        made = {
+            name: column.calculated(operation, partner, swapped=swapped)
+            for (name, column), partner in zip(self._columns.items(), others, strict=True)
+        }
+        return KeyedFrame(self._keys, made)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        operation = ARITHMETIC.get(ufunc)
+        if operation is None or method != "__call__" or options or len(inputs) != 2:
+            return super().__array_ufunc__(ufunc, method, *inputs, **options)
+        left, right = map(as_keyed, inputs)
+        if type(left) is KeyedFrame:
+            return left.calculated(operation, right, swapped=False)
+        return right.calculated(operation, left, swapped=True)
+
+    def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
+        return KeyedFrame(
+            self._keys, {name: function(column) for name, column in self._columns.items()}
+        )
+
+    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
+    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
+    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
+    __truediv__ = _operator(operator.truediv)
+
+
+class _AnswerAt(PartOfPandas):
+    """``.loc`` of a frame of answers."""
+
+    __slots__ = ()
+
+    _of: KeyedFrame
+    described, advice = KeyedFrame.described, "frame.loc[key, column]"
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and key[0] in self._of.index:
+            return self._of.cell(*key)
+        return self.refuse(".loc")
+
+
+def _of_plain(frame: Any) -> KeyedFrame:
+    keys = frame.index.tolist()
+    return KeyedFrame(keys, {name: as_keyed(column) for name, column in frame.items()})
+
+
+ByKey.crossed = Crossed
+KeyedSeries.frame_of = _of_plain
+SERIES.add(KeyedFrame)

@@ -1,0 +1,49 @@
+"""Groups that a program names: what stands for those that do not occur."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas
+from liptest.values.protocol import is_symbolic
+
+
+class Unfilled(PartOfPandas):
+    """Answers of named groups, nan for those that do not occur.
+
+    ``filled`` makes the answers with 0 for these.
+    """
+
+    __slots__ = ("_filled",)
+
+    described = "answers that are nan for groups that do not occur,"
+    advice = ".reindex(KEYS, fill_value=0), or .reindex(KEYS).fillna(0)"
+
+    def __init__(self, of: OfPandas, filled: Callable[[], Any]) -> None:
+        super().__init__(of)
+        self._filled = filled
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.refuse("reindex without fill_value=0")
+
+    def fillna(self, value: Any) -> Any:
+        """0 for groups that do not occur; floats, as soon as one of them does not."""
+        if not has_zero(value):
+            return self.refuse(".fillna with another number than 0")
+        return self._filled().astype(float)
+
+
+def has_zero(value: Any) -> bool:
+    """Whether what stands for a missing answer is 0."""
+    return type(value) in (int, float) and value == 0
+
+
+def named_keys(of: OfPandas, index: Any) -> list[Any]:
+    """Keys that the program names, each once."""
+    if is_symbolic(index):
+        of.refuse(".reindex with keys that depend on the data")
+    keys = list(index)
+    if len(set(keys)) < len(keys):
+        of.refuse(".reindex with a key twice")
+    return keys

@@ -1,0 +1,1 @@
+"""What polars hands a program, as symbols: frames, expressions, joins, rows of each user."""

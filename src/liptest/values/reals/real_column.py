@@ -1,0 +1,697 @@
+"""Columns of real numbers of the records: between which two floats each entry lies.
+
+Records are divided into cells: the same entries in all other columns, and of each real column an
+interval of floats. A cell has a lower and an upper end for everything that is made of a record.
+The functions of NumPy that are followed give ends from ends (``recipes``; docs/theory/tables.md,
+B6). A comparison cuts the cells where it changes, or divides them into those records for which it
+holds and the others, and the program is followed again. All else is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.answers.aligned import AlignedValue, NoisyData
+from liptest.values.answers.answer_book import AnswerBook
+from liptest.values.answers.released_numbers import LARGEST_SUM, MOST_MEETINGS, release_beside
+from liptest.values.array import SymbolicArray
+from liptest.values.branching import Branching
+from liptest.values.protocol import COMPARISONS, Symbolic
+from liptest.values.reals.real_norms import (
+    Ball,
+    OfNorm,
+    Operand,
+    find_ball,
+    find_factor,
+    is_above_zero,
+)
+from liptest.values.reals.recipes import (
+    ABOUT,
+    ENDS,
+    Recipe,
+    falling_quotient,
+    gives_whole,
+    has_known,
+    is_safe,
+    row_condition,
+    truth_between,
+)
+from liptest.values.reals.rounded_sums import column_rounding
+from liptest.values.records.column import Column, column_of
+from liptest.values.records.record_list import EntryOfRecord, RecordList
+from liptest.values.records.record_storage import (
+    ADVICE,
+    JOINS,
+    OwnNumbers,
+    answer_einsum,
+    given_options,
+)
+
+Table = NDArray[Any]
+_NUMBERS = (int, float, np.integer, np.floating)
+# Means are these sums, divided.
+_SAME_SUMS = {"numpy.mean": "numpy.sum"}
+REAL_ADVICE = "clip real columns with constants, then sum or count"
+
+
+class RealColumn(OwnNumbers):
+    """See the module.
+
+    Parameters
+    ----------
+    low, high
+        (cells,) floats: between which the entry of a record lies.
+    recipe
+        How an entry is calculated; equal ones are equal columns.
+    kept
+        (cells,) of a selection: whether records of this cell are in it.
+    name
+        Of the column itself; "" of what is made of columns.
+    """
+
+    __slots__ = ("answers", "ball", "high", "is_strided", "kept", "low", "name", "norm", "recipe")
+
+    leads = True
+    advice = REAL_ADVICE
+    #: Rows of this column alone (``real_matrix``).
+    as_rows: ClassVar[Any]
+    #: Whether something holds, where that is known of some records (``open_truths``).
+    truths_between: ClassVar[Any]
+    #: A comparison with a constant of what grows with a norm (``norm_choices``).
+    norm_test: ClassVar[Any]
+    chosen_by_norm: ClassVar[Any]
+    #: Its numbers cast (``single_column``).
+    in_32_bits: ClassVar[Any]
+    #: Whole numbers of it (``real_bins``).
+    whole_numbers: ClassVar[Any]
+
+    def __init__(
+        self,
+        branching: Branching,
+        answers: AnswerBook,
+        ends: tuple[Table, Table],
+        recipe: Recipe,
+        kept: Table | None = None,
+        name: str = "",
+    ) -> None:
+        self.branching = branching
+        self.answers = answers
+        self.low, self.high = ends
+        self.recipe = recipe
+        self.kept = kept
+        self.name = name
+        self.dtype = np.dtype(np.float64)
+        self.is_own = False
+        #: What is known beside the ends (``real_norms``).
+        self.norm: OfNorm | None = None
+        self.ball: Ball | None = None
+        #: Whether the entries are not next to each other in memory.
+        self.is_strided = False
+
+    def like(
+        self,
+        ends: tuple[Table, Table],
+        recipe: Recipe,
+        norm: OfNorm | None = None,
+        ball: Ball | None = None,
+    ) -> SymbolicArray:
+        """Other entries of the same records."""
+        low, high = (np.asarray(end, dtype=np.float64) for end in ends)
+        if np.isnan(low).any() or np.isnan(high).any():
+            self.refuse("arithmetic that gives no number for some record")
+        made = RealColumn(self.branching, self.answers, (low, high), recipe, self.kept)
+        made.norm, made.ball = norm, ball
+        if ball is not None:
+            radius = float(ball.radius) * (1 + 2.0**-50)
+            made.low, made.high = np.maximum(low, -radius), np.minimum(high, radius)
+        made.is_own = True
+        return SymbolicArray(made)
+
+    def is_alike(self, other: Any) -> bool:
+        return type(other) is RealColumn and self.has_records_of(other)
+
+    def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
+        """The same entries of other records."""
+        ends = self.low, self.high
+        made = RealColumn(self.branching, answers, ends, self.recipe, kept, self.name)
+        made.norm, made.ball, made.is_strided = self.norm, self.ball, self.is_strided
+        return made
+
+    def _is_true(self, table: Table) -> SymbolicArray:
+        return SymbolicArray(Column(self.branching, self.answers, table, self.kept))
+
+    def has_records_of(self, other: Any) -> bool:
+        """Whether two columns are of the same selection of records."""
+        if type(other) not in (Column, RealColumn) or other.answers is not self.answers:
+            return False
+        if self.kept is None or other.kept is None:
+            return self.kept is other.kept
+        return bool(np.array_equal(self.kept, other.kept))
+
+    def bounded(
+        self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
+    ) -> SymbolicArray:
+        """Some rows of each user (``RowBound``)."""
+        assert self.kept is not None  # what slots without a row are left out by
+        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
+        return SymbolicArray(self._copy(answers, self.kept))
+
+    # ---- storage
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if self.kept is not None:
+            self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
+        self.answers.read_length()
+        return (self.answers.records,)
+
+    def cells(self) -> Any:
+        return self.refuse("a use that looks at single records", ADVICE)
+
+    def as_list(self) -> Any:
+        kept = [True] * len(self.low) if self.kept is None else self.kept.tolist()
+        return RecordList(
+            self.branching, self.each_record(), kept, partial(column_of_entries, self), self.count
+        )
+
+    def each_record(self) -> list[RealEntry]:
+        """The number of a record of each cell."""
+        every = range(len(self.low))
+        return [RealEntry(self._at(cell), cell) for cell in every]
+
+    def _at(self, cell: int) -> RealColumn:
+        """The records of one cell alone."""
+        recipe = self.recipe[1][cell] if self.recipe[0] == "cells" else self.recipe
+        ends = self.low[cell : cell + 1], self.high[cell : cell + 1]
+        name = recipe[1] if recipe[0] == "real" else ""
+        return RealColumn(self.branching, self.answers, ends, recipe, None, name)
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.refuse(use, ADVICE)  # type: ignore[no-any-return]
+
+    def moved(self, move: Any) -> Any:
+        self.lend()
+        if self.kept is None:
+            places = np.arange(self.answers.records)
+            moved = move(places)
+            line = isinstance(moved, np.ndarray) and moved.shape in (places.shape, (len(places), 1))
+            if line and np.array_equal(moved.reshape(-1), places):
+                rows = self.as_rows(self) if moved.ndim > 1 else None
+                return self.copied(None) if rows is None else rows.storage
+        return self.refuse("a use that moves records", ADVICE)
+
+    def copied(self, order: Any) -> Any:
+        return self._copy(self.answers, self.kept)
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        if dtype == np.float64:
+            return SymbolicArray(self._copy(self.answers, self.kept))
+        if dtype == np.int64:
+            return self.whole_numbers(self)
+        return self.in_32_bits(self) if dtype == np.float32 else self.refuse(f"astype({dtype})")
+
+    def entries_at(self, index: Any) -> Any:
+        self.lend()
+        if type(index) is tuple and index in ((slice(None), None), (Ellipsis, None)):
+            return self.as_rows(self)
+        if index is None or (type(index) is tuple and index == (None, slice(None))):
+            return self.as_rows(self).T
+        mask = column_of(index)
+        if mask is None or not self._may_select(mask):
+            return self.refuse("an index that is not a comparison of the same records")
+        kept = mask.table.copy() if self.kept is None else mask.table & self.kept
+        return SymbolicArray(self._copy(self.answers, kept))
+
+    def _may_select(self, mask: Column) -> bool:
+        """Whether it is one truth of each of the same records."""
+        is_line = mask.dtype == np.bool_ and mask.table.ndim == 1
+        return is_line and self.has_records_of(mask)
+
+    # ---- entry by entry
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        use = f"numpy.{ufunc.__name__}"
+        if ufunc is np.matmul:
+            return self.answer_function(np.dot, inputs, {})
+        if ufunc is np.power and not (type(inputs[1]) is int and inputs[1] == 2):
+            return self.refuse(f"{use} with another exponent than 2")
+        parts = [
+            self._part(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
+        ]
+        if ufunc in COMPARISONS:
+            return self._compared(ufunc, parts, use)
+        rule = ENDS.get(ufunc, ABOUT.get(ufunc))
+        if rule is None:
+            return self.refuse(use)
+        lows, highs = [part.low for part in parts], [part.high for part in parts]
+        if not is_safe(ufunc, lows, highs):
+            return self.refuse(f"{use} of numbers that may be infinite")
+        if ufunc is np.multiply and parts[0].recipe == parts[1].recipe:
+            rule, ufunc = ENDS[np.square], np.square
+            parts, lows, highs = parts[:1], lows[:1], highs[:1]
+        operands = [part.operand() for part in parts]
+        # A constant by a norm is infinite where this is 0, which np.minimum mends.
+        rule = falling_quotient if is_above_zero(ufunc, operands) else rule
+        with np.errstate(all="ignore"):
+            ends = rule(ufunc, lows, highs)
+        if ends is None:
+            return self.refuse(f"{use}, which fails for some record")
+        recipe = ufunc, *(part.recipe for part in parts)
+        facts = find_factor(ufunc, operands), find_ball(ufunc, operands)
+        return self.like(self._of_all_cells(ends), recipe, *facts)
+
+    def _of_all_cells(self, ends: tuple[Any, Any]) -> tuple[Table, Table]:
+        shape = self.low.shape
+        return np.broadcast_to(ends[0], shape), np.broadcast_to(ends[1], shape)
+
+    def _part(self, value: Any, use: str, *, is_of_any_size: bool = False) -> _Part:
+        """An input: its ends, and how it is calculated."""
+        kind = type(value)
+        if kind is SymbolicArray:
+            storage: Any = value.storage
+            if not self.has_records_of(storage) or (
+                type(storage) is Column and (storage.table.ndim > 1 or storage.is_off)
+            ):
+                return self.refuse(f"{use} of other records")  # type: ignore[no-any-return]
+            if type(storage) is RealColumn:
+                made = _Part(storage.low, storage.high, storage.recipe, storage.name)
+                made.norm, made.ball = storage.norm, storage.ball
+                return made
+            table = storage.table
+            recipe = ("table", table.dtype.char, table.tobytes())
+            return _Part(table, table, recipe)
+        if issubclass(kind, NoisyData):
+            return self._known(value, use, is_of_any_size=is_of_any_size)
+        if issubclass(kind, Symbolic):
+            return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
+        is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool)
+        if not is_number or math.isnan(value):
+            return self.refuse(f"{use} with what is not a constant number")  # type: ignore[no-any-return]
+        return _Part(np.array(value), np.array(value), ("number", kind, value))
+
+    def _known(self, value: NoisyData, use: str, *, is_of_any_size: bool) -> _Part:
+        """A number with noise, which is released: what follows is true for each value of it."""
+        if self.answers.cells is None or value.run.is_curved:
+            return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
+        known = release_beside(value, self.answers, use)
+        if self.answers.cells.meetings > MOST_MEETINGS and value.run.path > 1:
+            self.refuse(f"{use} on many paths, with noise", "run fewer steps, or decide less often")
+        if not is_of_any_size:
+            if not math.isfinite(known.low):
+                self.refuse(f"{use} with noise of any size", "clip it (np.clip(number, 0, 100))")
+            if not issubclass(value.kind, (float, np.float64)):
+                self.refuse(f"{use} with a released whole number", "make it a float(..) first")
+        low, high = (np.full(self.low.shape, end) for end in (known.low, known.high))
+        return _Part(low, high, ("known", known.key))
+
+    def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
+        left, right = parts
+        truths = truth_between(ufunc, (left.low, left.high), (right.low, right.high))
+        certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
+        if (certain != possible).any():
+            recipe = (ufunc, left.recipe, right.recipe)
+            test = self._norm_test(ufunc, parts)
+            if (test or has_known(recipe)) and not self._may_divide(ufunc, parts):
+                return self.truths_between(self, certain, possible, recipe, test)
+            named, other = (left, right) if left.name else (right, left)
+            if not named.name or other.name or not _is_point(other):
+                return self._is_true(self._divided(ufunc, parts, certain, possible, use))
+            self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
+        return self._is_true(certain.copy())
+
+    def _norm_test(self, ufunc: Any, parts: list[_Part]) -> tuple[Any, bool] | None:
+        """Of a norm and a constant: the test, and whether it holds above the constant."""
+        is_above = ufunc in (np.greater, np.greater_equal)
+        if ufunc not in COMPARISONS or ufunc in (np.equal, np.not_equal):
+            return None
+        left, right = parts
+        if right.norm is not None:
+            left, right, is_above = right, left, not is_above
+        constant = right.operand().constant
+        if left.norm is None or constant is None:
+            return None
+        column: Any = self.like(self._of_all_cells((left.low, left.high)), left.recipe, left.norm)
+        test = self.norm_test(column.storage, constant)
+        return None if test is None else (test, is_above)
+
+    def _may_divide(self, ufunc: Any, parts: list[_Part]) -> bool:
+        """Whether cells of their own are left for those records of which a comparison holds."""
+        cells = self.answers.cells
+        condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
+        return condition is not None and cells.has_room_for(condition)
+
+    def _divided(
+        self, ufunc: Any, parts: list[_Part], certain: Table, possible: Table, use: str
+    ) -> Table:
+        """By cell whether a comparison of what is made of real columns holds."""
+        cells = self.answers.cells
+        condition = None
+        if len(self.low) == cells.count:
+            condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
+        if condition is None:
+            self.refuse(f"{use} of what is made of a real column")
+        truth = cells.truth_of(condition)
+        if truth is None:  # it is followed again; meanwhile no two records need be alike
+            truth = np.arange(len(certain)) == np.flatnonzero(certain != possible)[0]
+        return np.where(certain == possible, certain, truth)
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        self.lend(function)
+        rule = FUNCTIONS.get(function)
+        answer = NotImplemented if rule is None else rule(self, *arguments, **options)
+        if answer is NotImplemented:
+            return self.refuse(f"numpy.{function.__name__}")
+        return answer
+
+    # ---- answers
+
+    def sum_up(
+        self,
+        use: str,
+        *,
+        in_pairs: bool = True,
+        scale: Fraction = Fraction(1),
+        kind: Any = np.float64,
+        layout: Any = None,
+        is_product: bool = False,
+    ) -> Any:
+        """The answer, times a number; ``in_pairs`` is whether NumPy adds along one line.
+
+        ``layout`` is where the numbers lie in memory, on which the order of the sum depends.
+        """
+        kept = np.ones(self.low.shape, dtype=np.bool_) if self.kept is None else self.kept
+        groups = self.answers.in_groups()
+        if groups is not None:
+            parts = [
+                self._copy(book, those & kept).sum_up(
+                    use,
+                    in_pairs=in_pairs,
+                    scale=scale,
+                    kind=kind,
+                    layout=layout,
+                    is_product=is_product,
+                )
+                for those, book in groups
+                if (those & kept).any()
+            ]
+            return reduce(operator.add, parts) if parts else kind(0)
+        low, high = (np.where(kept, end, 0.0) + 0.0 for end in (self.low, self.high))
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            return self.refuse(f"{use} of numbers without bounds", "clip them first")
+        records = self.answers.records
+        largest = np.maximum(np.abs(low), np.abs(high))
+        most = float(LARGEST_SUM) if has_known(self.recipe) else 1e300
+        if largest.max() * records > most:
+            return self.refuse(f"{use} of floats that may overflow", "clip them first")
+        if not largest.any():
+            return kind(0)
+        # Of numbers that are not multiples of anything: the entry next to a whole one.
+        some = np.nextafter(largest.max() / 3, np.inf)
+        sizes = np.array([largest.max(), 1.0 if gives_whole(self.recipe) else some])
+        if is_product:  # of which some may vanish in floats (tables, B19)
+            sizes = np.maximum(sizes * (1 + 2.0**-20), 1e-200)
+        in_pairs = in_pairs and not self.is_strided
+        rounding = column_rounding(
+            sizes,
+            records,
+            is_off=False,
+            in_pairs=in_pairs,
+            is_fixed=self.answers.has_order and self.kept is None,
+        )
+        kept_here = None if self.kept is None else self.kept.tobytes()
+        # Added up in another way it is another number, in its last digits.
+        order = f"{_SAME_SUMS.get(use, use)}{'' if in_pairs else ', in some order'}"
+        placed = order, layout or self.is_strided
+        answer = self.answers.of_recipe((placed, self.recipe, kept_here), low, high, rounding)
+        if self.ball is not None:
+            ball = self.ball
+            self.answers.note_ball((ball.key, kept_here), answer.number, ball)
+        run = self.branching.noise
+        total = run.value_of_answer(answer, kind)
+        return total if scale == 1 else AlignedValue(total.run, total.form * scale, total.kind, 1)
+
+    def count(self) -> Any:
+        """How many records there are: a plain number, or the answer of a selection."""
+        return self.like_zeros(self.kept).count()
+
+    def like_zeros(self, kept: Table | None) -> Column:
+        """A column of zeros of these records."""
+        zeros = np.zeros(self.low.shape, dtype=np.int64)
+        return Column(self.branching, self.answers, zeros, kept)
+
+
+class RealEntry(EntryOfRecord):
+    """The real number of one record of a cell, as a loop over the records meets it.
+
+    What is done with it is done to a column of that cell alone; comparisons are plain.
+    """
+
+    __slots__ = ("cell", "column")
+
+    __hash__ = None  # type: ignore[assignment]
+    #: A comparison that some records of its cell hold (``looped_rows``).
+    open_truth: ClassVar[Any]
+
+    def __init__(self, column: RealColumn, cell: int) -> None:
+        self.column = column
+        self.cell = cell
+
+    @property
+    def is_calculated(self) -> bool:
+        return not self.column.name
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which two floats it lies."""
+        return float(self.column.low[0]), float(self.column.high[0])
+
+    @property
+    def largest(self) -> float:
+        """The largest size that it may have."""
+        return max(map(abs, self.ends))
+
+    def calculated(self, ufunc: Any, *inputs: Any) -> Any:
+        """What a ufunc of NumPy gives: another one, or whether a comparison holds."""
+        if any(type(operand) is RealEntry and operand.cell != self.cell for operand in inputs):
+            self.refuse("a loop that takes the number of one record to another one")
+        parts = [
+            SymbolicArray(operand.column) if type(operand) is RealEntry else operand
+            for operand in inputs
+        ]
+        array = self.column.answer_ufunc(ufunc, tuple(parts))
+        column = array.storage
+        if type(column) is RealColumn:
+            return RealEntry(column, self.cell)
+        if type(column) is not Column:
+            return self.open_truth(column, f"numpy.{ufunc.__name__}", self.cell)
+        return bool(column.table[0])
+
+    def refuse(self, use: str) -> Any:
+        """End the analysis."""
+        return self.column.refuse(use)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            self.refuse(f"numpy.{ufunc.__name__} with options")
+        return self.calculated(ufunc, *inputs)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        if function.__name__ != "clip" or options or len(inputs) != 3:
+            self.refuse(f"numpy.{function.__name__} of the number of one record")
+        low, high = inputs[1:]
+        return self.calculated(np.maximum, self, low).calculated_next(np.minimum, high)
+
+    def calculated_next(self, ufunc: Any, other: Any) -> Any:
+        """``calculated`` with itself first."""
+        return self.calculated(ufunc, self, other)
+
+    def __bool__(self) -> bool:
+        return bool(self.calculated(np.not_equal, self, 0.0))
+
+    def __float__(self) -> float:
+        return self.refuse("a function of Python's floats")  # type: ignore[no-any-return]
+
+    __int__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = __float__
+
+
+def _of_entry(ufunc: Any, *, swapped: bool = False) -> Any:
+    def operate(self: RealEntry, other: Any) -> Any:
+        if isinstance(other, EntryOfRecord) and type(other) is not RealEntry:
+            return NotImplemented  # a row
+        return self.calculated(ufunc, *((other, self) if swapped else (self, other)))
+
+    return operate
+
+
+#: By name of the operator.
+CALCULATIONS: dict[str, Any] = {
+    **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide},
+    **{"floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power},
+}
+_COMPARED = {operation.__name__: ufunc for ufunc, operation in COMPARISONS.items()}
+for _name, _ufunc in CALCULATIONS.items():
+    setattr(RealEntry, f"__r{_name}__", _of_entry(_ufunc, swapped=True))
+for _name, _ufunc in (CALCULATIONS | _COMPARED).items():
+    setattr(RealEntry, f"__{_name}__", _of_entry(_ufunc))
+
+
+def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray:
+    """A column of what is made of the number of a record of each cell."""
+    some = None if bool(kept.all()) else kept
+    if not any(type(entry) is RealEntry for entry in values):
+        return SymbolicArray(Column(of.branching, of.answers, np.asarray(values), some))
+    parts = [_entry_parts(entry) for entry in values]
+    ends = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    recipes = tuple(part[2] for part in parts)
+    # Of those that are not there nothing is asked.
+    own = {source for source, is_kept in zip(recipes, kept, strict=True) if is_kept}
+    recipe: Recipe = own.pop() if len(own) == 1 else ("cells", recipes)
+    name = recipe[1] if recipe[0] == "real" else ""
+    made = RealColumn(of.branching, of.answers, ends, recipe, some, name)
+    made.ball = _common_ball(values)
+    return SymbolicArray(made)
+
+
+def _common_ball(values: Any) -> Ball | None:
+    """That of all numbers but those that are 0, which is in each ball."""
+    balls = [one.column.ball for one in values if type(one) is RealEntry]
+    is_zero = all(type(one) is RealEntry or one == 0 for one in values)
+    return balls[0] if is_zero and all(ball == balls[0] for ball in balls) else None
+
+
+def _entry_parts(one: Any) -> tuple[float, float, Recipe]:
+    if type(one) is RealEntry:
+        return *one.ends, one.column.recipe
+    return float(one), float(one), ("number", float, float(one))
+
+
+class _Part:
+    """An operand: between which numbers it lies, and how it is calculated."""
+
+    __slots__ = ("ball", "high", "low", "name", "norm", "recipe")
+
+    def __init__(self, low: Table, high: Table, recipe: Recipe, name: str = "") -> None:
+        self.low, self.high, self.recipe, self.name = low, high, recipe, name
+        self.norm: OfNorm | None = None
+        self.ball: Ball | None = None
+
+    def operand(self) -> Operand:
+        """What ``real_norms`` asks of it."""
+        ends = float(np.min(self.low)), float(np.max(self.high))
+        return Operand(self.recipe, *ends, self.norm, self.ball)
+
+
+def _is_point(part: _Part) -> bool:
+    return bool(np.array_equal(part.low, part.high)) and part.recipe[0] in ("number", "table")
+
+
+# ---- functions
+
+
+def _sum(
+    column: RealColumn, array: Any, axis: Any = None, dtype: Any = None, **options: Any
+) -> Any:
+    given = given_options(options)
+    if axis not in (None, 0) or given or array.storage is not column:
+        return NotImplemented
+    if dtype is None:
+        return column.sum_up("numpy.sum")
+    of_type: Any = column.astype(np.dtype(dtype)).storage
+    return of_type.sum_up("numpy.sum", in_pairs=False)
+
+
+def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    given = given_options(options)
+    if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
+        return NotImplemented
+    column.answers.read_length()
+    return column.sum_up("numpy.mean", scale=Fraction(1, column.answers.records))
+
+
+def _clip(column: RealColumn, array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
+    given = {name: option for name, option in options.items() if option is not np._NoValue}
+    low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
+    high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
+    if out is not None or given or len(bounds) > 2 or array.storage is not column:
+        return NotImplemented
+    clipped = array
+    for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
+        if bound is not None and bound is not np._NoValue:
+            clipped = ufunc(clipped, bound)
+    return clipped
+
+
+def _average(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
+    return _mean(column, array, axis, **options)
+
+
+def _dot(column: RealColumn, left: Any, right: Any, out: Any = None) -> Any:
+    """A product with numbers of the same records, or with equal constants."""
+    made = column.multiply(left, right)
+    if made is not NotImplemented:
+        return NotImplemented if out is not None else made
+    pair = [_one_of_equal(column, operand) for operand in (left, right)]
+    if out is not None or any(operand is None for operand in pair):
+        return NotImplemented
+    return np.multiply(*pair).storage.sum_up("numpy.dot", in_pairs=False, is_product=True)
+
+
+def _one_of_equal(column: RealColumn, operand: Any) -> Any:
+    if type(operand) is SymbolicArray:
+        return operand
+    is_line = type(operand) is np.ndarray and operand.ndim == 1 and operand.dtype.kind in "iuf"
+    if not is_line or column.kept is not None or len(operand) != column.shape[0]:
+        return None
+    return operand[0] if np.all(operand == operand[0]) else None
+
+
+def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
+    mask = column_of(condition)
+    if mask is None or len(pair) != 2 or not column._may_select(mask):
+        return NotImplemented
+    parts = [column._part(operand, "numpy.where") for operand in pair]
+    ends = [
+        np.where(mask.table, *(getattr(part, end) for part in parts)) for end in ("low", "high")
+    ]
+    chosen = ("table", mask.table.dtype.char, mask.table.tobytes())
+    recipe = (np.where, chosen, *(part.recipe for part in parts))
+    return column.like((ends[0], ends[1]), recipe)
+
+
+def _same(function: Any) -> Any:
+    def make(column: RealColumn, array: Any, **options: Any) -> Any:
+        return NotImplemented if options else column.count()
+
+    return make
+
+
+def _round(column: RealColumn, array: Any, decimals: Any = 0, out: Any = None) -> Any:
+    if out is not None or type(decimals) is not int or decimals != 0:
+        return NotImplemented
+    return np.rint(array)
+
+
+#: How functions of NumPy are followed; more of them register themselves (``real_bins``).
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.average: _average,
+    np.dot: _dot,
+    np.clip: _clip,
+    np.where: _where,
+    np.round: _round,
+    np.around: _round,
+    np.bincount: lambda column, *arguments, **options: Column.bincount(*arguments, **options),
+    np.size: _same(np.size),
+    np.ndim: lambda column, array: 1,
+    np.einsum: answer_einsum,
+    **JOINS,
+}

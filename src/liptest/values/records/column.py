@@ -1,0 +1,695 @@
+"""Data as a column: what a program makes of every record alike, as a table over record values.
+
+A column has an entry, or a row of entries, for each record, and its entry for a record of value v
+is ``table[v]``: NumPy's own function of all record values at once, hence of NumPy's type, overflow
+and casting. A selection keeps the records whose values are ``kept``. What sums up the records is an
+*answer*, a variable of the run (``aligned``). All else is refused: default deny.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.values.answers.aligned import AlignedRun, AlignedValue, NoisyData
+from liptest.values.answers.answer_book import AnswerBook
+from liptest.values.answers.functions_of_answers import OF_SCORES
+from liptest.values.array import CellStorage, Storage, SymbolicArray, array_of, filled
+from liptest.values.branching import Branching
+from liptest.values.draws.drawn_order import DrawnOrder
+from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
+from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
+from liptest.values.records.record_list import RecordList
+from liptest.values.records.record_parts import DrawnPart, is_grid, line_of, positions_at
+from liptest.values.records.record_storage import OfData, RecordStorage, keeps_records
+
+Table = NDArray[Any]
+#: Relatively, below which rounding may decide.
+APART = 2.0**-30
+# Functions that compare with each number of a line by itself.
+_OF_EDGES = (np.histogram, np.digitize)
+# Whole numbers up to here are floats.
+_LARGEST = 2**53
+# Records that a loop gets one by one.
+_MOST_WALKED = 2_000
+
+
+class Column(RecordStorage):
+    """Entries that are a table of the record's value; see the module.
+
+    Parameters
+    ----------
+    answers
+        Of the analysis.
+    table
+        (values, *shape of the entry of a record).
+    kept
+        (values,) of a selection: whether records of this value are in it.
+    is_off
+        Whether floats of the table may be off by some units in the last place.
+    is_strided
+        Whether the entries are not next to each other in memory.
+    """
+
+    __slots__ = ("answers", "is_off", "is_strided", "kept", "table")
+
+    #: The same entries, of which more is made than tables (``real_matrix``).
+    as_real: ClassVar[Callable[[Column, str], Any]]
+    #: ``numpy.bincount`` (``column_functions``).
+    bincount: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        branching: Branching,
+        answers: AnswerBook,
+        table: Table,
+        kept: Table | None = None,
+        *,
+        is_off: bool = False,
+        is_strided: bool = False,
+    ) -> None:
+        self.branching = branching
+        self.answers = answers
+        self.table = table
+        self.dtype = table.dtype
+        self.kept = kept
+        self.is_off = is_off
+        self.is_strided = is_strided
+
+    @property
+    def run(self) -> AlignedRun:
+        """The run that it is part of."""
+        run = self.branching.noise
+        assert isinstance(run, AlignedRun)
+        return run
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        if self.kept is not None:
+            self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
+        return (self.read_length(), *self.table.shape[1:])
+
+    def read_length(self) -> int:
+        """How many records there are, which is public."""
+        if self.answers.is_by_coins:
+            self.refuse("how many records a random selection has", "divide by a constant instead")
+        return self.answers.read_length()
+
+    def like(self, table: Table, *, is_off: bool | None = None) -> SymbolicArray:
+        """An array of other entries of the same records."""
+        return SymbolicArray(self.other(table, is_off=is_off))
+
+    def other(self, table: Table, *, is_off: bool | None = None) -> Column:
+        """Other entries of the same records."""
+        off = self.is_off if is_off is None else is_off
+        return Column(self.branching, self.answers, table, self.kept, is_off=off)
+
+    def bounded(
+        self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
+    ) -> SymbolicArray:
+        """Some rows of each user (``RowBound``)."""
+        assert self.kept is not None  # what slots without a row are left out by
+        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
+        made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
+        return SymbolicArray(made)
+
+    # ---- storage
+
+    def as_list(self) -> Any:
+        if self.table.ndim > 1 or self.is_off:
+            return self.refuse("tolist()")
+        kept = [True] * len(self.table) if self.kept is None else self.kept.tolist()
+        return RecordList(self.branching, self.table.tolist(), kept, self.selected, self.count)
+
+    def selected(self, table: Table, kept: Table) -> Any:
+        """Other entries of those records whose values are kept."""
+        some = None if bool(kept.all()) else kept
+        return SymbolicArray(Column(self.branching, self.answers, table, some))
+
+    def entries(self) -> None:
+        if self.answers.records > _MOST_WALKED:
+            self.refuse("a loop that does more than to add up")
+
+    def moved(self, move: Any) -> Any:
+        """The same records in their places, as ravel() and reshape(-1) of one line give them."""
+        if self.table.ndim == 1 and self.kept is None:
+            places = np.arange(self.answers.records)
+            # Of entries that are not next to each other NumPy makes a copy sooner.
+            places = np.repeat(places, 2)[::2] if self.is_strided else places
+            moved = move(places)
+            if isinstance(moved, np.ndarray) and np.array_equal(moved, places):
+                is_view = np.may_share_memory(moved, places)
+                return self.other(self.table if is_view else self.table.copy())
+            has_parts = self.answers.has_positions and isinstance(moved, np.ndarray)
+            if has_parts and is_grid(moved):
+                return Blocks(self, moved)
+        return self.move_rows(self, move)
+
+    def copied(self, order: Any) -> Any:
+        return self.like(self.table.copy()).storage
+
+    def write(self, index: Any, value: Any) -> None:
+        if not self.table.flags.writeable:
+            self.refuse("a write into data")
+        mask = column_of(index)
+        if mask is None:
+            if not (index is Ellipsis or (type(index) is slice and index == slice(None))):
+                self.refuse("a write that looks at single records")
+            self._put(slice(None), self.table_of(value, "a write"))
+        elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
+            self.refuse("a write where no comparison of the same records says")
+        else:
+            those, source = mask.table.copy(), column_of(value)
+            if source is None:
+                constant = self.table_of(value, "a write")
+                if np.ndim(constant) >= self.table.ndim:
+                    self.refuse("a write of what differs from record to record")
+                self._put(those, constant)
+                return
+            kept = those if self.kept is None else those & self.kept
+            is_same = source.answers is self.answers
+            if not is_same or source.kept is None or not np.array_equal(source.kept, kept):
+                self.refuse("a write of other records")
+            self._put(those, source.table[those])
+        self.is_off = self.is_off or _is_off(value)
+
+    def _put(self, places: Any, value: Any) -> None:
+        try:
+            with np.errstate(all="raise"):
+                self.table[places] = value
+        except Exception as error:
+            self.refuse(f"a write that fails for some record ({error})")
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        if dtype.kind not in "biuf":
+            self.refuse(f"astype({dtype})")
+        with np.errstate(all="raise"):
+            try:
+                return self.like(self.table.astype(dtype))
+            except FloatingPointError:
+                return self.refuse(f"astype({dtype}) of what does not fit")
+
+    def entries_at(self, index: Any) -> Any:
+        if type(index) is SymbolicArray and type(index.storage) is Column:
+            return self._selected(index.storage)
+        if type(index) is SymbolicArray and index.dtype == np.bool_:
+            chosen = self._chosen_by_coins(index)
+            if chosen is not None:
+                return chosen
+        if type(index) is DrawnOrder:
+            return self.drawn(index)
+        places = index if type(index) is tuple else (index,)
+        if any(issubclass(type(place), Symbolic) for place in places):
+            return self.refuse("an index")
+        first = places[0] if places else Ellipsis
+        if first is None and self.table.ndim == 1 and places[1:] in ((), (slice(None),)):
+            return SymbolicArray(self.other(self.table[:, None])).T
+        if isinstance(first, (int, np.integer)) and type(first) is not bool:
+            return self._record_at(int(first), places[1:])
+        if type(first) is slice and first != slice(None):
+            part = self.part_at(self._positions_of(first))
+            return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
+        if type(first) in (np.ndarray, list) and len(places) == 1:
+            return SymbolicArray(self._copied_at(first))
+        if type(first) is not slice and not keeps_records(places, self.table.ndim):
+            return self.refuse("a use that looks at single records")
+        column = self.other(self.calculated(lambda: self.table[places], "an index"))
+        column.is_strided = True
+        return SymbolicArray(column)
+
+    def _record_at(self, index: int, more: tuple[Any, ...]) -> Any:
+        """The entry of one record, or its row: a sum over a part of one position."""
+        if self.kept is not None or self.is_off:
+            self.refuse("a use that looks at single records")
+        positions = self.answers.positions
+        if not -len(positions) <= index < len(positions):
+            raise IndexError(
+                f"index {index} is out of bounds for axis 0 with size {len(positions)}"
+            )
+        part = self.part_at(positions[index : index + 1 or None])
+        if self.table.ndim == 1 and not more:
+            return part.sum_up(self.table, self.dtype.type, "one record")
+        row = part.sums(0, "one record", kind=self.dtype)
+        return row[more] if more and type(row) is SymbolicArray else row
+
+    def _positions_of(self, index: slice) -> range | None:
+        """Positions of a slice, of all records or of this part of them."""
+        try:
+            positions: range = self.answers.positions[index]
+            return positions
+        except Exception:  # NumPy has its own words for it
+            return self.refuse("an index")  # type: ignore[no-any-return]
+
+    def _copied_at(self, index: Any) -> Column:
+        """The records at the places of an array, or of truths, that the program names."""
+        part = self.part_at(line_of(positions_at(np.asarray(self.answers.positions), index)))
+        part.table = part.table.copy()
+        part.table.flags.writeable = False  # of the copy alone
+        return part
+
+    def part_at(self, positions: range | None) -> Column:
+        """The records at these positions, to read."""
+        book = self.answers
+        if self.kept is not None:
+            self.refuse("positions in a selection")
+        if positions == book.positions:
+            return self.other(self.table.view())
+        if not book.has_positions:
+            self.refuse("a use that looks at single records")
+        part = book.at(positions) if positions else None
+        return self._of_part(part)
+
+    def _of_part(self, part: AnswerBook | None) -> Column:
+        if part is None:
+            return self.refuse("a use that looks at single records")  # type: ignore[no-any-return]
+        if not part.is_by_coins:
+            part.read_length()
+        table = self.table.view()
+        table.flags.writeable = False  # what is written would be written for all records
+        column = Column(self.branching, part, table, is_off=self.is_off)
+        column.is_strided = self.is_strided or abs(part.positions.step) != 1
+        return column
+
+    def drawn(self, order: DrawnOrder) -> SymbolicArray:
+        """The records at the places of a random order."""
+        book = self.answers
+        is_whole = book.part is None and book.has_positions and self.kept is None
+        if not is_whole or order.total > book.records or not len(order):
+            self.refuse("a random order of some of the records")
+        if order.positions is not None:
+            book.orders[order.number] = order.positions
+        return SymbolicArray(
+            self._of_part(book.parted(DrawnPart(order.number, order.length, order.places)))
+        )
+
+    def _chosen_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
+        """The records of which coins that are tossed without the data say that they are in."""
+        book, coins = self.answers, mask.storage.coins()
+        is_whole = book.part is None and book.has_positions and self.kept is None
+        if coins is None or not is_whole or mask.shape != (book.records,):
+            return None
+        number = self.run.order_of(coins.key)
+        self.run.coins.append(coins.are_free)
+        book.note_share(number, coins.share)
+        if self.run.point is not None:
+            book.orders[number] = np.flatnonzero(coins.draw(self.run.rng))
+        return SymbolicArray(self._of_part(book.parted(DrawnPart(number, book.records, None))))
+
+    def _selected(self, mask: Column) -> Any:
+        if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
+            return self.refuse("an index that is not a comparison of the same records")
+        kept = mask.table.copy() if self.kept is None else mask.table & self.kept
+        column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
+        return SymbolicArray(column)
+
+    def has_records_of(self, other: Column) -> bool:
+        """Whether two columns are of the same selection of records."""
+        if self.answers is not other.answers:
+            return False
+        if self.kept is None or other.kept is None:
+            return self.kept is other.kept
+        return bool(np.array_equal(self.kept, other.kept))
+
+    # ---- entry by entry
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        real = self._leading(inputs, f"numpy.{ufunc.__name__}")
+        if real is not None:
+            return real.answer_ufunc(ufunc, inputs)
+        if ufunc is np.matmul:
+            return self.answer_function(np.dot, inputs, {})
+        if ufunc not in ENTRY_BY_ENTRY and ufunc not in NOT_ROUNDED:
+            return self.refuse(f"numpy.{ufunc.__name__}")
+        return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}")
+
+    def _leading(self, inputs: tuple[Any, ...], use: str) -> Any:
+        """``leading``, and beside numbers with noise itself as more than a table."""
+        real = leading(inputs)
+        return Column.as_real(self, use) if real is None and any(map(_is_noisy, inputs)) else real
+
+    def entrywise(self, function: Any, inputs: tuple[Any, ...], use: str) -> Any:
+        """``function`` of arrays of one shape entry by entry, constants among them."""
+        tables = [self.table_of(operand, use) for operand in inputs]
+        is_off = any(_is_off(operand) for operand in inputs)
+        if is_off and function in COMPARISONS and _are_apart(*tables):
+            is_off = False
+        if is_off and function not in STEADY:
+            return self.refuse(f"{use} of floats that are rounded in an unknown order")
+        if function in NOT_ROUNDED:
+            if any(np.asarray(table).dtype in NARROW for table in tables):
+                return self.refuse(f"{use} of floats of few digits", "cast them to np.float64")
+            is_off = True
+        return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
+
+    def calculated(self, call: Callable[[], Any], use: str) -> Table:
+        """A table that NumPy calculates; what fails for some record is refused."""
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                table = call()
+        except Exception as error:
+            return self.refuse(f"{use}, which fails for some record ({error})")  # type: ignore[no-any-return]
+        if type(table) is not np.ndarray or table.shape[:1] != (self.answers.values,):
+            self.refuse(use)
+        if table.dtype.kind not in "biuf":
+            self.refuse(f"{use} that gives {table.dtype}")
+        made: Table = table
+        return made
+
+    def table_of(self, value: Any, use: str) -> Any:
+        """An input as what meets the tables of others as the input meets the columns."""
+        kind = type(value)
+        if kind is SymbolicArray and type(value.storage) is Column:
+            other: Column = value.storage
+            if not self.has_records_of(other) or other.table.ndim != self.table.ndim:
+                self.refuse(f"{use} of other records, or of another shape")
+            return other.table if self.kept is None else other.table[self._stand_ins()]
+        if issubclass(kind, Symbolic):
+            return self.refuse(f"{use} with noise, or with a sum of the data")
+        if kind in (int, float, bool) or isinstance(value, np.generic):
+            return value
+        constant = np.asarray(value)
+        if constant.dtype.kind not in "biuf":
+            self.refuse(f"{use} with an array of {constant.dtype}")
+        if constant.ndim < self.table.ndim:
+            return constant
+        if constant.ndim == self.table.ndim and len(constant) == 1:
+            return constant
+        if constant.ndim == self.table.ndim and self.kept is None:
+            self.read_length()
+            if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
+                return constant[:1]
+        return self.refuse(f"{use} with an array that differs from record to record")
+
+    def _stand_ins(self) -> NDArray[np.intp]:
+        """Record values, with one that is in the selection for all that are not."""
+        assert self.kept is not None
+        there = np.flatnonzero(self.kept)
+        places = np.arange(len(self.kept))
+        return np.where(self.kept, places, there[0]) if len(there) else places
+
+    # ---- answers
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        given = (*arguments, *options.values())
+        real = leading(given)
+        if real is None and function not in _OF_EDGES:
+            real = self._leading(given, f"numpy.{function.__name__}")
+        if real is not None:
+            is_first = leading(given) is None and column_of(arguments[0]) is self
+            if is_first and function is not np.where:
+                arguments = (SymbolicArray(real), *arguments[1:])
+            return real.answer_function(function, arguments, options)
+        rule = FUNCTIONS.get(function)
+        if rule is None:
+            return self.refuse(f"numpy.{function.__name__}")
+        answer = rule(*arguments, **options)
+        return (
+            self.refuse(f"numpy.{function.__name__} with these arguments")
+            if (answer is NotImplemented)
+            else answer
+        )
+
+    def sum_up(self, table: Table, kind: Any, use: str, *, in_pairs: bool = False) -> Any:
+        """The answer of one table, as a number of a type."""
+        if self.kept is not None:
+            table = np.where(self.kept, table, np.zeros((), table.dtype))
+        groups = self.answers.in_groups()
+        if groups is not None:
+            parts = [
+                self._of_book(book, those).sum_up(table, kind, use, in_pairs=in_pairs)
+                for those, book in groups
+                if np.any(table[those])
+            ]
+            return reduce(operator.add, parts) if parts else kind(0)
+        records, answers = self.answers.records, self.answers
+        if not np.all(np.isfinite(table)):
+            self.refuse(f"{use} of numbers that are not finite")
+        largest = max(abs(end) for end in least_and_most(table))
+        rounding = NO_ROUNDING
+        is_narrow = np.dtype(kind) == np.float32
+        if np.dtype(kind) not in (np.int64, np.float64) and not (
+            is_narrow and table.dtype == kind and not self.is_off
+        ):
+            self.refuse(f"{use} that gives {np.dtype(kind)}")
+        if table.dtype.kind in "iu":
+            if int(largest) * records >= _LARGEST:
+                self.refuse(f"{use} of whole numbers that are too large for floats")
+        elif table.dtype.kind == "f":
+            if table.dtype != np.float64 and not is_narrow:
+                self.refuse(f"{use} of {table.dtype}")
+            is_fixed = answers.has_order and self.kept is None
+            rounding = column_rounding(
+                table, records, is_off=self.is_off, in_pairs=in_pairs, is_fixed=is_fixed
+            )
+            if largest * records > (1e37 if is_narrow else 1e300):
+                self.refuse(f"{use} of floats that may overflow")
+        run = self.run
+        if not np.any(table):
+            return kind(0)
+        if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
+            return kind(int(table[0]) * answers.read_length())
+        answer = answers.of(table, rounding, use)
+        if is_narrow:
+            return OF_SCORES.single(run, answer, rounding)
+        return run.value_of_answer(answer, kind)
+
+    def _of_book(self, book: AnswerBook, those: Table) -> Column:
+        """The same entries of some of these rows, of which another book has the answers."""
+        kept = those if self.kept is None else those & self.kept
+        return Column(self.branching, book, self.table, kept, is_off=self.is_off)
+
+    def sums(
+        self,
+        axis: Any,
+        use: str,
+        *,
+        scale: Fraction = Fraction(1),
+        kind: Any = None,
+        in_line: bool = False,
+    ) -> Any:
+        """The sum over all records, entry by entry of a row or of all.
+
+        ``in_line`` is whether NumPy's own sum adds them up.
+        """
+        kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
+        rest = self.table.reshape(self.answers.values, -1)
+        if kind == np.float32 and (self.table.ndim > 1 or use == "numpy.dot"):
+            return self.refuse(f"{use} of floats of 32 bits", "cast them to np.float64")
+        if axis == 0 and self.table.ndim > 1:
+            cells = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
+            return array_of(self.branching, filled(cells, self.table.shape[1:], object), kind)
+        if axis is not None and (axis != 0 or self.table.ndim > 1):
+            return NotImplemented
+        if rest.shape[1] > 1 and self.dtype.kind == "f":
+            return NotImplemented  # in which order is not known
+        in_pairs = in_line and self.table.ndim == 1 and not self.is_strided
+        return self._scaled(rest.sum(axis=1), scale, kind, use, in_pairs=in_pairs)
+
+    def _scaled(
+        self,
+        table: Table,
+        scale: Fraction,
+        kind: np.dtype[Any],
+        use: str,
+        *,
+        in_pairs: bool = False,
+    ) -> Any:
+        total = self.sum_up(table, kind.type, use, in_pairs=in_pairs)
+        if scale == 1 or not is_symbolic(total):
+            return total
+        return AlignedValue(total.run, total.form * scale, total.kind, 1)
+
+    def count(self) -> Any:
+        """How many records there are: a plain number, or the answer of a selection."""
+        if self.kept is None and not self.answers.is_by_coins:
+            return self.read_length()
+        kept = np.ones(self.answers.values, np.bool_) if self.kept is None else self.kept
+        return Column(self.branching, self.answers, kept).sum_up(kept, int, "len()")
+
+
+class Blocks(Storage):
+    """Records in a grid, as ``reshape(k, -1)`` gives: each line of it is a part of the records.
+
+    Parameters
+    ----------
+    column
+        All records.
+    grid
+        (k, m) their positions, of which rows and columns are ranges.
+    """
+
+    __slots__ = ("column", "grid")
+
+    def __init__(self, column: Column, grid: NDArray[Any]) -> None:
+        self.branching = column.branching
+        self.dtype = column.dtype
+        self.column = column
+        self.grid = grid
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.grid.shape
+
+    def _of(self, found: Any) -> Any:
+        """The same grid of other entries."""
+        column = column_of(found)
+        assert column is not None
+        return SymbolicArray(Blocks(column, self.grid))
+
+    def _part(self, positions: NDArray[Any]) -> Any:
+        """Records in a line."""
+        line = line_of(positions)
+        if line is None:
+            return self.column.refuse("a use that looks at single records")
+        every = self.column.answers.positions
+        start, step = every[line[0]], every.step * line.step
+        return SymbolicArray(self.column.part_at(range(start, start + step * len(line), step)))
+
+    def moved(self, move: Any) -> Any:
+        moved = move(self.grid)
+        if isinstance(moved, np.ndarray) and moved.ndim == 1 and len(moved) > 1:
+            return self._part(moved).storage
+        if isinstance(moved, np.ndarray) and is_grid(moved):
+            table = self.column.table.view()
+            table.flags.writeable = False
+            return Blocks(self.column.other(table), moved)
+        return self.column.refuse("a use that moves records")
+
+    def entries_at(self, index: Any) -> Any:
+        places = index if type(index) is tuple else (index,)
+        if any(issubclass(type(place), Symbolic) for place in places):
+            return self.column.refuse("an index")
+        return NotImplemented  # it moves the grid
+
+    def copied(self, order: Any) -> Any:
+        return Blocks(self.column.copied(order), self.grid)
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self._of(self.column.astype(dtype))
+
+    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return self._of(self.column.answer_ufunc(ufunc, self._columns(inputs)))
+
+    def _columns(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The columns of grids of the same records, and constants."""
+        columns = []
+        for operand in inputs:
+            blocks = grid_of_records(operand)
+            if blocks is not None and np.array_equal(blocks.grid, self.grid):
+                columns.append(SymbolicArray(blocks.column))
+            elif issubclass(type(operand), Symbolic) or np.ndim(operand):
+                self.column.refuse("a use of other records, or of numbers that differ between them")
+            else:
+                columns.append(operand)
+        return tuple(columns)
+
+    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+        given, first = dict(options), 1 + (function in _QUANTILES)
+        share, rest = arguments[1:first], arguments[first:]
+        axis = given.pop("axis", rest[0] if rest else None)
+        if function in _OF_LINES + _QUANTILES and len(rest) < 2 and not given.keys() - {"ddof"}:
+            one = partial(function, **given)
+            if axis in (None, (0, 1)):
+                return one(self._part(np.sort(self.grid, axis=None)), *share)
+            if axis not in (0, 1, -1):
+                return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
+            lines = self.grid.T if axis == 0 else self.grid
+            parts = [self._part(line) for line in lines]
+            for part in parts:
+                part.storage.is_strided = True  # the order of NumPy's sums is not known
+            cells = [one(part, *share) for part in parts]
+            kind = np.asarray(one(np.zeros(2, self.dtype), *share)).dtype
+            return array_of(self.branching, filled(cells, (len(lines),), object), kind)
+        if function.__name__ in ("clip", "where", "round", "isin"):
+            named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
+            return self._of(function(*self._columns(arguments), **named))
+        return self.column.refuse(f"numpy.{function.__name__} of records in a grid")
+
+    def cells(self) -> Any:
+        return self.column.cells()
+
+    def as_list(self) -> Any:
+        return self.column.refuse("tolist() of records in a grid")
+
+    def concretise(self, use: str) -> NDArray[Any]:
+        return self.column.concretise(use)
+
+    def write(self, index: Any, value: Any) -> None:
+        self.column.refuse("a write into records in a grid")
+
+    def shares_memory(self, other: Storage) -> bool:
+        return False
+
+    @property
+    def spokesman(self) -> Any:
+        return OfData
+
+
+def _are_apart(left: Any, right: Any) -> bool:
+    """Whether no two numbers are so close that rounding decides which is larger."""
+    sizes = np.maximum(np.abs(left), np.abs(right))
+    return bool(np.all(np.abs(np.subtract(left, right, dtype=np.float64)) > APART * sizes))
+
+
+def _is_off(value: Any) -> bool:
+    return type(value) is SymbolicArray and type(value.storage) is Column and value.storage.is_off
+
+
+def leading(inputs: Iterable[Any]) -> Any:
+    """The storage of real numbers among arrays of records, which calculates with the others."""
+    arrays = (array for array in inputs if type(array) is SymbolicArray)
+    return next((array.storage for array in arrays if array.storage.leads), None)
+
+
+def _is_noisy(value: Any) -> bool:
+    """Whether it is a number that noise and sums of the data determine, or a line of these."""
+    if type(value) is SymbolicArray and isinstance(value.storage, CellStorage):
+        return any(issubclass(type(cell), NoisyData) for cell in value.cells.flat)
+    return issubclass(type(value), NoisyData)
+
+
+def grid_of_records(value: Any) -> Blocks | None:
+    """The grid of records that an array is; None for all else."""
+    if type(value) is SymbolicArray and type(value.storage) is Blocks:
+        return value.storage
+    return None
+
+
+def column_of(value: Any) -> Column | None:
+    """The column that an array is; None for all else."""
+    if type(value) is SymbolicArray and type(value.storage) is Column:
+        return value.storage
+    return None
+
+
+_QUANTILES = np.percentile, np.quantile
+_OF_LINES = (np.sum, np.mean, np.count_nonzero, np.median, np.max, np.min, np.std, np.var)
+NARROW = (np.dtype(np.float16), np.dtype(np.float32))
+_OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
+#: Functions of one entry each, the same wherever it is, and exactly rounded.
+ENTRY_BY_ENTRY = frozenset(
+    {
+        *(np.add, np.subtract, np.floor_divide, np.remainder, np.power, np.square, np.positive),
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+        *(np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.invert, np.fabs),
+        *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift),
+        *(np.fmax, np.fmin, np.sign, np.floor, np.ceil, np.rint, np.trunc, np.isnan),
+        *(np.isfinite, np.isinf, *_OF_ROWS),
+    }
+)
+#: Of one entry each, too, but the last digits depend on where it is.
+NOT_ROUNDED = frozenset(
+    {
+        *(np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.cbrt, np.tanh),
+        *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.arcsinh),
+    }
+)
+#: Of these a small relative change of the arguments makes a small one of the result.
+STEADY: set[Any] = set(_OF_ROWS)
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
