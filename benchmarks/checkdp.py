@@ -176,7 +176,7 @@ def price(case: Case) -> float:
     domain = Answers(SIZE, relation=case.relation)
     best = math.inf
     for way in ("released", "branches"):
-        followed = lt.mechanism(case.mechanism).aligned_paths(domain, way=way)
+        followed = lt.mechanism(case.mechanism).align_paths(domain, way=way)
         if isinstance(followed, NoPaths):
             continue  # what has no noise is not followed
         found = price_paths(followed.paths, followed.differences).epsilon

@@ -24,13 +24,13 @@ _FOUND, _WITNESS = "privacy/searches/refutation.py", "privacy/witnesses.py"
 
 BY_REASON: dict[str, tuple[str, ...]] = {
     "the other direction of a pair, where both are compared": (
-        f"{_COMPARE}: certified_comparison: "
+        f"{_COMPARE}: certify_comparison: "
         "mechanism.pair_hockey_stick(dataset, neighbour, epsilon) -> "
         "mechanism.pair_hockey_stick(neighbour, dataset, epsilon)",
         f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour) -> "
         "self._pair(neighbour, dataset)",
-        f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour).certified_loss(0, 1) -> "
-        "self._pair(dataset, neighbour).certified_loss(1, 0)",
+        f"{_SHIFT}: _Shift.pair_loss: self._pair(dataset, neighbour).certify_loss(0, 1) -> "
+        "self._pair(dataset, neighbour).certify_loss(1, 0)",
         f"{_COMPARE}: _compare: _compare_exact(left, right, factor ** distance) -> "
         "_compare_exact(right, left, factor ** distance)",
         f"{_COMPARE}: _screen_divergences: "
@@ -40,7 +40,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_COMPARE}: screen_pairs: laws.losses(left, right) -> laws.losses(right, left)",
         f"{_JUDGE}: LossJudge._certify: self.certify(x, y, key[2], keep_doubt=doubt is None) -> "
         "self.certify(y, x, key[2], keep_doubt=doubt is None)",
-        f"{_JUDGE}: LossJudge._narrowed: "
+        f"{_JUDGE}: LossJudge._narrow: "
         "self._breaks(path.point(low), path.point(middle), middle - low) -> "
         "self._breaks(path.point(middle), path.point(low), middle - low)",
         f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
@@ -48,8 +48,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_REMEDY}: _largest_loss: "
         "block.laws.has_uncertain_zeros(block.left, block.right) -> "
         "block.laws.has_uncertain_zeros(block.right, block.left)",
-        f"{_SCREEN}: _rho_of: _divergence(p, q, b) -> _divergence(q, p, b)",
-        f"{_SCREEN}: _rho_of: laws.screen_error(left, right) -> laws.screen_error(right, left)",
+        f"{_SCREEN}: _find_rho: _divergence(p, q, b) -> _divergence(q, p, b)",
+        f"{_SCREEN}: _find_rho: laws.screen_error(left, right) -> laws.screen_error(right, left)",
         f"{_SCREEN}: screen_orders: _divergence(p, q, order) -> _divergence(q, p, order)",
         f"{_WITNESS}: PrivacyWitness.changed: zip(self.dataset, self.neighbour, strict=True) -> "
         "zip(self.neighbour, self.dataset, strict=True)",
@@ -74,7 +74,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_RENYI}: OrderSearch._is_below: end <= bound -> end < bound",
         f"{_RENYI}: PairOrders.renyi: least > 0 -> least >= 0",
         f"{_RENYI}: refute_rho: search.best > bound -> search.best >= bound",
-        f"{_SCREEN}: _rho_of: above > limit -> above >= limit",
+        f"{_SCREEN}: _find_rho: above > limit -> above >= limit",
         "privacy/divergences/quantiles.py: quantiles_of_logs: tail < _BREAK -> tail <= _BREAK",
         f"{_TRADE}: gaussian_quantile: below <= above -> below < above",
         f"{_TRADE}: _positive: gap >= 0 -> gap > 0",
@@ -104,14 +104,14 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_EXHAUST}: WorstPairs._leaf: rows >> 3 -> rows >> 4",
         f"{_EXHAUST}: _worst_blocks: -math.inf -> math.inf",
         f"{_JUDGE}: LossJudge.certify: distance > 1 -> distance >= 1",
-        f"{_EXACT}: _checked: np.zeros(0) -> np.zeros(1)",
+        f"{_EXACT}: _check: np.zeros(0) -> np.zeros(1)",
         f"{_SCREEN}: _chord: b - 1 -> b + 1",
         f"{_RENYI}: OrderSearch._is_below: b - 1 -> b + 1",
         f"{_RENYI}: OrderSearch._is_below: "
         "all((end <= bound for end in ends)) or bool(high_b <= bound) -> "
         "all((end <= bound for end in ends)) and bool(high_b <= bound)",
         f"{_RENYI}: PairOrders.renyi: q.lower() -> q.upper()",
-        f"{_COMPARE}: _unexplored_of: "
+        f"{_COMPARE}: _find_unexplored: "
         "0.0 if laws.unexplored is None else float(laws.unexplored[row]) -> "
         "1.0 if laws.unexplored is None else float(laws.unexplored[row])",
         f"{_PROOF}: judge_block: np.zeros(0, np.int8) -> np.zeros(1, np.int8)",
@@ -130,10 +130,10 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_TRADE}: _of_part: (p + p_last.lower()).lower() -> (p + p_last.lower()).upper()",
         f"{_TRADE}: _hull_bound: mu.upper() -> mu.lower()",
         # Rounding to the nearest float, and one up, is above both ends.
-        f"{_REMEDY}: _certified_stick: ball.upper() -> ball.lower()",
+        f"{_REMEDY}: _certify_stick: ball.upper() -> ball.lower()",
         f"{_REMEDY}: _stick: largest * (1 + len(laws.outputs) * 2.0 ** (-50)) -> "
         "largest / (1 + len(laws.outputs) * 2.0 ** (-50))",
-        f"{_SCREEN}: _rho_of: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "
+        f"{_SCREEN}: _find_rho: np.maximum(worst, bounds / a) * (1 + _ROUNDING) -> "
         "np.maximum(worst, bounds / a) / (1 + _ROUNDING)",
         f"{_COMPARE}: check_same_law: np.maximum(laws.logs[place], -745.0) -> "
         "np.maximum(laws.logs[place], -746.0)",
@@ -147,12 +147,12 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_CHECKER}: exp_bounds: 2 * halvings -> 3 * halvings",
     ),
     "a budget, the size of a slice, or what is looked at first": (
-        f"{_SCREEN}: _rho_of: steps + 1 -> steps + 2",
-        f"{_SCREEN}: _rho_of: np.any(above > limit) -> np.all(above > limit)",
-        f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS and (not size.through_statistic) -> "
+        f"{_SCREEN}: _find_rho: steps + 1 -> steps + 2",
+        f"{_SCREEN}: _find_rho: np.any(above > limit) -> np.all(above > limit)",
+        f"{_PROOF}: _find_mass: size.pairs <= _FEW_PAIRS and (not size.through_statistic) -> "
         "size.pairs <= _FEW_PAIRS or not size.through_statistic",
         f"{_FOUND}: _Search.try_pairs: refused >= _REFUSED -> refused > _REFUSED",
-        f"{_SCREEN}: _rho_of: max(4.0, 2 * top / limit) -> max(5.0, 2 * top / limit)",
+        f"{_SCREEN}: _find_rho: max(4.0, 2 * top / limit) -> max(5.0, 2 * top / limit)",
         f"{_EXHAUST}: _iterate_pair_blocks: len(distinct) <= _MARKED_LAWS -> "
         "len(distinct) < _MARKED_LAWS",
         f"{_SHIFT}: _Shift._window: 2 * middle + 3 -> 2 * middle + 4",
@@ -160,8 +160,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_FOUND}: _Search.try_pairs: refused + 1 -> refused - 1",
         f"{_LAWS}: _mark_by_blocks: max(1, _SLICE // blocks.shape[1]) -> "
         "min(1, _SLICE // blocks.shape[1])",
-        f"{_REMEDY}: _listed: outputs * len(block.left) -> outputs / len(block.left)",
-        f"{_EXACT}: _checked: -1 - int(np.abs(array.astype(np.float64)).max()) -> "
+        f"{_REMEDY}: _list: outputs * len(block.left) -> outputs / len(block.left)",
+        f"{_EXACT}: _check: -1 - int(np.abs(array.astype(np.float64)).max()) -> "
         "-2 - int(np.abs(array.astype(np.float64)).max())",
         f"{_CHECKER}: _sum_bounds: common.bit_length() > _COMMON_BITS -> "
         "common.bit_length() >= _COMMON_BITS",
@@ -197,7 +197,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "small or small <= MOST_ENTRIES",
         "privacy/samples/intervals.py: clean_quantile: math.ceil(trials * mass) + 1 -> "
         "math.ceil(trials * mass) + 2",
-        f"{_PROOF}: _found_mass: size.pairs <= _FEW_PAIRS -> size.pairs < _FEW_PAIRS",
+        f"{_PROOF}: _find_mass: size.pairs <= _FEW_PAIRS -> size.pairs < _FEW_PAIRS",
         f"{_FOUND}: _Search.try_pairs: judge.certify(left, right, keep_doubt=False) -> "
         "judge.certify(left, right, keep_doubt=True)",
         f"{_FOUND}: _Search.try_pairs: refused + 1 -> refused + 2",
@@ -210,10 +210,10 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_RENYI}: refute_rho: (10, 20, 30, 40) if search.order == 1 else () -> "
         "(10, 20, 30, 41) if search.order == 1 else ()",
         f"{_RENYI}: refute_rho: 2 ** bits -> 3 ** bits",
-        f"{_SCREEN}: _rho_of: last - 1 -> last - 2",
-        f"{_SCREEN}: _rho_of: min(max(4.0, 2 * top / limit), _LAST) -> "
+        f"{_SCREEN}: _find_rho: last - 1 -> last - 2",
+        f"{_SCREEN}: _find_rho: min(max(4.0, 2 * top / limit), _LAST) -> "
         "max(max(4.0, 2 * top / limit), _LAST)",
-        f"{_SCREEN}: _rho_of: "
+        f"{_SCREEN}: _find_rho: "
         "np.nanmax(np.where(np.isfinite(bounds), bounds, 0.0), initial=0.0) -> "
         "np.nanmax(np.where(np.isfinite(bounds), bounds, 0.0), initial=1.0)",
         f"{_SCREEN}: _slices: max(1, _ENTRIES // max(1, laws.logs.shape[1])) -> "
@@ -225,7 +225,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     "which numbers hash laws": (
         f"{_LAWS}: _keys: np.uint64(29) -> np.uint64(30)",
         f"{_LAWS}: _keys: bits >> np.uint64(29) -> bits << np.uint64(29)",
-        f"{_LAWS}: _drawn_factors: np.uint64(31) -> np.uint64(32)",
+        f"{_LAWS}: _draw_factors: np.uint64(31) -> np.uint64(32)",
     ),
     "a loss is never just the stand-in for infinity: a log of 0 less than one of a probability": (
         f"{_SCREEN}: largest_losses: losses >= INFINITE_LOSS -> losses > INFINITE_LOSS",
@@ -255,8 +255,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         "halvings + 33",
     ),
     "a budget": (
-        f"{_COMPARE}: _computed_anew: len(known) >= _KEPT -> len(known) > _KEPT",
-        f"{_SCREEN}: _rho_of: last - 1 -> last + 1",
+        f"{_COMPARE}: _compute_anew: len(known) >= _KEPT -> len(known) > _KEPT",
+        f"{_SCREEN}: _find_rho: last - 1 -> last + 1",
         "privacy/proofs/exhaustive.py: exhaustive_size: domain.size > _FEW_POINTS -> "
         "domain.size >= _FEW_POINTS",
         "privacy/proofs/exhaustive.py: laws_by_position: (sets.top + 1) * len(outputs) > "
@@ -316,7 +316,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_COMPARE}: enclose_loss: _PRECISIONS[0] -> _PRECISIONS[1]",
         f"{_FOUND}: _Search.try_small_instances: not size.possible or size.laws > DATASETS -> "
         "not size.possible and size.laws > DATASETS",
-        f"{_EXACT}: _enclosed: min(max(lower * (1 - 1e-06), 1e-300), 1000000.0) -> "
+        f"{_EXACT}: _enclose: min(max(lower * (1 - 1e-06), 1e-300), 1000000.0) -> "
         "min(max(lower * (1 - 1e-06), 1e-300), 1000001.0)",
         f"{_CHECKER}: StatedClaim.size: Fraction(0) -> Fraction(1)",
     ),
@@ -324,7 +324,9 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_SCREEN}: _slack: np.where(np.isfinite(bounds), bounds, 0.0) -> "
         "np.where(np.isfinite(bounds), bounds, 1.0)",
     ),
-    "a margin far above what rounding is": (f"{_SCREEN}: _rho_of: 1 + _ROUNDING -> 1 - _ROUNDING",),
+    "a margin far above what rounding is": (
+        f"{_SCREEN}: _find_rho: 1 + _ROUNDING -> 1 - _ROUNDING",
+    ),
     "any number below 0 stands for the length that is left": (
         f"{_LAWS}: _block_pairs: which.reshape(-1, domain.sizes[axis], "
         "int(domain.strides[axis]) // inner) -> which.reshape(-2, domain.sizes[axis], "
@@ -339,11 +341,11 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     "noise is symmetric, and so is what a shift of it costs": (
         f"{_SHIFT}: _Shift.pair_hockey_stick: self._pair(dataset, neighbour)"
-        ".certified_hockey_stick(0, 1, epsilon) -> self._pair(dataset, neighbour)"
-        ".certified_hockey_stick(1, 0, epsilon)",
+        ".certify_hockey_stick(0, 1, epsilon) -> self._pair(dataset, neighbour)"
+        ".certify_hockey_stick(1, 0, epsilon)",
         f"{_SHIFT}: ShiftTable.hockey_sticks: self._shifts(left, right) -> "
         "self._shifts(right, left)",
-        f"{_SHIFT}: ShiftTable.certified_loss: self._shifts(left, right) -> "
+        f"{_SHIFT}: ShiftTable.certify_loss: self._shifts(left, right) -> "
         "self._shifts(right, left)",
         f"{_EXACT}: _neighbours: domain.distance(left, right) -> domain.distance(right, left)",
     ),
@@ -381,8 +383,8 @@ BY_REASON: dict[str, tuple[str, ...]] = {
         f"{_CHECKER}: read_rational: text.partition('e')[2] or 0 -> text.partition('e')[2] or 1",
     ),
     "bisection from the other end: a violated pair of neighbours, too": (
-        f"{_JUDGE}: LossJudge.certify: self._narrowed(x, y, distance) -> "
-        "self._narrowed(y, x, distance)",
+        f"{_JUDGE}: LossJudge.certify: self._narrow(x, y, distance) -> "
+        "self._narrow(y, x, distance)",
     ),
     "a budget of pairs": (
         f"{_REMEDY}: _of_partial: sum((len(block.left) for block in blocks)) > _FEW_PARTIAL -> "
@@ -422,7 +424,7 @@ BY_REASON: dict[str, tuple[str, ...]] = {
     ),
     "a row that no part has": (f"{_JUDGE}: LossJudge.judge_piece: counted = -1 -> counted = -2",),
     "used only where all of them are finite": (
-        f"{_SCREEN}: _rho_of: np.where(np.isfinite(bounds), bounds, 0.0) -> "
+        f"{_SCREEN}: _find_rho: np.where(np.isfinite(bounds), bounds, 0.0) -> "
         "np.where(np.isfinite(bounds), bounds, 1.0)",
     ),
     "at 0 the quantile is infinite, and so is the bound": (

@@ -24,7 +24,7 @@ from liptest.cli.workers import RenewedPool
 from liptest.data.points import from_array
 from liptest.enumerate.trees.enumeration import Enumeration
 from liptest.runs.driver import Judgement, QueryBatch, Sampling, run
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import map_in_order
 
 WALL = "wall s"
 #: Bits of a dataset: of 20 hardly any dataset comes again, of 12 most do.
@@ -136,7 +136,7 @@ def speed_ups(check: Check, sizes: tuple[int, ...], rounds: int) -> list[Row]:
     with ExitStack() as stack:
         pools = {1: None, **{size: stack.enter_context(RenewedPool(size)) for size in sizes}}
         for executor in filter(None, pools.values()):
-            list(ordered_map(Waits(0.0), 8, executor))  # the processes are there
+            list(map_in_order(Waits(0.0), 8, executor))  # the processes are there
 
         def one_round() -> dict[int, float]:
             seed = next(seeds)
@@ -175,7 +175,7 @@ def best_of_short_runs(check: Check, rounds: int) -> Row:
     least, laws = {1: math.inf, 2: math.inf}, set()
     replace(check, mass=0.9).run(None, rounds)
     with RenewedPool(2) as pool:
-        list(ordered_map(Waits(0.0), 8, pool))
+        list(map_in_order(Waits(0.0), 8, pool))
         for seed in range(rounds):
             for size, executor in ((1, None), (2, pool)):
                 started = time.perf_counter()
@@ -277,10 +277,10 @@ def chunks_of_100_ms(quick: bool) -> list[Row]:
     cost, results = {}, {}
     for name, make in {"own processes": RenewedPool, "loky": loky, "Dask": dask}.items():
         with make(2) as executor:
-            list(ordered_map(Waits(0.0), 8, executor))
+            list(map_in_order(Waits(0.0), 8, executor))
 
             def once(executor: Executor = executor, name: str = name) -> None:
-                results[name] = len(list(ordered_map(Waits(seconds), count, executor)))
+                results[name] = len(list(map_in_order(Waits(seconds), count, executor)))
 
             cost[name] = medians(1 if quick else 3, lambda: {WALL: wall_seconds(once)})[WALL]
     limits = {"Dask": 1.1}

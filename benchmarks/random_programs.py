@@ -159,7 +159,7 @@ def _random_differences(rng: np.random.Generator, answers: int, whole: bool) -> 
     rows = [[step * int(f) for f in rng.integers(-1, 2, answers)] for _ in range(3)]
     if not whole and rng.random() < 0.3:
         margins = {i: Fraction(1, 2) for i in range(answers)}
-        return Differences.of_tables(rows).widened(margins)
+        return Differences.of_tables(rows).widen_by(margins)
     if kind == 2:
         return Differences.of_tables(rows)
     if kind == 3:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from liptest.data.product import ProductDistribution
-from liptest.lipschitz.repair import Table, repeated_operator, round_to_step, violation_scores
+from liptest.lipschitz.repair import Table, repeat_operator, round_to_step, violation_scores
 from paper.rows import ClaimRow, cube_law, in_steps, random_table, scaled
 
 _FUNCTIONS = 4000
@@ -32,7 +32,7 @@ def repairs(table: Table, law: ProductDistribution, step: Fraction) -> tuple[lis
     for i in range(law.domain.dimension):
         before = violation_scores(table, law)
         p = law.exact_marginal(i)[1]
-        table = repeated_operator(table, i, probability=p, range_step=step)
+        table = repeat_operator(table, i, probability=p, range_step=step)
         closed = violation_scores(table, law)
         table = round_to_step(table, step)
         done.append(Repair(i, step, before, closed, violation_scores(table, law)))

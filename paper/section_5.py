@@ -96,7 +96,7 @@ def _ajmr12(d: int, proximity: float) -> _Entry:
     n, tester = 8, AJMR12()
     law = ProductDistribution.uniform(Hypergrid([n] * d))
     # The soft O hides a logarithm: the depth of the search tree.
-    depth = search_tree(law.marginal(0)).expected_depth(law.marginal(0))
+    depth = search_tree(law.marginal(0)).find_expected_depth(law.marginal(0))
     return _Entry(tester, law, proximity, depth * d * (n - 1) * d / (proximity * tester.range_step))
 
 

@@ -183,7 +183,7 @@ def __getattr__(name: str) -> object:
     elif name in _HOME:
         value = getattr(_import_module(f"liptest.{_HOME[name]}"), name)
     elif name in _MOVED:
-        return _moved(name)
+        return _find_moved(name)
     else:
         raise AttributeError(f"module 'liptest' has no attribute {name!r}{_near(name)}")
     globals()[name] = value
@@ -202,7 +202,7 @@ def _near(name: str) -> str:
     return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
-def _moved(name: str) -> object:
+def _find_moved(name: str) -> object:
     home = _MOVED[name]
     namespace = next((space for space, place in _NAMESPACES.items() if _is_in(home, place)), None)
     new = f"lt.{namespace}.{name}" if namespace else f"from liptest.{home} import {name}"

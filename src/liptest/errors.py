@@ -122,7 +122,7 @@ class CodeChangedError(GateError):
     """The code is no longer the code that was tested, so nothing is released."""
 
 
-def shown(value: object, limit: int = 80) -> str:
+def quote(value: object, limit: int = 80) -> str:
     """``repr(value)`` cut to ``limit`` characters, for error messages."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
@@ -147,7 +147,7 @@ def check_open_unit(name: str, value: float) -> float:
     number = _as_float(name, value)
     if not 0.0 < number < 1.0:
         raise InputError(
-            f"{name}={shown(value)} must lie strictly between 0 and 1; "
+            f"{name}={quote(value)} must lie strictly between 0 and 1; "
             f"a typical value is {_TYPICAL.get(name, '0.01')}",
             name=name,
             value=value,
@@ -160,7 +160,7 @@ def check_positive(name: str, value: float) -> float:
     number = _as_float(name, value)
     if not (0.0 < number < math.inf):
         raise InputError(
-            f"{name}={shown(value)} must be a finite number above 0", name=name, value=value
+            f"{name}={quote(value)} must be a finite number above 0", name=name, value=value
         )
     return number
 
@@ -171,7 +171,7 @@ def check_non_negative(name: str, value: float, *, below: float = math.inf) -> f
     if not (0.0 <= number < below):
         limit = "finite" if below == math.inf else f"below {below:g}"
         raise InputError(
-            f"{name}={shown(value)} must be 0 or more and {limit}", name=name, value=value
+            f"{name}={quote(value)} must be 0 or more and {limit}", name=name, value=value
         )
     return number
 
@@ -182,13 +182,13 @@ def check_count(name: str, value: int, *, least: int = 1, most: int | None = Non
     if not whole or int(value) < least:
         meant = meant_number(str(value), whole=True) if isinstance(value, (str, float)) else ""
         raise InputError(
-            f"{name}={shown(value)} must be a whole number of at least {least}{meant}",
+            f"{name}={quote(value)} must be a whole number of at least {least}{meant}",
             name=name,
             value=value,
         )
     if most is not None and int(value) > most:
         raise InputError(
-            f'{name}={shown(value)} is more than {most:,}; a proof that says "for every number of '
+            f'{name}={quote(value)} is more than {most:,}; a proof that says "for every number of '
             f'records" holds for more, so ask for fewer',
             name=name,
             value=value,
@@ -210,7 +210,7 @@ def _as_float(name: str, value: float) -> float:
     if isinstance(value, (bool, np.bool_, str, bytes)):
         meant = meant_number(value) if isinstance(value, str) else ""
         raise InputError(
-            f"{name}={shown(value)} must be a number, not {type(value).__name__}{meant}",
+            f"{name}={quote(value)} must be a number, not {type(value).__name__}{meant}",
             name=name,
             value=value,
         )
@@ -218,7 +218,7 @@ def _as_float(name: str, value: float) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            f"{name}={shown(value)} must be a number, not {type(value).__name__}",
+            f"{name}={quote(value)} must be a number, not {type(value).__name__}",
             name=name,
             value=value,
         ) from None
@@ -232,9 +232,9 @@ def with_example(
     ``of`` makes the call of the arguments that were given; "" where it knows nothing better.
     """
 
-    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
-        def called(*arguments: P.args, **named: P.kwargs) -> T:
+        def call(*arguments: P.args, **named: P.kwargs) -> T:
             signature = inspect.signature(function)
             try:
                 signature.bind(*arguments, **named)
@@ -249,19 +249,19 @@ def with_example(
                 raise TypeError(f"{name}() {error}{meant} For example: {best or example}") from None
             return function(*arguments, **named)
 
-        return called
+        return call
 
-    return decorated
+    return decorate
 
 
-def built_as(example: str) -> Callable[[type[T]], type[T]]:
+def build_as(example: str) -> Callable[[type[T]], type[T]]:
     """A class whose constructor ends its TypeErrors with a complete call."""
 
-    def decorated(kind: type[T]) -> type[T]:
+    def decorate(kind: type[T]) -> type[T]:
         setattr(kind, "__init__", with_example(example)(kind.__init__))  # noqa: B010
         return kind
 
-    return decorated
+    return decorate
 
 
 def _starting(word: str, signature: inspect.Signature) -> list[str]:
@@ -290,6 +290,6 @@ def call_user_code(who: str, what: str, function: Callable[..., T], *arguments: 
 
 def _message(error: BaseException) -> str:
     try:
-        return shown(str(error), _LONGEST_MESSAGE)
+        return quote(str(error), _LONGEST_MESSAGE)
     except Exception:
         return "(its message cannot be printed)"

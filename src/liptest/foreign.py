@@ -45,11 +45,11 @@ def code_of_error(error: Any) -> int:
     return int(getattr(error, "sqlite_errorcode", 0))
 
 
-def sensitivity_of(mechanism: Any) -> Any:
+def find_sensitivity(mechanism: Any) -> Any:
     """The sensitivity of a mechanism of diffprivlib; 1 for those on two values or categories."""
     return getattr(mechanism, "sensitivity", 1)
 
 
-def range_of(mechanism: Any) -> tuple[Any, Any]:
+def find_range(mechanism: Any) -> tuple[Any, Any]:
     """Lower and upper end of what a mechanism of diffprivlib takes; infinite without one."""
     return getattr(mechanism, "lower", -math.inf), getattr(mechanism, "upper", math.inf)

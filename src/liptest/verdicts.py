@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 
 class Decision(StrEnum):
@@ -35,7 +35,7 @@ class Decision(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
 
 
-def rounded_up(mass: float) -> float:
+def round_up(mass: float) -> float:
     """A positive mass to four digits, never to less: what a sentence says must be certified."""
     unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
     return math.ceil(mass / unit) * unit
@@ -91,7 +91,7 @@ def as_number(*also: str, **limits: float) -> Json:
 
     def schema(core: Any, handler: Any) -> Any:
         finite = core.float_schema(strict=True, allow_inf_nan=False, **limits)
-        kept = core.no_info_wrap_validator_function(_kept, finite)
+        kept = core.no_info_wrap_validator_function(_keep, finite)
         if not also:
             return kept
         texts = core.no_info_after_validator_function(float, core.literal_schema(list(also)))
@@ -100,7 +100,7 @@ def as_number(*also: str, **limits: float) -> Json:
     return Json(schema)
 
 
-def _kept(value: Any, validate: Callable[[Any], float]) -> Any:
+def _keep(value: Any, validate: Callable[[Any], float]) -> Any:
     validate(value)
     return value
 
@@ -220,7 +220,7 @@ class Record:
         from pydantic import ValidationError
 
         if not isinstance(data, dict):
-            raise InputError(f"{where}: {shown(data)} is not a JSON object", value=[])
+            raise InputError(f"{where}: {quote(data)} is not a JSON object", value=[])
         try:
             made: Self = _adapter(cls).validate_python(data)
         except ValidationError as error:
@@ -283,11 +283,11 @@ class Record:
 
 
 def _adapter(kind: Any) -> Any:
-    return _made_adapter(kind)
+    return _make_adapter(kind)
 
 
 @cache
-def _made_adapter(kind: Any) -> Any:
+def _make_adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
@@ -305,10 +305,10 @@ def _sentence(error: Any, data: Any, where: str) -> str:
     if error["type"] == "missing":
         return f"{place} lacks {last!r}"
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        return f"{place.rpartition('.')[0]} has an unknown key {shown(last)}"
+        return f"{place.rpartition('.')[0]} has an unknown key {quote(last)}"
     said = error["msg"].removeprefix("Value error, ").removeprefix("Input should ")
     said = said.replace("String should match pattern", "must match")
-    return f"{place}={shown(value)}: {'it should ' + said if said[:2] == 'be' else said}"
+    return f"{place}={quote(value)}: {'it should ' + said if said[:2] == 'be' else said}"
 
 
 @dataclass(frozen=True)

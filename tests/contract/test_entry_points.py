@@ -14,8 +14,8 @@ import pytest
 import liptest as lt
 from liptest.cli import main
 from liptest.lipschitz.testers import known_testers, named_tester
-from liptest.runs.extensions import offered
-from liptest.statistics.named import named_statistic
+from liptest.runs.extensions import find_offered
+from liptest.statistics.named import find_named_statistic
 from liptest.testing import check_statistic, check_tester
 
 EXTENDING = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -86,9 +86,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
     importlib.invalidate_caches()
-    offered.cache_clear()
+    find_offered.cache_clear()
     yield tmp_path
-    offered.cache_clear()
+    find_offered.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "theirs"]:
         del sys.modules[name]
 
@@ -133,13 +133,13 @@ def test_names_of_testers(package: Path) -> None:
 def test_a_statistic_is_found_and_keeps_the_contract(package: Path) -> None:
     for name in ("LimitedCount(3)", "upto3", "Count", "Histogram(2)", "OrderStatistic(2)"):
         domain = lt.RecordGrid([2] * 5) if name[:1] in "HO" else lt.Hypercube(5)
-        check_statistic(named_statistic(name), domain)
+        check_statistic(find_named_statistic(name), domain)
 
 
 @pytest.mark.parametrize("name", ["unheard", "LimitedCount", "upto3(2)", "word", "Count(", "", "1"])
 def test_what_is_no_statistic(package: Path, name: str) -> None:
     with pytest.raises(lt.errors.InputError, match=r"statistic="):
-        named_statistic(name)
+        find_named_statistic(name)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from liptest.cli.loading import load_mechanism
 from liptest.cli.workers import RenewedPool
 from liptest.privacy.samples import sampling_run
 from liptest.runs import workers as crews
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import map_in_order
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(7))
 
@@ -214,7 +214,7 @@ def test_a_worker_that_dies_costs_its_chunks_which_are_run_again(kind: str, tmp_
         ways = ["kill", "exit"] if kind in ("own", "fork") else ["kill"]
         for number, way in enumerate(ways):
             task = Deadly(10 * number + 3, way, str(tmp_path / way))
-            assert list(ordered_map(task, 40, executor)) == [k * k for k in range(40)]
+            assert list(map_in_order(task, 40, executor)) == [k * k for k in range(40)]
             assert (tmp_path / way).exists()
 
 
@@ -224,13 +224,13 @@ def test_a_chunk_that_always_kills_is_told_and_nothing_before_it_is_lost(
     kind: str, tmp_path: Path
 ) -> None:
     with PROCESSES[kind](2) as executor:
-        results = ordered_map(Deadly(7, "kill"), 20, executor)
+        results = map_in_order(Deadly(7, "kill"), 20, executor)
         seen: list[int] = []
         with pytest.raises(lt.errors.MechanismError, match=r"4 times in a row.*chunk 7 ran alone"):
             seen.extend(results)
         assert seen == [k * k for k in range(7)]
         # The executor can be used for what comes next.
-        assert list(ordered_map(Deadly(-1, ""), 5, executor)) == [k * k for k in range(5)]
+        assert list(map_in_order(Deadly(-1, ""), 5, executor)) == [k * k for k in range(5)]
 
 
 @pytest.mark.parametrize("kind", ["own", pytest.param("loky", marks=SLOW)])

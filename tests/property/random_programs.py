@@ -31,7 +31,7 @@ import numpy as np
 
 import liptest as lt
 from liptest.enumerate.trees import enumeration
-from liptest.enumerate.trees.outputs import canonical_output, raised
+from liptest.enumerate.trees.outputs import canonical_output, make_raised
 from liptest.errors import LiptestError
 from liptest.mechanisms.laws import Output, OutputLaw
 
@@ -353,7 +353,7 @@ def outcome(function: Callable[[Any, Any], Any], rng: Any) -> Output:
     except LiptestError:
         raise
     except Exception as error:
-        return raised(error)
+        return make_raised(error)
 
 
 class _Digits:

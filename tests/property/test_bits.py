@@ -18,7 +18,7 @@ from liptest.enumerate.intercept.generator import ChoiceGenerator
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.trees.enumeration import repeat
 from liptest.enumerate.trees.outputs import canonical_output as canonical
-from liptest.enumerate.trees.outputs import raised
+from liptest.enumerate.trees.outputs import make_raised
 from liptest.values.draws.grid import GRID, UNIT
 
 #: A step: what is done, with which of the values so far, and a constant.
@@ -169,7 +169,7 @@ def caught(program: Callable[[], Any]) -> Any:
     try:
         output = program()
     except Exception as error:
-        return raised(error)
+        return make_raised(error)
     return canonical(output, "program", typed=True)
 
 

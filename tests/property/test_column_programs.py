@@ -96,7 +96,7 @@ def test_no_price_is_below_the_sensitivity(programs: Any, number: int) -> None:
     programs.SHAPES[number] = None if isinstance(first, str) else first.shape or None
     mechanism = lt.mechanism(vars(programs)[f"noisy_{number}"])
     for way in ("released", "branches"):
-        found = mechanism.aligned_paths(lt.RecordGrid([_VALUES] * _RECORDS), way=way)
+        found = mechanism.align_paths(lt.RecordGrid([_VALUES] * _RECORDS), way=way)
         if isinstance(found, NoPaths):
             continue
         price = price_paths(found.paths, found.differences).epsilon

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from liptest.data.draws import GRID, BitSampler, grid_thresholds, uniform_integers
 from liptest.data.points import PointBatch
-from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, normalised_logs
+from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, normalise_logs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -43,7 +43,7 @@ def test_losses_are_the_largest_difference_of_logs(seed: int, outputs: int, zero
 @given(SEEDS, st.sampled_from([2, 21, 100]), st.sampled_from([0.0, 0.3]))
 def test_normalising_leaves_zeros_and_sums_to_1(seed: int, outputs: int, zeros: float) -> None:
     logs = random_logs(np.random.default_rng(seed), 5, outputs, zeros) + 1e-7
-    found, errors = normalised_logs(logs, outputs, 5, 1e-6, "law")
+    found, errors = normalise_logs(logs, outputs, 5, 1e-6, "law")
     assert np.array_equal(found == ZERO_LOG, np.isinf(logs))
     assert np.exp(found).sum(axis=1) == pytest.approx(1.0, abs=1e-14)
     finite = np.isfinite(logs)

@@ -33,7 +33,7 @@ _QUICK, _DEAR = ([leak for leak in LEAKS if (leak.name in _LONG) is long] for lo
 )
 @pytest.mark.parametrize("way", ["released", pytest.param("branches", marks=pytest.mark.slow)])
 def test_no_price_is_below_what_a_leak_costs(leak: Leak, way: str) -> None:
-    found = lt.mechanism(leak.function).aligned_paths(_DOMAINS[leak.data], way=way)
+    found = lt.mechanism(leak.function).align_paths(_DOMAINS[leak.data], way=way)
     if isinstance(found, NoPaths):
         return
     price = price_paths(found.paths, found.differences)

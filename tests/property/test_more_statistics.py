@@ -230,7 +230,7 @@ def test_sums_of_terms_and_how_often_each_is_taken(
     terms: list[int], times: int, total: int
 ) -> None:
     every = {sum(chosen) for chosen in combinations_with_replacement(terms, times)}
-    assert code_sets.sums_of(terms, times).tolist() == sorted(every)
+    assert code_sets.find_sums(terms, times).tolist() == sorted(every)
     found = code_sets.term_counts(total, terms, times)
     assert (found is not None) == (total in every)
     if found is not None:

@@ -16,7 +16,7 @@ from liptest.lipschitz.repair import (
     basic_operator,
     exact_table,
     repair,
-    repeated_operator,
+    repeat_operator,
     round_to_step,
     violation_scores,
 )
@@ -66,7 +66,7 @@ def test_closed_form_is_the_repeated_operator(
         while before is None or (once != before).any():
             before = once
             once = basic_operator(before, r, probability=p, range_step=step)
-        closed = repeated_operator(table, r, probability=p, range_step=step)
+        closed = repeat_operator(table, r, probability=p, range_step=step)
         assert (closed == once).all()
 
 
@@ -81,7 +81,7 @@ def test_accounting_of_lemma_4_9(
     for i in range(law.domain.dimension):
         p = law.exact_marginal(i)[1]
         before = violation_scores(table, law)
-        table = repeated_operator(table, i, probability=p, range_step=step)
+        table = repeat_operator(table, i, probability=p, range_step=step)
         closed = violation_scores(table, law)
         assert closed[i] == 0
         assert all(late <= early for late, early in zip(closed, before, strict=True))
@@ -124,7 +124,7 @@ def test_repair_pays_only_for_violated_edges(
         ends = np.concatenate([gaps, gaps], axis=i)
         allowance += _mass(law, ends)
         p = law.exact_marginal(i)[1]
-        table = round_to_step(repeated_operator(table, i, probability=p, range_step=step), step)
+        table = round_to_step(repeat_operator(table, i, probability=p, range_step=step), step)
     assert (table == repair(raw, law, range_step=step)).all()
     assert _mass(law, table != start) <= allowance
 

@@ -16,7 +16,7 @@ from liptest.data.domains import Domain
 from liptest.gate.routes import FilterGate, SensitivityGate
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.privacy.proofs.noisy_queries import Grid, round_to_steps
 from liptest.verdicts import Decision
 
@@ -107,7 +107,7 @@ def test_every_loss_of_a_filter_gate_is_at_most_epsilon(
     for x, y in neighbouring_pairs(domain):
         change = abs(answers[tuple(x)] - answers[tuple(y)])
         assert change * exact <= Fraction(epsilon)
-        assert certified_comparison(mechanism, x, y, claim).answer is not Answer.VIOLATED
+        assert certify_comparison(mechanism, x, y, claim).answer is not Answer.VIOLATED
     known = lt.exact_epsilon(with_edges(mechanism, answers, domain), domain)
     assert known.value <= epsilon * (1 + 1e-12)
 

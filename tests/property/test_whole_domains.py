@@ -14,7 +14,7 @@ import liptest as lt
 from liptest.data.domains import Domain
 from liptest.mechanisms.laws import LawTable
 from liptest.privacy.proofs import domain_laws
-from liptest.privacy.proofs.domain_laws import DistinctLaws, drop_repeated_laws, marked_pairs
+from liptest.privacy.proofs.domain_laws import DistinctLaws, drop_repeated_laws, mark_pairs
 from liptest.privacy.proofs.exhaustive import _domain_blocks, neighbour_rows
 from liptest.statistics.protocol import Statistic
 from liptest.statistics.user_statistic import UserStatistic
@@ -41,7 +41,7 @@ def test_marked_pairs_are_those_of_all_neighbours(
     expected = {(int(rows[a]), int(rows[b])) for a, b in pairs}
     before, domain_laws._BLOCK = domain_laws._BLOCK, block
     try:
-        left, right, count = marked_pairs(domain, rows, laws)
+        left, right, count = mark_pairs(domain, rows, laws)
     finally:
         domain_laws._BLOCK = before
     assert set(zip(left.tolist(), right.tolist(), strict=True)) == expected

@@ -14,7 +14,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.request import Task
-from liptest.privacy.samples.bands import Profiling, _lower, _run, _upper, claims_at, sampled_bands
+from liptest.privacy.samples.bands import Profiling, _lower, _run, _upper, claims_at, sample_bands
 from liptest.privacy.settings import CheckSettings
 from tests.statistical.binomial import STARVED, is_plausible
 
@@ -113,7 +113,7 @@ def test_the_certified_epsilon_is_exceeded_by_little_mass():
     hits = starved = 0
     for seed in range(RUNS):
         one = task(case, seed, light=False)
-        found = sampled_bands(one, GRID, DRAWS)
+        found = sample_bands(one, GRID, DRAWS)
         hits += masses[largest > found.certified].sum() <= MASS
         tail = _run(one, one.judge(GRID, kept=DRAWS), DRAWS, 0).total.evidence.largest
         starved += masses[largest > tail[int(1.5 * DRAWS * MASS)]].sum() <= MASS

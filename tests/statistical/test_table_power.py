@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.request import validated_request
+from liptest.privacy.request import validate_request
 from liptest.privacy.samples.intervals import clean_draws
 from liptest.privacy.samples.sampled_tables import ProvedTables, draw_table
 from liptest.privacy.settings import CheckSettings
@@ -62,7 +62,7 @@ class Seeds:
 
     def count_accepted(self) -> int:
         settings = CheckSettings(epsilon=1, exception_mass=self.mass, failure_probability=FAILURE)
-        task = validated_request(self.program, self.drawn, settings)
+        task = validate_request(self.program, self.drawn, settings)
         walk = ProvedTables(task)
         refused: set[int] = set()
         accepted = 0

@@ -22,7 +22,7 @@ from liptest.errors import (
     check_open_unit,
     check_positive,
     check_seed,
-    shown,
+    quote,
 )
 
 NO_NUMBERS = [None, "0.5", b"0.5", True, np.True_, [0.5], 1j, {}]
@@ -67,7 +67,7 @@ def test_open_unit_refuses_and_names_the_value(value: object) -> None:
         check_open_unit("proximity", value)  # type: ignore[arg-type]
     assert caught.value.name == "proximity"
     assert caught.value.value is value
-    assert shown(value) in str(caught.value)
+    assert quote(value) in str(caught.value)
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, 10**400, *NO_NUMBERS])
@@ -115,6 +115,6 @@ def test_seed() -> None:
 
 
 def test_shown_is_cut() -> None:
-    assert shown([1, 2]) == "[1, 2]"
-    assert len(shown(list(range(1000)))) == 80
-    assert shown(list(range(1000))).endswith("...")
+    assert quote([1, 2]) == "[1, 2]"
+    assert len(quote(list(range(1000)))) == 80
+    assert quote(list(range(1000))).endswith("...")

@@ -15,7 +15,7 @@ import pytest
 from liptest.data.domains import Hypercube, Hypergrid
 from liptest.errors import FunctionError, InputError
 from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
-from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable, rounded_up
+from liptest.verdicts import Cost, Decision, Guarantee, Record, jsonable, round_up
 
 WITNESS = Witness((0, 1), (1, 1), 0.1, math.inf, 1, 1.0)
 PLAN = QueryPlan("CS12", 5, 10, 2.5, 1.0, "words", "theory 2")
@@ -180,7 +180,7 @@ def test_a_guarantee_is_its_sentence() -> None:
 
 @pytest.mark.parametrize("mass", [0.1234, 0.12341, 1e-300, 1 - 2**-53, 5e-5, 1 / 3])
 def test_masses_are_rounded_up(mass: float) -> None:
-    text = f"{rounded_up(mass):.4g}"
+    text = f"{round_up(mass):.4g}"
     assert mass <= float(text) <= mass * 1.0011
 
 

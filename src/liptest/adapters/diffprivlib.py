@@ -16,8 +16,8 @@ from typing import Any
 from liptest.adapters.shared import AdaptedMechanism, Terms, attach, library
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.enumerate.python_function import PythonFunction
-from liptest.errors import InputError, shown
-from liptest.foreign import range_of, sensitivity_of
+from liptest.errors import InputError, quote
+from liptest.foreign import find_range, find_sensitivity
 from liptest.values.protocol import is_symbolic
 
 #: Mechanisms whose samplers loop without end: each law would need infinitely many runs.
@@ -34,10 +34,10 @@ class Implemented(PythonFunction):
 
     def __reduce__(self) -> tuple[Any, ...]:
         terms = Terms(*(getattr(self, key) for key in ("domain", "epsilon", "delta", "notes")))
-        return _implemented, (self.function, self.name, terms)
+        return _implement, (self.function, self.name, terms)
 
 
-def _implemented(function: Any, name: str, terms: Terms) -> AdaptedMechanism:
+def _implement(function: Any, name: str, terms: Terms) -> AdaptedMechanism:
     return attach(Implemented(function, name=name), terms)
 
 
@@ -70,13 +70,15 @@ class _Randomise:
 
     def __call__(self, data: Any, rng: Any) -> Any:
         if self.utility is None:
-            made = self.mechanism.copy()
+            mechanism = self.mechanism.copy()
         else:
-            made = self.kind(utility=_as_scores(self.utility(data)), **self.arguments)
+            mechanism = self.kind(utility=_as_scores(self.utility(data)), **self.arguments)
         # The system's random numbers are stood in for as they are; seeded ones are not.
-        if not isinstance(made._rng, secrets.SystemRandom):
-            made._rng = rng
-        return made.randomise() if self.value is None else made.randomise(self.value(data))
+        if not isinstance(mechanism._rng, secrets.SystemRandom):
+            mechanism._rng = rng
+        return (
+            mechanism.randomise() if self.value is None else mechanism.randomise(self.value(data))
+        )
 
 
 def diffprivlib(
@@ -119,7 +121,7 @@ def diffprivlib(
     package = library("diffprivlib", "diffprivlib.mechanisms")
     if isinstance(mechanism, type) or not isinstance(mechanism, package.base.DPMechanism):
         raise InputError(
-            f"mechanism={shown(mechanism)} is not a diffprivlib mechanism; give an instance, such "
+            f"mechanism={quote(mechanism)} is not a diffprivlib mechanism; give an instance, such "
             f"as Binary(epsilon=1.0, value0='0', value1='1')",
             name="mechanism",
         )
@@ -127,7 +129,7 @@ def diffprivlib(
     selection = isinstance(mechanism, package.Exponential)
     if selection is not (utility is not None):
         raise InputError(
-            f"utility={shown(utility)}: Exponential and PermuteAndFlip are built with the "
+            f"utility={quote(utility)}: Exponential and PermuteAndFlip are built with the "
             f"scores of the data, so give utility=, dataset -> scores; other mechanisms take none",
             name="utility",
         )
@@ -144,13 +146,13 @@ def diffprivlib(
         float(mechanism.delta),
         notes=(
             f"Claim: epsilon={mechanism.epsilon:g}, delta={mechanism.delta:g}, as the mechanism "
-            f"states it for a sensitivity of {sensitivity_of(mechanism)}.",
+            f"states it for a sensitivity of {find_sensitivity(mechanism)}.",
             "Law: enumerated from the library's code, with its floats.",
         ),
     )
-    function = _Randomise(mechanism, read, utility, type(mechanism), _arguments_of(mechanism))
+    function = _Randomise(mechanism, read, utility, type(mechanism), _find_arguments(mechanism))
     name = f"diffprivlib {type(mechanism).__name__}"
-    return _implemented(function, name, terms)
+    return _implement(function, name, terms)
 
 
 def _refuse_lawless(mechanism: Any) -> None:
@@ -176,8 +178,8 @@ def _inputs(
     if isinstance(mechanism, known.ExponentialCategorical):
         listed = mechanism._domain_values
         return domain or RecordGrid([len(listed)]), value or _Listed(tuple(listed))
-    low, high = range_of(mechanism)
-    step = sensitivity_of(mechanism)
+    low, high = find_range(mechanism)
+    step = find_sensitivity(mechanism)
     if value is None and not step >= 1:
         raise InputError(
             f"mechanism: it claims something for values that are at most {step} apart, which are "
@@ -212,7 +214,7 @@ def _as_scores(scores: Sequence[Any]) -> list[Any]:
     return [score if is_symbolic(score) else float(score) for score in scores]
 
 
-def _arguments_of(mechanism: Any) -> dict[str, Any]:
+def _find_arguments(mechanism: Any) -> dict[str, Any]:
     """What a mechanism was built with, except for the scores."""
     names = inspect.getfullargspec(type(mechanism)).kwonlyargs
     return {name: getattr(mechanism, name) for name in names if name != "utility"}

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from liptest.adapters import opendp_laws as domains
-from liptest.adapters.opendp_laws import Chained, chained, refuse_measurement, require_metric
+from liptest.adapters.opendp_laws import Chained, read_chain, refuse_measurement, require_metric
 from liptest.adapters.shared import (
     RADIUS_FAILURE,
     AdaptedMechanism,
@@ -30,7 +30,7 @@ from liptest.adapters.shared import (
     library,
 )
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
-from liptest.errors import InputError, check_count, check_non_negative, shown
+from liptest.errors import InputError, check_count, check_non_negative, quote
 from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.shift import ShiftMechanism
@@ -43,7 +43,7 @@ def require_measurement(measurement: Any) -> None:
     """InputError unless it is a measurement of an OpenDP that draws what it claims to draw."""
     if not isinstance(measurement, library("opendp", "opendp.mod").Measurement):
         raise InputError(
-            f"measurement={shown(measurement)} is not an OpenDP measurement; give what a "
+            f"measurement={quote(measurement)} is not an OpenDP measurement; give what a "
             f"constructor of opendp.measurements returns",
             name="measurement",
         )
@@ -65,7 +65,7 @@ def claim(measurement: Any, distance: int, delta: float | None) -> tuple[float, 
     """
     measure = str(measurement.output_measure)
     if delta is not None and not 0 <= check_non_negative("delta", delta) < 1:
-        raise InputError(f"delta={shown(delta)} must be at least 0 and below 1", name="delta")
+        raise InputError(f"delta={quote(delta)} must be at least 0 and below 1", name="delta")
     if measure == "ZeroConcentratedDivergence" and delta is not None:
         converted = import_module("opendp.combinators").make_zCDP_to_approxDP(measurement)
         return claim(converted, distance, delta)
@@ -113,7 +113,7 @@ class ConstructorRecord:
             for key, value in self.arguments.items()
             if isinstance(value, (int, float, str, list, tuple)) and key not in ("MO", "T")
         }
-        words = ", ".join(f"{key}={shown(value)}" for key, value in plain.items())
+        words = ", ".join(f"{key}={quote(value)}" for key, value in plain.items())
         return f"{self.function}({words})"
 
 
@@ -132,7 +132,7 @@ class Adapted:
     datasets: tuple[Any, ...] = ()
 
 
-def record_of(made: Any) -> ConstructorRecord:
+def find_record(made: Any) -> ConstructorRecord:
     """The record that OpenDP's Python object keeps of its constructor, or InputError."""
     kept = getattr(made, "__opendp_dict__", None)
     if not isinstance(kept, dict) or not {"__function__", "__kwargs__"} <= kept.keys():
@@ -144,19 +144,19 @@ def record_of(made: Any) -> ConstructorRecord:
     return ConstructorRecord(str(kept["__function__"]), dict(kept["__kwargs__"]))
 
 
-def uncalibrated(measurement: Any) -> Any:
+def uncalibrate(measurement: Any) -> Any:
     """The measurement inside of conversions that change the claim alone."""
-    while record_of(measurement).function in _CALIBRATIONS:
-        measurement = record_of(measurement).arguments["measurement"]
+    while find_record(measurement).function in _CALIBRATIONS:
+        measurement = find_record(measurement).arguments["measurement"]
     return measurement
 
 
-def noise_of(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
+def find_noise(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
     """The noise that a measurement on whole numbers adds, or InputError."""
-    made = _NOISES.get(record.function)
+    maker = _NOISES.get(record.function)
     if record.function == "make_noise":
-        made = _BY_MEASURE.get(str(record.arguments["output_measure"]))
-    if made is None:
+        maker = _BY_MEASURE.get(str(record.arguments["output_measure"]))
+    if maker is None:
         raise refuse_measurement(record.function)
     if domains.ends_of_type(str(measurement.input_domain)) is None:
         raise refuse_measurement(
@@ -165,10 +165,10 @@ def noise_of(record: ConstructorRecord, measurement: Any) -> AdditiveNoise:
     scale = record.arguments["scale"]
     if not scale > 0:
         raise refuse_measurement(f"{record.function} with scale={scale} (it adds no noise)")
-    return made(scale)
+    return maker(scale)
 
 
-def terms_of(
+def find_terms(
     measurement: Any, record: ConstructorRecord, domain: Domain, distance: int, delta: float | None
 ) -> Terms:
     """Domain, claim of inputs at this distance, and where both come from."""
@@ -240,8 +240,8 @@ def opendp(
     """
     require_measurement(measurement)
     check_count("draws", draws, least=1000)
-    core = uncalibrated(measurement)
-    record = record_of(core)
+    core = uncalibrate(measurement)
+    record = find_record(core)
     if record.function == "make_chain_mt":
         adapted = _of_chain(measurement, record, domain, delta)
     else:
@@ -281,24 +281,27 @@ def _of_core(
     inner = str(measurement.input_domain)
     if record.function == "make_noisy_max":
         return _of_selection(measurement, record, domain, delta)
-    noise = noise_of(record, measurement)
+    noise = find_noise(record, measurement)
     require_metric(measurement, "AbsoluteDistance", "L1Distance", "L2Distance")
     where = domains.choose_domain(domain, inner, Hypergrid)
     lowest = domains.number_bounds(inner)[0]
-    terms = terms_of(measurement, record, where, 1, delta)
+    terms = find_terms(measurement, record, where, 1, delta)
     bounds, name = record.arguments.get("bounds"), str(record)
     if not inner.startswith("AtomDomain"):
         if bounds is not None:
             raise refuse_measurement(f"{name}: bounded noise on a vector")
-        made = domains.noisy_vector(noise, where, lowest, name)
+        mechanism = domains.noisy_vector(noise, where, lowest, name)
         return Adapted(
-            made, terms, lambda data: tuple(measurement([int(x) + lowest for x in data])), inner
+            mechanism,
+            terms,
+            lambda data: tuple(measurement([int(x) + lowest for x in data])),
+            inner,
         )
     if bounds is None:
-        made = domains.noisy_number(noise, lowest, name)
+        mechanism = domains.noisy_number(noise, lowest, name)
     else:
-        made = domains.bounded_number(record.arguments["scale"], lowest, bounds, name)
-    return Adapted(made, terms, lambda data: measurement(int(data[0]) + lowest), inner)
+        mechanism = domains.make_bounded_number(record.arguments["scale"], lowest, bounds, name)
+    return Adapted(mechanism, terms, lambda data: measurement(int(data[0]) + lowest), inner)
 
 
 def _of_response(
@@ -312,7 +315,7 @@ def _of_response(
     own: Domain = RecordGrid([len(categories) + 1]) if others else Hypercube(1)
     if domain is not None and domain != own:
         raise domains.misfit(domain, f"the measurement's own is {own}")
-    terms = terms_of(measurement, record, own, 1, None)
+    terms = find_terms(measurement, record, own, 1, None)
     made = domains.response(categories, Fraction(record.arguments["prob"]), str(record))
     inputs = [*categories, *([no_category(categories)] if others else [])]
     return Adapted(made, terms, lambda data: measurement(inputs[int(data[0])]))
@@ -339,7 +342,7 @@ def _of_selection(
     first = np.minimum(np.arange(where.dimension), where.size_array - 1)
     return Adapted(
         made,
-        terms_of(measurement, record, where, 1, delta),
+        find_terms(measurement, record, where, 1, delta),
         lambda data: measurement([int(x) + lowest for x in data]),
         datasets=(first, np.minimum(first[::-1] * 2, where.size_array - 1)),
     )
@@ -349,17 +352,17 @@ def _of_chain(
     measurement: Any, record: ConstructorRecord, domain: Domain | None, delta: float | None
 ) -> Adapted:
     second = record.arguments["measurement1"]
-    noisy = record_of(second)
-    noise = noise_of(noisy, second)
+    noisy = find_record(second)
+    noise = find_noise(noisy, second)
     if noisy.arguments.get("bounds") is not None:
         raise refuse_measurement("make_geometric with bounds after a transformation")
     first = record.arguments["transformation0"]
     require_metric(measurement, "SymmetricDistance")
-    if record_of(first).function == "make_count_by_categories":
-        return _of_histogram(measurement, noisy, noise, record_of(first), domain, delta)
+    if find_record(first).function == "make_count_by_categories":
+        return _of_histogram(measurement, noisy, noise, find_record(first), domain, delta)
     last, inner, clamped = _after_clamp(first, str(measurement.input_domain))
-    step: Chained = chained(last, first, inner, domain, clamped=clamped)
-    terms = terms_of(measurement, noisy, step.domain, step.distance, delta)
+    step: Chained = read_chain(last, first, inner, domain, clamped=clamped)
+    terms = find_terms(measurement, noisy, step.domain, step.distance, delta)
     made = ShiftMechanism(step.statistic, noise, f"{step.name} >> {noisy}")
     kind = str(second.input_domain)
     return Adapted(made, terms, lambda data: measurement(step.records(data)), kind)
@@ -367,11 +370,11 @@ def _of_chain(
 
 def _after_clamp(first: Any, inner: str) -> tuple[ConstructorRecord, str, bool]:
     """The step after a clamp, the records that it gets, and whether there is a clamp."""
-    record = record_of(first)
+    record = find_record(first)
     if record.function == "make_chain_tt":
         before, last = (record.arguments[f"transformation{k}"] for k in (0, 1))
-        if record_of(before).function == "make_clamp":
-            return record_of(last), str(last.input_domain), True
+        if find_record(before).function == "make_clamp":
+            return find_record(last), str(last.input_domain), True
     return record, inner, False
 
 
@@ -393,7 +396,7 @@ def _of_histogram(
     made = domains.noisy_vector(noise, where, 0, f"{step.function} >> {noisy}")
     return Adapted(
         made,
-        terms_of(measurement, noisy, where, 1, delta),
+        find_terms(measurement, noisy, where, 1, delta),
         lambda data: tuple(
             measurement([v for v, n in zip(values, data, strict=True) for _ in range(int(n))])
         ),

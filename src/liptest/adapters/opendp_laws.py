@@ -127,7 +127,7 @@ class Chained:
     records: Callable[[Any], list[Any]]
 
 
-def chained(
+def read_chain(
     record: Any, transformation: Any, inner: str, domain: Domain | None, *, clamped: bool = False
 ) -> Chained:
     """A sum of whole-number records, or a count of any; InputError for anything else.
@@ -146,9 +146,9 @@ def chained(
             name="measurement",
         )
     if bounds is None and size is None and record.function == "make_count":
-        made = _any_count(inner, domain)
-        _compare(transformation, made)
-        return made
+        chain = _any_count(inner, domain)
+        _compare(transformation, chain)
+        return chain
     if bounds is None:
         raise InputError(
             f"measurement: its records, {inner}, have no bounds; give them some, such as "
@@ -156,16 +156,16 @@ def chained(
             name="measurement",
         )
     low, high = (int(end) for end in bounds.groups())
-    made = (
-        _fixed(record, low, high, int(size.group(1)), domain)
+    chain = (
+        _fix(record, low, high, int(size.group(1)), domain)
         if size
         else _free(record, low, high, domain)
     )
-    _compare(transformation, made)
+    _compare(transformation, chain)
     if clamped:
-        beyond = replace(made, records=_Beyond(made.records, low, high))
+        beyond = replace(chain, records=_Beyond(chain.records, low, high))
         _compare(transformation, beyond)
-    return made
+    return chain
 
 
 @dataclass(frozen=True)
@@ -215,15 +215,19 @@ def _free(record: Any, low: int, high: int, domain: Domain | None) -> Chained:
     )
 
 
-def _fixed(record: Any, low: int, high: int, size: int, domain: Domain | None) -> Chained:
-    own: Domain = Hypercube(size) if high == low + 1 else RecordGrid([high - low + 1] * size)
-    if domain is not None and domain != own:
-        raise InputError(f"domain={domain} does not fit: the measurement's is {own}", name="domain")
+def _fix(record: Any, low: int, high: int, size: int, domain: Domain | None) -> Chained:
+    domain_fixed: Domain = (
+        Hypercube(size) if high == low + 1 else RecordGrid([high - low + 1] * size)
+    )
+    if domain is not None and domain != domain_fixed:
+        raise InputError(
+            f"domain={domain} does not fit: the measurement's is {domain_fixed}", name="domain"
+        )
     counting = record.function == "make_count"
     weights, constant = [0 if counting else 1] * size, size if counting else size * low
     statistic = WeightedSum(weights, constant=constant, name="sum")
     return Chained(
-        record.function, own, 2, statistic, lambda data: (np.asarray(data) + low).tolist()
+        record.function, domain_fixed, 2, statistic, lambda data: (np.asarray(data) + low).tolist()
     )
 
 
@@ -357,7 +361,7 @@ def noisy_number(noise: AdditiveNoise, lowest: int, name: str) -> Mechanism:
     return ShiftMechanism(WeightedSum([1], constant=lowest, name="sum"), noise, name)
 
 
-def bounded_number(scale: float, lowest: int, bounds: Sequence[int], name: str) -> Mechanism:
+def make_bounded_number(scale: float, lowest: int, bounds: Sequence[int], name: str) -> Mechanism:
     """Noise on the one number of the dataset that ends at bounds."""
     low, high = (int(end) for end in bounds)
     law = BoundedLaw(scale, low, high)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, LawError, shown
+from liptest.errors import InputError, LawError, quote
 from liptest.mechanisms.base import Mechanism
 
 
@@ -125,7 +125,7 @@ def check_draws(
                 or surprise > math.log(comparisons / RADIUS_FAILURE) + _ROUNDING * draws
             ):
                 raise LawError(
-                    f"{mechanism.name}: {draws:,} draws on dataset={shown(list(dataset))} are not "
+                    f"{mechanism.name}: {draws:,} draws on dataset={quote(list(dataset))} are not "
                     f"of its law; chance explains them with probability below "
                     f"{RADIUS_FAILURE:g} (cumulative probabilities off by {off:.3f}, log "
                     f"probability below -{surprise:.0f}). The object does not do what its record "
@@ -170,14 +170,14 @@ def _marginal(
 def _distance(law: Mapping[Any, float], found: Counter[Any], draws: int) -> float:
     """Largest difference of cumulative sums, in the order of the outputs; strange outputs count."""
     worst = total = 0.0
-    for output in _ordered({*law, *found}):
+    for output in _order({*law, *found}):
         total += found[output] / draws - law.get(output, 0.0)
         worst = max(worst, abs(total))
     strange = sum(count for output, count in found.items() if output not in law)
     return max(worst, strange / draws)
 
 
-def _ordered(outputs: set[Any]) -> list[Any]:
+def _order(outputs: set[Any]) -> list[Any]:
     try:
         return sorted(outputs)
     except TypeError:

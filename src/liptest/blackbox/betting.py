@@ -41,7 +41,7 @@ def _upward(value: float) -> float:
     return value + abs(value) * 2.0**-50
 
 
-def expected_growth(wins: float, losses: float, log_odds: float) -> float:
+def estimate_growth(wins: float, losses: float, log_odds: float) -> float:
     """About the logarithm of the wealth of such bets at the best stakes; 0 when they do not pay."""
     trials = wins + losses
     p = 1.0 / (1.0 + math.exp(-log_odds))

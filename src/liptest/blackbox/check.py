@@ -21,11 +21,11 @@ from liptest.blackbox.sequential import Play
 from liptest.blackbox.verdicts import (
     BlackBoxVerdict,
     LossBound,
-    bound_of,
+    find_bound,
     no_sentence,
     open_reason,
     open_sentence,
-    unrefuted_reason,
+    say_unrefuted,
     yes_sentence,
 )
 from liptest.data.distributions import Distribution
@@ -35,7 +35,7 @@ from liptest.errors import (
     check_non_negative,
     check_open_unit,
     check_seed,
-    shown,
+    quote,
 )
 from liptest.mechanisms.base import check_by_samples
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -56,7 +56,7 @@ class SampleTask:
     samples: int
 
 
-def task_of(
+def make_sample_task(
     sampler: Sampler, data: Any, samples: int, seed: int | None, executor: Executor | None
 ) -> SampleTask:
     """The pairs are chosen, the seed is drawn where none is given; raises InputError."""
@@ -115,10 +115,10 @@ def make_request(
     Who counts attempts makes it first: what it refuses is not an attempt. Raises InputError.
     """
     # Which pairs are chosen depends on the seed, whether they can be had does not.
-    task_of(sampler, data, samples, 0 if seed is None else seed, None)
+    make_sample_task(sampler, data, samples, 0 if seed is None else seed, None)
     if floats not in (None, "ideal", "implemented"):
         raise InputError(
-            f'floats={shown(floats)} must be "ideal" or "implemented"', name="floats", value=floats
+            f'floats={quote(floats)} must be "ideal" or "implemented"', name="floats", value=floats
         )
     return SampleRequest(
         claim=Claim(parse_epsilon(epsilon), delta, tolerance),
@@ -195,7 +195,7 @@ def check_samples(
         The sampler does not return outputs.
     """
     started = time.perf_counter()
-    told = check_progress(progress)
+    report_progress = check_progress(progress)
     asked = make_request(
         sampler,
         data,
@@ -210,9 +210,14 @@ def check_samples(
         floats=floats,
     )
     if asked.sequential:
-        return _play(task_of(sampler, data, samples, seed, executor), asked, started, told)
+        return _play(
+            make_sample_task(sampler, data, samples, seed, executor),
+            asked,
+            started,
+            report_progress,
+        )
     claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
-    task = task_of(sampler, data, samples, seed, executor)
+    task = make_sample_task(sampler, data, samples, seed, executor)
     rounds = _rounds(task)
     bounds: list[LossBound] = []
     look, witness = None, None
@@ -230,12 +235,12 @@ def check_samples(
             bound = _bound(task.pairs, tested, aim.delta, level, claim.threshold)
             bounds.append(bound)
             witness = bound if bound.lower_bound >= claim.threshold else None
-        if told is not None:
-            told(task.source.used, task.samples)
+        if report_progress is not None:
+            report_progress(task.source.used, task.samples)
         if witness is not None:
             break
     assert look is not None
-    reached = _reached(look, task.pairs, claim, failure * (1 - _REFUTING))
+    reached = _find_reached(look, task.pairs, claim, failure * (1 - _REFUTING))
     decision = Decision.NO if witness is not None else Decision.INCONCLUSIVE
     if witness is None and reached <= eta:
         decision = Decision.YES
@@ -259,7 +264,7 @@ def check_samples(
         tried=task.pairs.words,
         samples=task.samples,
         floats="implemented" if asked.low_bits else None,
-        reason=open_reason(reached, eta, _needed(task, claim, eta, failure))
+        reason=open_reason(reached, eta, _count_needed(task, claim, eta, failure))
         if decision is Decision.INCONCLUSIVE
         else "",
     )
@@ -292,7 +297,7 @@ def _play(
         relation=pairs.relation,
         tried=pairs.words,
         samples=task.samples,
-        reason="" if refuted else unrefuted_reason(task.samples),
+        reason="" if refuted else say_unrefuted(task.samples),
         sequential=True,
         floats="implemented" if asked.low_bits else None,
     )
@@ -329,14 +334,14 @@ def epsilon_lower_bound(
     """
     checked_delta = check_non_negative("delta", delta, below=1.0)
     level = check_open_unit("failure_probability", failure_probability)
-    task = task_of(sampler, listed_pairs(data), samples, seed, executor)
+    task = make_sample_task(sampler, list_pairs(data), samples, seed, executor)
     aim = Aim(checked_delta, None, _TESTED * task.samples / 2, normal_quantile(level))
     _, tested = Round(task.source, task.pairs, task.samples, aim, 0).run()
     assert tested is not None
     return _bound(task.pairs, tested, checked_delta, level, 1.0)
 
 
-def listed_pairs(data: Any) -> Any:
+def list_pairs(data: Any) -> Any:
     """One pair as a list of it; anything else as it is."""
     return [data] if _is_pair(data) else data
 
@@ -367,7 +372,7 @@ def _least_yes(task: SampleTask, claim: Claim, eta: float, failure: float) -> in
     return math.ceil(min(1e15, 2.0 * spread * -log_level / (2.0 * eta**2)))
 
 
-def _needed(task: SampleTask, claim: Claim, eta: float, failure: float) -> int:
+def _count_needed(task: SampleTask, claim: Claim, eta: float, failure: float) -> int:
     """Samples with which the last round, after the others, has the draws of a YES."""
     last = math.prod(1.0 - share for share, _ in _ROUNDS[:-1])
     draws = 2 * len(task.pairs.datasets) * (_least_yes(task, claim, eta, failure) + 1)
@@ -380,7 +385,7 @@ def _yes_draws(task: SampleTask, claim: Claim, eta: float, failure: float, size:
     return draws if 2 * draws * len(task.pairs.datasets) <= size else 0
 
 
-def _reached(look: Look, pairs: Pairs, claim: Claim, failure: float) -> float:
+def _find_reached(look: Look, pairs: Pairs, claim: Claim, failure: float) -> float:
     """The resolution that the first look proves, all pairs, views and directions together."""
     tables = look.tables[:1] if look.is_finite else look.tables
     if not tables:
@@ -397,7 +402,7 @@ def _reached(look: Look, pairs: Pairs, claim: Claim, failure: float) -> float:
 
 def _bound(pairs: Pairs, tested: Tested, delta: float, level: float, hint: float) -> LossBound:
     left, right = (pairs.datasets[end].tolist() for end in tested.pair)
-    return bound_of(left, right, tested.event, tested.draws, tested.tally, delta, level, hint)
+    return find_bound(left, right, tested.event, tested.draws, tested.tally, delta, level, hint)
 
 
 def _guarantee(

@@ -22,7 +22,7 @@ from liptest.blackbox.programs import read_answer
 from liptest.blackbox.samplers import Sampler
 from liptest.data.coding import extra
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, LiptestError, MechanismError, check_count, shown
+from liptest.errors import InputError, LiptestError, MechanismError, check_count, quote
 from liptest.runs.jail import MOST_BYTES
 
 #: The table that a query finds its dataset in: columns ``position``, from 0, and ``value``.
@@ -50,7 +50,7 @@ class HttpEndpoint:
         except ValueError:
             is_http = False
         if not is_http:
-            raise InputError(f"endpoint={shown(self.url)} is not an http or https address")
+            raise InputError(f"endpoint={quote(self.url)} is not an http or https address")
         if parts.username or parts.password:
             raise InputError("endpoint: an address with a password would stand in certificates")
         check_count("batch", self.batch)
@@ -92,7 +92,7 @@ class HttpEndpoint:
             error.close()
             raise MechanismError(f"{self.name}: it answered {error.code}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise MechanismError(f"{self.name}: {shown(str(error), 200)}") from None
+            raise MechanismError(f"{self.name}: {quote(str(error), 200)}") from None
 
     def _read(self, answer: Any, deadline: float) -> bytes:
         """All of an answer; the time limit of a connection is one of each part."""
@@ -108,7 +108,7 @@ class HttpEndpoint:
 
 def _check_seconds(seconds: float) -> None:
     if not 0 < seconds < float("inf"):
-        raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
+        raise InputError(f"seconds={quote(seconds)} must be above 0", name="seconds")
 
 
 # Texts, quoted names and comments of a query; its first word where it only reads.
@@ -157,7 +157,7 @@ class SqlQuery:
         plain = _QUOTED.sub(" ", self.query).strip().removesuffix(";")
         if not _READING.match(plain) or ";" in plain:
             raise InputError(
-                f"select={shown(self.query)} is not one query; write SELECT .. FROM {TABLE}, which "
+                f"select={quote(self.query)} is not one query; write SELECT .. FROM {TABLE}, which "
                 f"changes nothing",
                 name="select",
             )
@@ -188,7 +188,7 @@ class SqlQuery:
                 raise MechanismError(
                     f"the query took longer than --seconds for {n} outputs, and was ended"
                 ) from None
-            raise MechanismError(f"the query failed: {shown(said, 200)}") from None
+            raise MechanismError(f"the query failed: {quote(said, 200)}") from None
 
     def close(self) -> None:
         """Close this thread's connection; nothing of it stays in the database."""

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError, MechanismError, shown
+from liptest.errors import InputError, MechanismError, quote
 from liptest.mechanisms.laws import Output
 from liptest.privacy.witnesses import outputs_schema
 from liptest.verdicts import Json, Number, Record, Text
@@ -167,8 +167,8 @@ class Values(Record):
     def words(self, cells: Sequence[int]) -> str:
         if len(self.outputs) in cells:
             rest = [repr(o) for k, o in enumerate(self.outputs) if k not in set(cells)]
-            return f"no output of {_listed(rest)}"
-        return f"output in {_listed([repr(self.outputs[k]) for k in cells])}"
+            return f"no output of {_list(rest)}"
+        return f"output in {_list([repr(self.outputs[k]) for k in cells])}"
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class Bins(Record):
                 first = None
         if self.size - 1 in chosen:
             parts.append(f"no {self.feature}")
-        return _listed(parts, " or ", braces=False)
+        return _list(parts, " or ", braces=False)
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class CellTree(Record):
         return codes
 
     def words(self, cells: Sequence[int]) -> str:
-        return _listed([self._path(self._leaves[k]) for k in cells], " or ", braces=False, most=3)
+        return _list([self._path(self._leaves[k]) for k in cells], " or ", braces=False, most=3)
 
     def _path(self, node: int) -> str:
         steps = []
@@ -276,7 +276,7 @@ def view_from_dict(data: dict[str, Any]) -> View:
     """Inverse of ``to_dict``; InputError for anything else."""
     kind = _VIEWS.get(str(data.get("view")))
     if kind is None:
-        raise InputError(f"event: {shown(data)} was not written by liptest")
+        raise InputError(f"event: {quote(data)} was not written by liptest")
     view: View = kind.from_dict(data)
     return view
 
@@ -353,7 +353,7 @@ def _best_split(
     return split
 
 
-def _listed(parts: list[str], between: str = ", ", *, braces: bool = True, most: int = 6) -> str:
+def _list(parts: list[str], between: str = ", ", *, braces: bool = True, most: int = 6) -> str:
     text = between.join(parts[:most])
     if len(parts) > most:
         text += f"{between}.. ({len(parts)} in all)"
@@ -463,7 +463,7 @@ def canonical_key(output: Any) -> Output:
     if isinstance(output, Hashable):
         return output
     raise MechanismError(
-        f"an output, {shown(output)}, is not hashable; return numbers, texts, tuples or arrays"
+        f"an output, {quote(output)}, is not hashable; return numbers, texts, tuples or arrays"
     )
 
 
@@ -483,13 +483,13 @@ def as_outputs(drawn: Any, count: int, who: str) -> Outputs:
 def _list_outputs(drawn: Any, who: str) -> NDArray[Any]:
     if isinstance(drawn, (str, bytes)) or not isinstance(drawn, Sequence):
         raise MechanismError(
-            f"{who}: a vectorised sampler returned {shown(drawn)}; return an array or list of n "
+            f"{who}: a vectorised sampler returned {quote(drawn)}; return an array or list of n "
             f"outputs, or pass vectorised=False for a function (dataset, rng) -> one output"
         )
-    return collected(list(drawn))
+    return collect_outputs(list(drawn))
 
 
-def collected(outputs: list[Any]) -> NDArray[Any]:
+def collect_outputs(outputs: list[Any]) -> NDArray[Any]:
     """Single outputs as one array: of numbers where all are of one kind, else of objects."""
     shapes = {_shape(output) for output in outputs}
     if len(shapes) == 1 and None not in shapes:

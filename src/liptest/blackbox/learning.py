@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.blackbox.events import Outputs, Values, View, feature_names, fit_bins, view_from_dict
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.mechanisms.laws import Output
 
 # Certified binomial tails, and what they say about a ratio of two probabilities.
@@ -223,7 +223,7 @@ def count_cells(view: View, outputs: Outputs) -> Counts:
     return np.bincount(view.codes(outputs), minlength=view.size)
 
 
-def joined(parts: Iterable[Outputs]) -> Outputs:
+def join_batches(parts: Iterable[Outputs]) -> Outputs:
     """Several batches as one."""
     listed = [part.array for part in parts]
     shapes = {(array.dtype.kind == "O", array.shape[1:]) for array in listed}
@@ -335,7 +335,7 @@ class Event:
         """Inverse of ``to_dict``; InputError for anything else."""
         cells = data.get("cells")
         if not isinstance(cells, list) or any(type(cell) is not int for cell in cells):
-            raise InputError(f"event: {shown(data)} was not written by liptest")
+            raise InputError(f"event: {quote(data)} was not written by liptest")
         view = {key: value for key, value in data.items() if key != "cells"}
         return cls(view_from_dict(view), tuple(cells))
 

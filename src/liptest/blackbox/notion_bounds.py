@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from liptest.blackbox.check import listed_pairs, task_of
+from liptest.blackbox.check import list_pairs, make_sample_task
 from liptest.blackbox.learning import Aim, Event, log_tail
 from liptest.blackbox.race import Round
 from liptest.blackbox.samplers import Sampler
@@ -100,7 +100,7 @@ def _bound(
     executor: Executor | None,
 ) -> NotionBound:
     failure = check_open_unit("failure_probability", failure_probability)
-    task = task_of(sampler, listed_pairs(data), samples, seed, executor)
+    task = make_sample_task(sampler, list_pairs(data), samples, seed, executor)
     # Sets that tell most apart at a loss of 0, not those of the largest loss.
     aim = Aim(0.0, 0.0, 0.3 * task.samples, 0.0)
     _, tested = Round(task.source, task.pairs, task.samples, aim, 0).run()

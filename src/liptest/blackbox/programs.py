@@ -28,7 +28,7 @@ import numpy as np
 from liptest.blackbox.freshness import Freshness
 from liptest.blackbox.samplers import Sampler
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, MechanismError, check_count, shown
+from liptest.errors import InputError, MechanismError, check_count, quote
 from liptest.mechanisms.laws import Raised
 from liptest.runs.jail import (
     MOST_BYTES,
@@ -97,7 +97,7 @@ class ExternalProgram:
         if program is None:
             raise InputError(f"command: {_why_none(words[0])}", name="command")
         if not 0 < seconds < float("inf"):
-            raise InputError(f"seconds={shown(seconds)} must be above 0", name="seconds")
+            raise InputError(f"seconds={quote(seconds)} must be above 0", name="seconds")
         files = [Path(word) for word in words if Path(word).is_file()]
         for name, value in {
             "command": words,
@@ -106,7 +106,7 @@ class ExternalProgram:
             "memory": check_count("memory", memory, least=1),
             "confined": bool(confined),
             "readable": tuple(Path(place).resolve() for place in readable),
-            "files": tuple((file.name, _hash_of(file)) for file in files),
+            "files": tuple((file.name, _hash_text(file)) for file in files),
             "_lines": any("{n}" in word for word in words),
             "_path": os.path.abspath(program),
         }.items():
@@ -144,8 +144,8 @@ class ExternalProgram:
     def _asked(self, dataset: list[int], count: int, seed: int) -> list[Any] | None:
         """``count`` outputs, or None when one was requested and the process ended."""
         if self not in _answered:
-            _answered[self] = self._probed(dataset, seed)
-        said = self._said(dataset, count, seed)
+            _answered[self] = self._probe(dataset, seed)
+        said = self._say(dataset, count, seed)
         if not isinstance(said, _Ended):
             _answered[self].compare(dataset, seed, said)
             return said
@@ -156,10 +156,10 @@ class ExternalProgram:
             )
         return None
 
-    def _probed(self, dataset: list[int], seed: int) -> Freshness:
+    def _probe(self, dataset: list[int], seed: int) -> Freshness:
         """See that it answers at all, and not the same twice; the outputs are thrown away."""
         for tried in range(1, _TRIES + 1):
-            said = self._said(dataset, min(self.batch, 2), seed)
+            said = self._say(dataset, min(self.batch, 2), seed)
             if not isinstance(said, _Ended):
                 break
             if tried == _TRIES:
@@ -170,14 +170,14 @@ class ExternalProgram:
                 )
 
         def ask(count: int, number: int) -> list[Any]:
-            answer = self._said(dataset, count, (seed + ((number + 1) << 40)) % (1 << 53))
+            answer = self._say(dataset, count, (seed + ((number + 1) << 40)) % (1 << 53))
             return [] if isinstance(answer, _Ended) else answer
 
         fresh = Freshness(self.name, self.batch)
         fresh.probe(dataset, ask)
         return fresh
 
-    def _said(self, dataset: list[int], count: int, seed: int) -> list[Any] | _Ended:
+    def _say(self, dataset: list[int], count: int, seed: int) -> list[Any] | _Ended:
         if self._lines:
             said = self._once(dataset, count, seed)
             return said if isinstance(said, _Ended) else _read_lines(said, count)
@@ -190,8 +190,8 @@ class ExternalProgram:
     def _once(self, dataset: list[int], count: int, seed: int) -> bytes | _Ended:
         """All that a new process says, or how it failed."""
         values = (str(count), str(seed), ",".join(map(str, dataset)))
-        words = [_filled(word, values) for word in (self._path, *self.command[1:])]
-        running = self._started(words)
+        words = [_fill(word, values) for word in (self._path, *self.command[1:])]
+        running = self._start(words)
         try:
             request = json.dumps(dataset).encode() + b"\n"
             said, _ = running.talk(request, self.seconds, whole=True)
@@ -206,7 +206,7 @@ class ExternalProgram:
         for _ in range(_TRIES):
             running = _running.get(self._key)
             if running is None:
-                running = _running[self._key] = self._started([self._path, *self.command[1:]])
+                running = _running[self._key] = self._start([self._path, *self.command[1:]])
             request = running.request(dataset, count, seed)
             said, is_over = running.talk(request, self.seconds, whole=False)
             if not is_over:
@@ -238,7 +238,7 @@ class ExternalProgram:
         if not is_over:
             running.repeats(_read_numbered(said, count)[1])
 
-    def _started(self, words: list[str]) -> _Running:
+    def _start(self, words: list[str]) -> _Running:
         named = [Path(word) for word in (self._path, *self.command) if Path(word).exists()]
         child = start_confined(
             words,
@@ -288,7 +288,7 @@ class _Running:
         is_other = is_numbered and (type(number) is not int or number != self.requests)
         if is_other or self.is_numbered not in (None, is_numbered):
             raise MechanismError(
-                f"the program answered with id={shown(number)} where the request has "
+                f"the program answered with id={quote(number)} where the request has "
                 f"id={self.requests}; it answers each request once, in their order"
             )
         self.is_numbered = is_numbered
@@ -314,7 +314,7 @@ class _Running:
                 if not ready or left_over < 0:
                     raise MechanismError(_TOO_LONG)
                 if sink in ready:
-                    left = self._written(left, sink, len(request))
+                    left = self._write(left, sink, len(request))
                     if not left:
                         selector.unregister(sink)
                         if whole:
@@ -347,7 +347,7 @@ class _Running:
         lines = self.complaint.decode("utf-8", "replace").splitlines()
         complaint = " / ".join(line.strip() for line in lines if line.strip())
         if complaint:
-            words += f", the end of its standard error: {shown(complaint, _LAST_WORDS)}"
+            words += f", the end of its standard error: {quote(complaint, _LAST_WORDS)}"
         return _Ended(words)
 
     def waiting_in(self, pipe: IO[bytes] | None) -> int:
@@ -384,7 +384,7 @@ class _Running:
         self.complaint = (self.complaint + part)[-_LAST_WORDS:]
         return bool(part)
 
-    def _written(self, left: memoryview, sink: int, whole: int) -> memoryview:
+    def _write(self, left: memoryview, sink: int, whole: int) -> memoryview:
         try:
             return left[os.write(sink, left) :]
         except BlockingIOError:
@@ -413,28 +413,28 @@ def _split(command: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command)) if isinstance(command, str) else tuple(command)
     except ValueError as error:
-        raise InputError(f"command={shown(command)}: {error}", name="command") from None
+        raise InputError(f"command={quote(command)}: {error}", name="command") from None
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words):
-        raise InputError(f"command={shown(command)} names no program", name="command")
+        raise InputError(f"command={quote(command)} names no program", name="command")
     return words
 
 
 def _why_none(word: str) -> str:
     """What is wrong with the name of a program."""
     if Path(word).is_file():
-        return f"{shown(word)} is not executable; chmod +x, or name its interpreter first"
+        return f"{quote(word)} is not executable; chmod +x, or name its interpreter first"
     if Path(word).is_dir():
-        return f"{shown(word)} is a folder; name a program in it"
-    return f"there is no program {shown(word)}"
+        return f"{quote(word)} is a folder; name a program in it"
+    return f"there is no program {quote(word)}"
 
 
-def _filled(word: str, values: tuple[str, ...]) -> str:
+def _fill(word: str, values: tuple[str, ...]) -> str:
     for place, value in zip(_PLACES, values, strict=True):
         word = word.replace(place, value)
     return word
 
 
-def _hash_of(file: Path) -> str:
+def _hash_text(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -453,12 +453,12 @@ def _read_lines(whole: bytes, count: int) -> list[Any]:
     if len(lines) != count:
         raise MechanismError(
             f"the program printed {len(lines)} lines where {count} outputs were requested, one "
-            f"output a line; the first is {shown(lines[0])}"
+            f"output a line; the first is {quote(lines[0])}"
         )
-    return [_value_of(line) for line in lines]
+    return [_find_value(line) for line in lines]
 
 
-def _value_of(line: str) -> Any:
+def _find_value(line: str) -> Any:
     try:
         return _output(json.loads(line))
     except (ValueError, RecursionError):
@@ -475,13 +475,13 @@ def _read_numbered(line: bytes, count: int) -> tuple[list[Any], Any]:
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
-        raise MechanismError(f"the program answered {shown(line)}, which is not JSON") from None
+        raise MechanismError(f"the program answered {quote(line)}, which is not JSON") from None
     if isinstance(answer, dict) and "error" in answer:
-        raise MechanismError(f"the program reports an error: {shown(answer['error'], 200)}")
+        raise MechanismError(f"the program reports an error: {quote(answer['error'], 200)}")
     outputs = answer.get("outputs") if isinstance(answer, dict) else None
     if not isinstance(outputs, list) or len(outputs) != count:
         raise MechanismError(
-            f'the program answered {shown(answer)}; the answer is {{"outputs": [..]}} with {count} '
+            f'the program answered {quote(answer)}; the answer is {{"outputs": [..]}} with {count} '
             f"outputs"
         )
     return [_output(value) for value in outputs], answer.get("id")

@@ -24,13 +24,13 @@ from liptest.blackbox.learning import (
     coarse_views,
     count_cells,
     frequent_values,
-    joined,
+    join_batches,
     plan_sides,
 )
 from liptest.blackbox.samplers import Source
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import AllAnswers, Domain, IntArray
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 # Which datasets are sampled, and which pairs of them are compared.
 
@@ -62,13 +62,13 @@ class Pairs:
 def choose_pairs(data: Any, most_datasets: int, rng: np.random.Generator) -> Pairs:
     """The pairs to try: those listed, all of a small domain, or drawn ones and corners."""
     if isinstance(data, (list, tuple, np.ndarray)):
-        return _declared(data)
+        return _find_declared(data)
     distribution = check_distribution(data, together=True)
     domain = distribution.domain
     limit = min(MAX_DATASETS, most_datasets)
     if domain.size <= limit and domain.neighbouring_pairs <= MAX_PAIRS:
         return _whole(domain)
-    return _drawn(distribution, limit, rng)
+    return _draw_pairs(distribution, limit, rng)
 
 
 def _whole(domain: Domain) -> Pairs:
@@ -87,7 +87,7 @@ def _whole(domain: Domain) -> Pairs:
     return Pairs(tuple(map(_frozen, points)), pairs, words, domain.relation, is_all=True)
 
 
-def _drawn(distribution: Distribution, limit: int, rng: np.random.Generator) -> Pairs:
+def _draw_pairs(distribution: Distribution, limit: int, rng: np.random.Generator) -> Pairs:
     """Corners and drawn datasets, each with some of its neighbours, until ``limit`` datasets."""
     domain = distribution.domain
     most = np.asarray(domain.size_array - 1, dtype=domain.dtype)
@@ -117,7 +117,7 @@ def _drawn(distribution: Distribution, limit: int, rng: np.random.Generator) -> 
 
 def _some_neighbours(domain: Domain, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
     if isinstance(domain, AllAnswers):
-        return _moved(domain, centre, rng)
+        return _move(domain, centre, rng)
     free = np.flatnonzero(domain.size_array > 1)
     neighbours = []
     for r in rng.permutation(free)[:_NEIGHBOURS].tolist():
@@ -127,7 +127,7 @@ def _some_neighbours(domain: Domain, centre: IntArray, rng: np.random.Generator)
     return neighbours
 
 
-def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
+def _move(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> list[IntArray]:
     """All answers up, all down, and moves at random, as far as they stay inside."""
     drawn = rng.integers(-1, 2, size=(_NEIGHBOURS, domain.dimension))
     moves = np.concatenate([np.array([[1], [-1]]).repeat(domain.dimension, axis=1), drawn])
@@ -137,7 +137,7 @@ def _moved(domain: AllAnswers, centre: IntArray, rng: np.random.Generator) -> li
     return list(neighbours.values())[:_NEIGHBOURS]
 
 
-def _declared(listed: Sequence[Any] | NDArray[Any]) -> Pairs:
+def _find_declared(listed: Sequence[Any] | NDArray[Any]) -> Pairs:
     datasets: dict[tuple[int, ...], int] = {}
     pairs: dict[tuple[int, int], None] = {}
     for pair in listed:
@@ -154,13 +154,13 @@ def check_pair(pair: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Two different datasets of equal length as tuples; InputError for anything else."""
     if not isinstance(pair, (list, tuple, np.ndarray)) or len(pair) != 2:
         raise InputError(
-            f"pair={shown(pair)} must be (dataset, neighbour), two arrays of whole numbers",
+            f"pair={quote(pair)} must be (dataset, neighbour), two arrays of whole numbers",
             name="pair",
         )
     left, right = (_whole_numbers(side) for side in pair)
     if left == right or len(left) != len(right):
         raise InputError(
-            f"pair={shown(pair)}: the datasets must be of one length and differ", name="pair"
+            f"pair={quote(pair)}: the datasets must be of one length and differ", name="pair"
         )
     return left, right
 
@@ -258,10 +258,10 @@ class Round:
         look = self._look()
         # What is counted from here on must not reach the look: its numbers of draws are fixed.
         seen = replace(look, tables=tuple(table.copy() for table in look.tables))
-        ranked = self._ranked(self.pairs.pairs, seen)
+        ranked = self._rank(self.pairs.pairs, seen)
         if len(ranked) > _FINALISTS:
             self._race(ranked[:_SUSPECTS], seen)
-            ranked = self._ranked(ranked[:_SUSPECTS], seen)
+            ranked = self._rank(ranked[:_SUSPECTS], seen)
         event = self._learn(ranked[:_FINALISTS], seen)
         left = self.samples - (self.source.used - first)
         return look, None if event is None else self._test(event.pair, event.event, left)
@@ -273,7 +273,7 @@ class Round:
         datasets = self.pairs.datasets
         pilot_draws = min(_PILOT_DRAWS, max(20, self.samples // (20 * len(datasets))))
         piloted = np.linspace(0, len(datasets) - 1, min(_PILOT_DATASETS, len(datasets)))
-        pilot = joined(
+        pilot = join_batches(
             outputs
             for _, outputs in self.source.stream(
                 [(datasets[k], pilot_draws) for k in piloted.astype(int)], self._streams(_PILOT)
@@ -294,7 +294,7 @@ class Round:
             return Look(draws, False, tuple(views), tuple(tables))
         return Look(draws, True, (census.view, *views), (census.counts, *tables))
 
-    def _ranked(self, pairs: Sequence[tuple[int, int]], seen: Look) -> list[tuple[int, int]]:
+    def _rank(self, pairs: Sequence[tuple[int, int]], seen: Look) -> list[tuple[int, int]]:
         """Pairs, the most suspicious first."""
         scores = [self._score([(t[a], t[b]) for t in seen.tables]) for a, b in pairs]
         return [pairs[k] for k in np.argsort(-np.array(scores), kind="stable").tolist()]
@@ -322,7 +322,7 @@ class Round:
         ]
         best = sorted(candidates, key=lambda candidate: -candidate.score)[:_CANDIDATES]
         # In the order found, so that the readable ones come first among equals.
-        return self._judged([candidate for candidate in candidates if candidate in best])
+        return self._judge([candidate for candidate in candidates if candidate in best])
 
     def _candidates(
         self, pair: tuple[int, int], seen: Look, draws: int, number: int
@@ -339,11 +339,11 @@ class Round:
                     kept[row].append(outputs)
                 continue
             if not views:
-                views = self._views(seen, joined(kept[0]), joined(kept[1]))
+                views = self._views(seen, join_batches(kept[0]), join_batches(kept[1]))
                 tables = [[np.zeros(view.size, dtype=np.int64)] * 2 for view in views]
             for table, view in zip(tables, views, strict=True):
                 table[row - 2] = table[row - 2] + count_cells(view, outputs)
-        sides = [joined(side) for side in kept]
+        sides = [join_batches(side) for side in kept]
         candidates = []
         for view, cut in zip(views, tables, strict=True):
             order = [count_cells(view, side) for side in sides]
@@ -358,7 +358,7 @@ class Round:
                 candidates.append(Candidate(choice.score, ends, Event(view, choice.cells)))
         return candidates
 
-    def _judged(self, candidates: list[Candidate]) -> Candidate | None:
+    def _judge(self, candidates: list[Candidate]) -> Candidate | None:
         """The best candidate on fresh draws of each pair; a readable one among equals."""
         pairs = sorted({tuple(sorted(candidate.pair)) for candidate in candidates})
         if not pairs:
@@ -380,7 +380,7 @@ class Round:
         """The views of the first look and views of this pair alone, the readable ones first."""
         if look.is_finite and len(look.views) == 1:
             return list(look.views)
-        both = joined([left, right])
+        both = join_batches([left, right])
         names = feature_names(both, low_bits=self.low_bits)
         bins: list[View] = [fit_bins(both, name) for name in names]
         values = look.views if look.is_finite else (frequent_values(both), *look.views)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from liptest.blackbox.events import Outputs, as_outputs, collected
+from liptest.blackbox.events import Outputs, as_outputs, collect_outputs
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, LiptestError, MechanismError, shown
+from liptest.errors import InputError, LiptestError, MechanismError, quote
 from liptest.mechanisms.base import SamplesOnly
 from liptest.mechanisms.laws import Raised
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import map_in_order
 
 #: Draws of one call of a vectorised sampler; part of what a seed means.
 CHUNK = 1 << 16
@@ -56,7 +56,7 @@ class Sampler(SamplesOnly):
     ) -> None:
         if not callable(function):
             raise InputError(
-                f"function={shown(function)} must be callable as (dataset, n, rng) or, with "
+                f"function={quote(function)} must be callable as (dataset, n, rng) or, with "
                 f"vectorised=False, (dataset, rng)",
                 name="function",
             )
@@ -77,7 +77,7 @@ class Sampler(SamplesOnly):
         be told) or returns anything but ``count`` outputs.
         """
         if not self.vectorised:
-            return Outputs(collected([self._single(dataset, rng) for _ in range(count)]))
+            return Outputs(collect_outputs([self._single(dataset, rng) for _ in range(count)]))
         try:
             drawn = self.function(dataset, count, rng)
         except LiptestError:  # of a program, which says what went wrong
@@ -85,7 +85,7 @@ class Sampler(SamplesOnly):
         except Exception as error:
             raise MechanismError(
                 f"{self.name}: the vectorised sampler raised {type(error).__name__} "
-                f"({shown(str(error), 100)}), and which of the {count} draws failed cannot be "
+                f"({quote(str(error), 100)}), and which of the {count} draws failed cannot be "
                 f"told; mend it, return liptest.mechanisms.laws.Raised(..) in its place, or give a "
                 f"function (dataset, rng) with vectorised=False"
             ) from error
@@ -123,7 +123,7 @@ def check_sampler(sampler: object) -> Sampler:
     if isinstance(sampler, Sampler):
         return sampler
     raise InputError(
-        f"sampler={shown(sampler)} is not a sampler; wrap a function (dataset, n, rng) in "
+        f"sampler={quote(sampler)} is not a sampler; wrap a function (dataset, n, rng) in "
         f"lt.Sampler(function), or (dataset, rng) in lt.Sampler(function, vectorised=False)",
         name="sampler",
     )
@@ -181,7 +181,7 @@ class Source:
                 owners.append(position)
         task = _Task(self.sampler, tuple(chunks), self.seed)
         for owner, outputs in zip(
-            owners, ordered_map(task, len(chunks), self.executor), strict=True
+            owners, map_in_order(task, len(chunks), self.executor), strict=True
         ):
             self.used += len(outputs)
             yield owner, outputs

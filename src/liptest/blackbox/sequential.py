@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.blackbox.betting import expected_growth, log_doubt
+from liptest.blackbox.betting import estimate_growth, log_doubt
 from liptest.blackbox.events import Outputs, View, feature_names, fit_bins, fit_tree
 from liptest.blackbox.learning import (
     Aim,
@@ -24,7 +24,7 @@ from liptest.blackbox.learning import (
     best_prefix,
     count_cells,
     frequent_values,
-    joined,
+    join_batches,
     plan_sides,
 )
 from liptest.blackbox.race import Pairs, Progress
@@ -110,7 +110,7 @@ class Play:
             not self.wins
             or not all(self.draws)
             # The mean over q is at most its largest: no need of the certified wealth.
-            or expected_growth(self.wins, trials - self.wins, threshold) < -self._log_level - 1e-6
+            or estimate_growth(self.wins, trials - self.wins, threshold) < -self._log_level - 1e-6
             or log_doubt(self.wins, trials, threshold) > self._log_level
         ):
             return False
@@ -204,8 +204,8 @@ class Play:
         """Pairs that look worst after the first draws."""
         if len(self.pairs.pairs) <= 1:
             return list(self.pairs.pairs)
-        sides = [joined(outputs) for outputs in self._known]
-        views = self._views(joined(sides))
+        sides = [join_batches(outputs) for outputs in self._known]
+        views = self._views(join_batches(sides))
         tables = [[count_cells(view, side) for side in sides] for view in views]
         scores = []
         for a, b in self.pairs.pairs:
@@ -232,9 +232,9 @@ class Play:
         return stake
 
     def _learn(self, pair: tuple[int, int]) -> Stake | None:
-        left, right = (joined(self._known[end]) for end in pair)
+        left, right = (join_batches(self._known[end]) for end in pair)
         folds = [(_half(left, k), _half(right, k)) for k in (0, 1)]
-        both = joined([left, right])
+        both = join_batches([left, right])
         judged = [self._judged(pair, view, folds, both=True) for view in self._views(both)]
         if both.numbers.shape[1] > 1:
             # A tree is fitted on one half and judged on the other.
@@ -280,7 +280,7 @@ class Play:
         steps = 0.5 * float(first.sum() + second.sum())
         sides = (len(left) > 0) + (len(right) > 0)
         losses += sides * self.claim.delta * math.exp(-min(self.claim.threshold, 700.0)) * steps
-        return expected_growth(wins, losses, self.claim.threshold)
+        return estimate_growth(wins, losses, self.claim.threshold)
 
 
 def _half(outputs: Outputs, which: int) -> Outputs:

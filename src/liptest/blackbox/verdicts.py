@@ -19,8 +19,8 @@ from liptest.blackbox.samplers import Sampler, Source, check_sampler
 from liptest.errors import check_count, check_open_unit, check_seed
 from liptest.privacy.claims import Claim, exact_text
 from liptest.privacy.verdicts import NOT_COVERED, NOTEBOOK, coordinate_noun, in_words
-from liptest.privacy.wording.explanation import check_level, one_line, sampled_lines
-from liptest.privacy.wording.sentences import counted
+from liptest.privacy.wording.explanation import check_level, one_line, write_sampled_lines
+from liptest.privacy.wording.sentences import say_count
 from liptest.verdicts import (
     BelowOne,
     Cost,
@@ -35,7 +35,7 @@ from liptest.verdicts import (
     Whole,
     as_number,
     as_one_of,
-    rounded_up,
+    round_up,
 )
 
 _VERIFY = 9999
@@ -144,7 +144,7 @@ class LossBound(Record):
         for side, outputs in source.stream(list(zip(sides, (first, second), strict=True)), _VERIFY):
             hits[side] += self.event.hits(outputs)
         tally = Tally(hits[0], hits[1], tokens)
-        return bound_of(
+        return find_bound(
             self.dataset, self.neighbour, self.event, (first, second), tally, self.delta, level
         )
 
@@ -152,7 +152,7 @@ class LossBound(Record):
         return "\n".join(bound_lines(self))
 
 
-def bound_of(
+def find_bound(
     dataset: Sequence[int],
     neighbour: Sequence[int],
     event: Event,
@@ -266,7 +266,7 @@ class BlackBoxVerdict(Record):
     @property
     def tested(self) -> str:
         """What was sampled and compared."""
-        drawn = counted(self.cost.draws, "sample")
+        drawn = say_count(self.cost.draws, "sample")
         until = ", drawn until enough was known" if self.sequential else ""
         return f"Black box: {drawn} of the output{until}; tried {self.tried}."
 
@@ -311,7 +311,7 @@ def _line(verdict: BlackBoxVerdict) -> str:
 
 
 def _theorems(verdict: BlackBoxVerdict) -> str:
-    lines = sampled_lines(
+    lines = write_sampled_lines(
         decision=verdict.decision,
         guarantee=verdict.guarantee,
         claim=str(verdict.claim),
@@ -384,7 +384,7 @@ def yes_sentence(
     events = "all events" if is_finite else "all unions of the cells that were counted"
     which = f"{pairs:,} pairs tried" if pairs > 1 else "one pair tried"
     rest = "" if is_all else " Other pairs of datasets were not looked at."
-    total = rounded_up(claim.delta + reached)
+    total = round_up(claim.delta + reached)
     claimed, delta = exact_text(claim.epsilon), exact_text(claim.delta)
     return (
         f"for the {which} and {events}, the mechanism is ({claimed}, {total:.4g})-private, delta "
@@ -409,7 +409,7 @@ def open_reason(reached: float, asked: float, needed: int) -> str:
     return f"the samples reach {words}, requested was {asked:g}; that takes {takes}"
 
 
-def unrefuted_reason(samples: int) -> str:
+def say_unrefuted(samples: int) -> str:
     """Why a sequential test is INCONCLUSIVE."""
     return (
         f"not refuted by {samples:,} samples; a test that stops when enough is known never says "

@@ -77,13 +77,13 @@ _APPS = ("ledger", "service")
 _BAD_USAGE = 2
 
 
-def module_of(name: str) -> str:
+def find_module(name: str) -> str:
     """The module that a command is in, as it is imported."""
     module = COMMANDS[name][0]
     return module if "." in module else f"liptest.cli.{module}"
 
 
-def _default_of(value: object) -> str | None:
+def _find_default(value: object) -> str | None:
     """What is shown of a default: nothing where it is not a value, or a switch that is off."""
     return None if value is False or value is None or value == () else str(value)
 
@@ -98,12 +98,12 @@ app = App(
     version_flags=["--version"],
     # Ctrl-C is told of as every error is, in one line.
     suppress_keyboard_interrupt=False,
-    default_parameter=Parameter(show_default=_default_of),
+    default_parameter=Parameter(show_default=_find_default),
 )
 
 
 for _name, (_, _help) in COMMANDS.items():
-    app.command(f"{module_of(_name)}:{_name}", name=_name, help=_help)
+    app.command(f"{find_module(_name)}:{_name}", name=_name, help=_help)
 
 
 @app.command
@@ -148,10 +148,10 @@ def _run(tokens: list[str]) -> int:
             result_action="return_value",
         )
     except CycloptsError as error:
-        from liptest.cli.usage_words import said_of_usage
+        from liptest.cli.usage_words import say_of_usage
 
-        words = said_of_usage(error, tokens)
-        more = f"See {_help_of(tokens)}" if words.endswith("?") else f"see {_help_of(tokens)}"
+        words = say_of_usage(error, tokens)
+        more = f"See {_write_help(tokens)}" if words.endswith("?") else f"see {_write_help(tokens)}"
         ended = words if words.endswith("..") else words.rstrip(".")
         joined = f"{words} {more}" if words.endswith("?") else f"{ended}; {more}"
         print(f"error: {joined}", file=sys.stderr)
@@ -167,7 +167,7 @@ def _run(tokens: list[str]) -> int:
     return answer if isinstance(answer, int) else 0
 
 
-def _help_of(tokens: list[str]) -> str:
+def _write_help(tokens: list[str]) -> str:
     return f"liptest {tokens[0]} --help" if tokens[0] in COMMANDS else "liptest --help"
 
 
@@ -180,10 +180,10 @@ def _print_anything() -> None:
 
 def _code_of_refusal(error: Exception) -> int:
     """The exit code of an error of liptest that a command let through; others are its faults."""
-    from liptest.cli.codes import code_of
+    from liptest.cli.codes import find_code
     from liptest.errors import LiptestError
 
     if not isinstance(error, LiptestError):
         raise error
     print(f"error: {as_line(error)}", file=sys.stderr)
-    return code_of(error)
+    return find_code(error)

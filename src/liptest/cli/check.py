@@ -18,14 +18,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from liptest.cli import typed
-from liptest.cli.claim_options import grid_step_of
-from liptest.cli.codes import code_of
+from liptest.cli.claim_options import read_grid_step
+from liptest.cli.codes import find_code
 from liptest.cli.config import CheckModel
 from liptest.cli.confined_check import (
-    begun_late,
+    begin_late,
     check_elsewhere,
     domain_elsewhere,
-    refuted_elsewhere,
+    refute_elsewhere,
 )
 from liptest.cli.frame_columns import check_private_columns, read_private_frame
 from liptest.cli.jobs import (
@@ -33,17 +33,17 @@ from liptest.cli.jobs import (
     CommandJob,
     Job,
     check_file_says_it_all,
-    distribution_of,
     load_job,
+    make_distribution,
+    make_settings,
     read_task,
-    settings_of,
     where_is,
 )
-from liptest.cli.loading import defined_at, label_of, muted
+from liptest.cli.loading import find_definition, make_label, mute_output
 from liptest.cli.options import DEFAULTS, RUN, Checkpoint, Mechanism, Options, Resume
 from liptest.cli.outcome_files import write_outcomes
 from liptest.cli.own_domain import says_no_data, with_own_domain, words_for_options
-from liptest.cli.paths import check_paths, check_readable, files_of
+from liptest.cli.paths import check_paths, check_readable, list_files
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.cli.tables import check_column, read_column, read_whole_numbers
 from liptest.cli.workers import pool
@@ -57,7 +57,7 @@ from liptest.evidence.ledger_entries import clean_name
 from liptest.gate.gate import Gate, PrivacyGate, Released, SealedGate
 from liptest.gate.sealed import in_plain_values
 from liptest.privacy.check import check_with_settings
-from liptest.privacy.request import validated_request
+from liptest.privacy.request import validate_request
 from liptest.privacy.settings import CheckSettings
 from liptest.report.findings import Outcome
 from liptest.report.text import Screen
@@ -161,7 +161,7 @@ def release(
         "trust_code": trust_code,
         "in_process": in_process,
         "key": key,
-        "grid_step": None if grid_step is None else grid_step_of(grid_step),
+        "grid_step": None if grid_step is None else read_grid_step(grid_step),
     }
     return run_release(asdict(options) | dataset | {"mechanism": mechanism})
 
@@ -176,14 +176,14 @@ _CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 def run_check(options: dict[str, Any]) -> int:
     """``liptest check``: every check runs, whatever became of the others."""
     screen = Screen()
-    task = _guarded(screen, lambda: _task(options))
+    task = _guard(screen, lambda: _task(options))
     if task is None:
         return 2
-    files = _guarded(screen, lambda: checkpoint_files(options, len(task.models)))
+    files = _guard(screen, lambda: checkpoint_files(options, len(task.models)))
     if files is None:
         return 2
     before = interruptions()
-    outcomes = _checked(screen, task, files, pictures=options["html"] is not None)
+    outcomes = _check_all(screen, task, files, pictures=options["html"] is not None)
     _offer_deltas(screen, task, outcomes, options["typed"])
     written = write_outcomes(options, outcomes)
     if interruptions() != before or not written or any(map(was_interrupted, outcomes)):
@@ -201,14 +201,14 @@ def _task(options: dict[str, Any]) -> CommandJob:
     task = read_task(options)
     if task.is_from_file:
         check_file_says_it_all(options)
-    check_paths(options | {"ledger": task.ledger}, inputs=files_of(options))
-    task = replace(task, place=_place_of(options))
+    check_paths(options | {"ledger": task.ledger}, inputs=list_files(options))
+    task = replace(task, place=_find_place(options))
     if options["vendor"] is not None and task.ledger is None:
         raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too", name="vendor")
     return task
 
 
-def _place_of(options: dict[str, Any]) -> CodePlace:
+def _find_place(options: dict[str, Any]) -> CodePlace:
     """Where the code under test runs; InputError where two places are asked for."""
     here = options.get("in_process", False)
     if options.get("sealed", False):
@@ -219,7 +219,7 @@ def _place_of(options: dict[str, Any]) -> CodePlace:
     return CodePlace.HERE if is_default else CodePlace.CONFINED
 
 
-def _checked(
+def _check_all(
     screen: Screen, task: CommandJob, files: list[Path | None], *, pictures: bool
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
@@ -266,7 +266,7 @@ def _with_delta(typed: list[str], delta: float) -> list[str]:
 def run_release(options: dict[str, Any]) -> int:
     """``liptest release``: test, then one draw on the private dataset."""
     screen = Screen()
-    task = _guarded(screen, lambda: _task(options))
+    task = _guard(screen, lambda: _task(options))
     if task is None:
         return 2
     try:
@@ -277,7 +277,7 @@ def run_release(options: dict[str, Any]) -> int:
         check_readable(options["private"], "--private")
         return _release(screen, task.models[0], task, options)
     except LiptestError as error:
-        return screen.error(error, code_of(error))
+        return screen.error(error, find_code(error))
 
 
 def _check(
@@ -294,19 +294,19 @@ def _check(
     try:
         own = ""
         if task.place is not CodePlace.HERE:
-            file, line = defined_at(where_is(model, task.folder))
+            file, line = find_definition(where_is(model, task.folder))
             outcome = replace(outcome, file=file, line=line)
         if task.place is CodePlace.SEALED:
             model, own = _with_domain_elsewhere(model, task)
-            certificate = _tested_elsewhere(screen, model, task)
+            certificate = _test_elsewhere(screen, model, task)
         elif task.place is CodePlace.CONFINED:
-            outcome, own, words = _tested_in_jail(
+            outcome, own, words = _test_in_jail(
                 screen, model, task, checkpoint, outcome, pictures=pictures
             )
             certificate = outcome.certificate
         else:
             job = load_job(model, task.folder, alone=True)
-            own, (file, line) = job.words, defined_at(job.where)
+            own, (file, line) = job.words, find_definition(job.where)
             outcome = replace(
                 outcome,
                 mechanism=job.mechanism,
@@ -314,10 +314,10 @@ def _check(
                 file=file,
                 line=line,
             )
-            certificate = _tested(screen, job, task, checkpoint)
+            certificate = _test(screen, job, task, checkpoint)
     except LiptestError as error:
-        screen.error(error, code_of(error), model.mechanism)
-        return replace(outcome, code=code_of(error), error=error, seconds=_since(started))
+        screen.error(error, find_code(error), model.mechanism)
+        return replace(outcome, code=find_code(error), error=error, seconds=_since(started))
     assert certificate is not None
     screen.verdict(certificate.verdict)
     for told in filter(None, (own, words)):
@@ -334,13 +334,13 @@ def _with_domain_elsewhere(model: CheckModel, task: CommandJob) -> tuple[CheckMo
     return with_own_domain(model, domain_elsewhere(model, task.folder, where, hidden=task.hidden))
 
 
-def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
+def _test(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None) -> Certificate:
     model = job.model
     code = fingerprint(job.mechanism)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    settings = settings_of(model)
-    validated_request(job.mechanism, job.distribution, settings)
-    with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
+    settings = make_settings(model)
+    validate_request(job.mechanism, job.distribution, settings)
+    with screen.progress(job.label) as progress, mute_output(), pool(task.workers) as executor:
         recorder.begin(
             job.mechanism, code, job.distribution, settings.claim, settings.failure_probability
         )
@@ -348,10 +348,10 @@ def _tested(screen: Screen, job: Job, task: CommandJob, checkpoint: Path | None)
         verdict = check_with_settings(job.mechanism, job.distribution, run)
     verdict = replace(verdict, mechanism=job.label)
     made = certify(verdict, code, job.distribution, own_seed=model.seed is None)
-    return _written_down(screen, model, recorder, made)
+    return _write_down(screen, model, recorder, made)
 
 
-def _tested_in_jail(
+def _test_in_jail(
     screen: Screen,
     model: CheckModel,
     task: CommandJob,
@@ -361,7 +361,7 @@ def _tested_in_jail(
     pictures: bool,
 ) -> tuple[Outcome, str, str]:
     """The same, by another process that runs the code; whose the data and the verdict are."""
-    where, settings = where_is(model, task.folder), settings_of(model)
+    where, settings = where_is(model, task.folder), make_settings(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
     own = ""
 
@@ -370,11 +370,11 @@ def _tested_in_jail(
         said = model
         if domain is not None:
             said, own = with_own_domain(model, domain)
-        law = distribution_of(said, task.folder, alone=True)
+        law = make_distribution(said, task.folder, alone=True)
         _begin_unseen(recorder, model, where, law, settings)
         return law
 
-    with begun_late(lambda: screen.progress(label_of(where))) as progress:
+    with begin_late(lambda: screen.progress(make_label(where))) as progress:
         checked = check_elsewhere(
             model,
             task.folder,
@@ -387,7 +387,7 @@ def _tested_in_jail(
             hidden=task.hidden,
             progress=progress,
         )
-    made = _written_down(screen, model, recorder, checked.certificate)
+    made = _write_down(screen, model, recorder, checked.certificate)
     outcome = replace(
         outcome,
         certificate=made,
@@ -399,17 +399,17 @@ def _tested_in_jail(
     return outcome, own, checked.words
 
 
-def _tested_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
+def _test_elsewhere(screen: Screen, model: CheckModel, task: CommandJob) -> Certificate:
     """The same of all laws that another process had from the code, which is not imported here."""
-    law, settings = distribution_of(model, task.folder, alone=True), settings_of(model)
+    law, settings = make_distribution(model, task.folder, alone=True), make_settings(model)
     recorder = LedgerRecorder(task.ledger, vendor=model.vendor or clean_name(model.mechanism))
-    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, task.hidden)
+    sealed_code = _seal_elsewhere(model, task, law, settings, recorder, task.hidden)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         run = replace(settings, executor=executor, progress=progress)
         verdict = check_with_settings(sealed_code.sealed.mechanism, law, run)
     verdict = replace(in_plain_values(verdict), law_source=sealed_code.source)
     made = certify(verdict, sealed_code.code, law, own_seed=model.seed is None)
-    return _written_down(screen, model, recorder, made)
+    return _write_down(screen, model, recorder, made)
 
 
 def _begin_unseen(
@@ -424,7 +424,7 @@ def _begin_unseen(
     recorder.begin(named, code_on_disk(where), law, settings.claim, failure)
 
 
-def _sealed_elsewhere(
+def _seal_elsewhere(
     model: CheckModel,
     task: CommandJob,
     law: Distribution,
@@ -454,14 +454,14 @@ def _sealed_elsewhere(
         ) from None
 
 
-def _written_down(
+def _write_down(
     screen: Screen, model: CheckModel, recorder: LedgerRecorder, made: Certificate
 ) -> Certificate:
     certificate = recorder.decided(made)
     try:
         recorder.settle()
     except LiptestError as error:
-        screen.error(error, code_of(error), model.mechanism)
+        screen.error(error, find_code(error), model.mechanism)
     return certificate
 
 
@@ -471,7 +471,7 @@ def _since(started: float) -> float:
 
 def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[str, Any]) -> int:
     _check_says_data(model, task, options)
-    law = distribution_of(model, task.folder, alone=True)
+    law = make_distribution(model, task.folder, alone=True)
     _check_private(law.domain, options)
     in_process = options["trust_code"] or options["in_process"]
     opened = _gate_in_process if in_process else _gate_on_sealed
@@ -526,8 +526,8 @@ def _gate_in_process(
 ) -> tuple[Gate, str, Any]:
     job = load_job(model, task.folder, law=law)
     vendor = model.vendor or clean_name(model.mechanism)
-    with screen.progress(job.label) as progress, muted(), pool(task.workers) as executor:
-        settings = replace(settings_of(model), executor=executor, progress=progress)
+    with screen.progress(job.label) as progress, mute_output(), pool(task.workers) as executor:
+        settings = replace(make_settings(model), executor=executor, progress=progress)
         gate = PrivacyGate(
             job.mechanism,
             job.distribution,
@@ -550,13 +550,13 @@ def _gate_on_sealed(
     law: Distribution,
 ) -> tuple[Gate, str, Any]:
     """The code runs in another process, which knows the domain; this one never imports it."""
-    settings = settings_of(model)
+    settings = make_settings(model)
     vendor = (model.vendor or clean_name(model.mechanism)) if task.ledger else None
     table = options["private_table"] if task.ledger else None
     recorder = LedgerRecorder.of_gate(task.ledger, vendor=vendor, private_table=table)
     step = _step(model, options)
     hidden = [options["private"], *task.hidden]
-    sealed_code = _sealed_elsewhere(model, task, law, settings, recorder, hidden, step=step)
+    sealed_code = _seal_elsewhere(model, task, law, settings, recorder, hidden, step=step)
     with screen.progress(sealed_code.label) as progress, pool(task.workers) as executor:
         gate = SealedGate(
             sealed_code.sealed,
@@ -566,7 +566,7 @@ def _gate_on_sealed(
             law_source=sealed_code.source,
             recorder=recorder,
             releases=model.releases,
-            refuted=lambda: refuted_elsewhere(
+            refuted=lambda: refute_elsewhere(
                 *(model, task.folder, law, settings),
                 where=where_is(model, task.folder),
                 hidden=hidden,
@@ -599,7 +599,7 @@ def _step(model: CheckModel, options: dict[str, Any]) -> Fraction | None:
     return model.step if step is None else step
 
 
-def _guarded(screen: Screen, action: Callable[[], Any]) -> Any:
+def _guard(screen: Screen, action: Callable[[], Any]) -> Any:
     try:
         return action()
     except LiptestError as error:
@@ -617,7 +617,7 @@ def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
         if options["resume"]:
             raise InputError("resume: say which file; give --checkpoint FILE", name="resume")
         return [None] * checks
-    files = [given] if checks == 1 else [_numbered(given, n) for n in range(1, checks + 1)]
+    files = [given] if checks == 1 else [_number(given, n) for n in range(1, checks + 1)]
     there = [file for file in files if file.exists()]
     if there and not options["resume"]:
         raise InputError(
@@ -634,7 +634,7 @@ def checkpoint_files(options: dict[str, Any], checks: int) -> list[Path | None]:
     return [*files]
 
 
-def _numbered(file: Path, number: int) -> Path:
+def _number(file: Path, number: int) -> Path:
     return file.with_name(f"{file.stem}-{number}{file.suffix}")
 
 

@@ -19,16 +19,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liptest.cli.config import CheckModel, validated
-from liptest.cli.jobs import Job, load_job, settings_of
+from liptest.cli.config import CheckModel, validate
+from liptest.cli.jobs import Job, load_job, make_settings
 from liptest.cli.lines import as_line, warning_line
-from liptest.cli.loading import defined_at, muted
+from liptest.cli.loading import find_definition, mute_output
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError
 from liptest.evidence.certificate import certify
 from liptest.evidence.domain_form import domain_to_dict
 from liptest.privacy.check import check_with_settings
-from liptest.privacy.request import validated_request
+from liptest.privacy.request import validate_request
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.findings import findings
 from liptest.runs.fingerprints import Fingerprint, fingerprint
@@ -46,31 +46,31 @@ def check_as_asked(request: dict[str, Any], tell: Told) -> dict[str, Any]:
 
     Where the request asks for it, the domain that an object of a library has is told first.
     """
-    model = validated(CheckModel, request["check"], "arguments")
+    model = validate(CheckModel, request["check"], "arguments")
     job = load_job(model, Path(request["folder"]), alone=True)
     if request["asks_domain"]:
         tell({"domain": domain_to_dict(job.distribution.domain)})
-    file, line = defined_at(job.where)
-    code, settings = fingerprint(job.mechanism), settings_of(model)
-    validated_request(job.mechanism, job.distribution, settings)
-    with kept_file(request, tell) as kept, muted(), pool(request["workers"]) as executor:
+    file, line = find_definition(job.where)
+    code, settings = fingerprint(job.mechanism), make_settings(model)
+    validate_request(job.mechanism, job.distribution, settings)
+    with keep_file(request, tell) as kept, mute_output(), pool(request["workers"]) as executor:
         run = replace(settings, executor=executor, progress=kept.progress, checkpoint=kept.path)
         verdict = check_with_settings(job.mechanism, job.distribution, run)
     return {
-        "certificate": _certified(job, code, verdict),
+        "certificate": _certify(job, code, verdict),
         "file": None if file is None else str(file),
         "line": line,
         "findings": _pictures(job, verdict) if request["pictures"] else None,
     }
 
 
-def _certified(job: Job, code: Fingerprint, verdict: PrivacyVerdict) -> dict[str, Any]:
+def _certify(job: Job, code: Fingerprint, verdict: PrivacyVerdict) -> dict[str, Any]:
     named = replace(verdict, mechanism=job.label)
     return certify(named, code, job.distribution, own_seed=job.model.seed is None).to_dict()
 
 
 def _pictures(job: Job, verdict: PrivacyVerdict) -> dict[str, Any]:
-    with muted():
+    with mute_output():
         return findings(verdict, job.mechanism, job.distribution).to_dict()
 
 
@@ -100,7 +100,7 @@ class _Kept:
 
 
 @contextmanager
-def kept_file(request: dict[str, Any], tell: Told) -> Iterator[_Kept]:
+def keep_file(request: dict[str, Any], tell: Told) -> Iterator[_Kept]:
     """A copy of the checkpoint here, if there is one; errors name the one that was asked for."""
     if request["checkpoint"] is None:
         yield _Kept(None, tell)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from liptest.errors import InputError, shown
-from liptest.mechanisms.additive import checked_step
+from liptest.errors import InputError, quote
+from liptest.mechanisms.additive import check_step
 
 CLAIM = Group("Claim")
 #: The keys of all forms of claim beside epsilon.
@@ -37,7 +37,7 @@ def read_pairs(name: str, text: str) -> list[tuple[str, str]]:
     pairs = [tuple(part.split(":")) for part in text.split(",")]
     if any(len(pair) != 2 or not all(end.strip() for end in pair) for pair in pairs):
         raise InputError(
-            f"{name}={shown(text)} is not a list of pairs; give {_GIVE[name]}", name=name
+            f"{name}={quote(text)} is not a list of pairs; give {_GIVE[name]}", name=name
         )
     return [(pair[0].strip(), pair[1].strip()) for pair in pairs]
 
@@ -62,13 +62,13 @@ def to_arguments(model: Any) -> dict[str, Any]:
     return {key: value for key, value in claims.items() if value is not None}
 
 
-def grid_step_of(text: str) -> Fraction:
+def read_grid_step(text: str) -> Fraction:
     """The step of a grid as it is written, a decimal number or p/q, exactly; InputError else."""
     try:
         # As a float first: of 1e999999999 no fraction is made.
         if "/" not in text and not 0 < float(text) < math.inf:
             raise ValueError
-        return checked_step(Fraction(text))
+        return check_step(Fraction(text))
     except (ValueError, ZeroDivisionError, OverflowError):
         raise InputError(
             f"grid_step={text!r} is not a number above 0; write 1, 0.01 or 1/7", name="grid_step"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from liptest.errors import BudgetError, GateError, LiptestError, MechanismError
 
 
-def code_of(error: LiptestError) -> int:
+def find_code(error: LiptestError) -> int:
     """The exit code of an error."""
     if isinstance(error, MechanismError):
         return 4

@@ -49,7 +49,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from liptest.cli.claim_options import NOTIONS, grid_step_of
+from liptest.cli.claim_options import NOTIONS, read_grid_step
 from liptest.cli.data_options import DataOptions, DistributionOptions, DomainOptions
 from liptest.data.distributions import Distribution
 from liptest.errors import ConfigError, InputError
@@ -96,7 +96,7 @@ class CheckModel(_Model):
     @property
     def step(self) -> Fraction | None:
         """Of the grid on which real numbers are released, exactly as it is written."""
-        return None if self.grid_step is None else grid_step_of(str(self.grid_step))
+        return None if self.grid_step is None else read_grid_step(str(self.grid_step))
 
     @field_validator("epsilon")
     @classmethod
@@ -130,10 +130,10 @@ def read_config(path: Path) -> FileModel:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: it cannot be read as TOML: {error}") from None
     if path.name == _PROJECT.name:
-        data = _tool_of(data, path)
+        data = _find_tool(data, path)
     for table in (data, *_tables(data.get("check"))):
         rename_records(table.get("domain"), path)
-    return validated(FileModel, data, str(path))
+    return validate(FileModel, data, str(path))
 
 
 def config_beside(folder: Path) -> Path | None:
@@ -149,7 +149,7 @@ def config_beside(folder: Path) -> Path | None:
     return project if isinstance(tools, dict) and "liptest" in tools else None
 
 
-def _tool_of(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _find_tool(data: dict[str, Any], path: Path) -> dict[str, Any]:
     tools = data.get("tool")
     table = tools.get("liptest") if isinstance(tools, dict) else None
     if not isinstance(table, dict):
@@ -176,10 +176,10 @@ def rename_records(domain: Any, path: Path) -> None:
 
 def build_data(data: DataOptions) -> Distribution:
     """The distribution that arguments of the command line describe."""
-    return validated(DataOptions, asdict(data), "arguments").build()
+    return validate(DataOptions, asdict(data), "arguments").build()
 
 
-def validated(model: type[Model], data: dict[str, Any], where: str) -> Model:
+def validate(model: type[Model], data: dict[str, Any], where: str) -> Model:
     """``model`` from plain data; the first error as a ConfigError."""
     try:
         return TypeAdapter(model).validate_python(data)
@@ -192,7 +192,7 @@ def validated(model: type[Model], data: dict[str, Any], where: str) -> Model:
 def _config_error(first: Any, where: str) -> ConfigError:
     key = ".".join(str(part) for part in first["loc"] if not _is_type_name(part))
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        keys = sorted(_known_keys())
+        keys = sorted(_find_known_keys())
         if str(first["loc"][-1]) in keys:
             return ConfigError(f"{where}: {key}: {_at_home(first['loc'][-1])}", key=key)
         near = difflib.get_close_matches(str(first["loc"][-1]), keys, n=1)
@@ -238,7 +238,7 @@ def _is_type_name(part: Any) -> bool:
     return isinstance(part, str) and (part in ("float", "str", "int") or "[" in part)
 
 
-def _known_keys() -> set[str]:
+def _find_known_keys() -> set[str]:
     options = (*fields(DomainOptions), *fields(DistributionOptions))
     return {"records", *(item.name for item in options)} | {
         *CheckModel.model_fields,

@@ -21,7 +21,7 @@ from typing import Any
 from liptest import cli, errors
 from liptest.cli.config import CheckModel
 from liptest.cli.lines import plain_line
-from liptest.cli.loading import defined_at, label_of
+from liptest.cli.loading import find_definition, make_label
 from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
 from liptest.errors import InputError, LiptestError, MechanismError
@@ -31,7 +31,7 @@ from liptest.evidence.certificate import (
     identify_data,
     versions_here,
 )
-from liptest.evidence.domain_form import domain_of, domain_to_dict
+from liptest.evidence.domain_form import domain_to_dict, read_domain
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.report.findings import Findings
@@ -120,7 +120,7 @@ def check_elsewhere(
         workers=workers,
         pictures=pictures,
         checkpoint=None if checkpoint is None else str(checkpoint),
-        kept=_kept(checkpoint),
+        kept=_keep(checkpoint),
         asks_domain=callable(law),
     )
     answer = _answer(reply.content)
@@ -192,7 +192,7 @@ def _ask(
     )
 
 
-def refuted_elsewhere(
+def refute_elsewhere(
     model: CheckModel,
     folder: Path,
     law: Distribution,
@@ -224,7 +224,7 @@ def refuted_elsewhere(
 
 
 @contextmanager
-def begun_late(
+def begin_late(
     begin: Callable[[], AbstractContextManager[Told | None]], *, silence: float = _SILENCE
 ) -> Iterator[Told]:
     """Progress that is shown from the first message on: until then the other process starts.
@@ -258,7 +258,7 @@ def _readable(model: CheckModel, folder: Path, where: str) -> list[Path]:
     return [*files, *(folder / table for table in tables if table is not None)]
 
 
-def _kept(checkpoint: Path | None) -> str | None:
+def _keep(checkpoint: Path | None) -> str | None:
     if checkpoint is None or not checkpoint.exists():
         return None
     return checkpoint.read_text(encoding="utf-8", errors="replace")
@@ -273,7 +273,7 @@ class _Heard:
     law: Distribution | Callable[[Domain], Distribution]
 
     def message(self, content: bytes) -> None:
-        own = None
+        domain = None
         with suppress(ValueError, TypeError, LookupError, RecursionError):
             message = json.loads(content)
             if "progress" in message and self.progress is not None:
@@ -282,9 +282,9 @@ class _Heard:
                     self.progress(done, planned)
             if "checkpoint" in message and self.checkpoint is not None:
                 self.checkpoint.write_text(message["checkpoint"], encoding="utf-8")
-            own = domain_of(message["domain"]) if "domain" in message else None
-        if own is not None and callable(self.law):
-            self.law = self.law(own)
+            domain = read_domain(message["domain"]) if "domain" in message else None
+        if domain is not None and callable(self.law):
+            self.law = self.law(domain)
 
 
 def _print_line(line: str) -> None:
@@ -308,7 +308,7 @@ class _Asked:
         """The first thing in which a certificate is about something else."""
         verdict = found.verdict
         same = {
-            "mechanism": verdict.mechanism == label_of(self.where),
+            "mechanism": verdict.mechanism == make_label(self.where),
             "claim": verdict.claim == self.settings.claim,
             "domain": found.domain is not None
             and domain_to_dict(found.domain) == domain_to_dict(self.law.domain),
@@ -366,14 +366,14 @@ def _answer(content: bytes) -> dict[str, Any]:
         words = f"{said['internal']}: {said.get('text', '')}"
         raise InternalError(f"in the process that ran the code: {words}")
     if "error" in said:
-        raise _reported(said["error"], said.get("text", ""))
+        raise _report(said["error"], said.get("text", ""))
     return answer
 
 
 _FAULTS = ("error", "internal", "text")
 
 
-def _reported(name: str, words: str) -> LiptestError:
+def _report(name: str, words: str) -> LiptestError:
     """The error of that name; what it says are the words of the other process."""
     kind = getattr(errors, name, None)
     told = words + (_NO_FILES if any(sign in words for sign in _SIGNS) else "")
@@ -405,6 +405,6 @@ def _check_printable(found: Any) -> None:
 def _place(found: dict[str, Any], asked: _Asked) -> tuple[Path | None, int | None]:
     """Where the mechanism is defined; of a package what the other process says."""
     if asked.where.rpartition(":")[0].endswith(".py") or found["file"] is None:
-        return defined_at(asked.where)
+        return find_definition(asked.where)
     line = found["line"]
     return Path(plain_line(found["file"])), line if type(line) is int else None

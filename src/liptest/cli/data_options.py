@@ -38,7 +38,7 @@ from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.data.sources import PARQUET, SqlTable, as_source
 from liptest.data.tables import MOST_ROWS, Key, Table
-from liptest.errors import MOST_RECORDS, ConfigError, InputError, check_count, meant_number, shown
+from liptest.errors import MOST_RECORDS, ConfigError, InputError, check_count, meant_number, quote
 
 DATA = Group("Domain and distribution of the data")
 _ONLY_SQL = ("sql_table", "sql_schema", "query")
@@ -50,7 +50,7 @@ def read_numbers(text: str) -> list[float]:
         return [_read_number(part) for part in text.split(",")]
     except ValueError:
         raise InputError(
-            f"{shown(text)} must be numbers with commas between them, none infinite"
+            f"{quote(text)} must be numbers with commas between them, none infinite"
         ) from None
 
 
@@ -82,7 +82,7 @@ def read_whole_number(text: str) -> int:
         return int(text)
     except ValueError:
         meant = meant_number(text, whole=True)
-        raise InputError(f"{shown(text)} must be a whole number{meant}") from None
+        raise InputError(f"{quote(text)} must be a whole number{meant}") from None
 
 
 def _whole_number(_: Any, tokens: Sequence[Token]) -> int:
@@ -93,7 +93,7 @@ def _record_count(_: Any, tokens: Sequence[Token]) -> int:
     text = tokens[0].value
     if text.lower().endswith((".csv", *PARQUET)):
         raise InputError(
-            f"{shown(text)} must be a whole number, how many records there are; the table whose "
+            f"{quote(text)} must be a whole number, how many records there are; the table whose "
             f"groups are modelled is named by --record-table"
         )
     return read_whole_number(text)
@@ -126,7 +126,7 @@ def _fields(_: Any, tokens: Sequence[Token]) -> dict[str, str]:
         name, sign, said = part.partition("=")
         if not sign or not name or name in columns:
             raise InputError(
-                f"{shown(part)} must be a column and what it holds, each once, as age=0..120"
+                f"{quote(part)} must be a column and what it holds, each once, as age=0..120"
             )
         columns[name] = said
     return columns
@@ -144,7 +144,7 @@ def _option(help: str, **more: Any) -> Parameter:
 _NO_OPTION = Parameter(parse=False)
 
 
-def named_kind(said: Any) -> Any:
+def find_named_kind(said: Any) -> Any:
     """A kind of domain by its name; what files said for it before is understood."""
     if not isinstance(said, str):
         return said
@@ -152,7 +152,7 @@ def named_kind(said: Any) -> Any:
 
 
 def _kind(type_: Any, tokens: Sequence[Token]) -> Any:
-    return convert(type_, [token.evolve(value=named_kind(token.value)) for token in tokens])
+    return convert(type_, [token.evolve(value=find_named_kind(token.value)) for token in tokens])
 
 
 #: What kinds were called before, in files of settings and on the command line.
@@ -178,7 +178,7 @@ class DomainOptions:
 
     kind: Annotated[
         Kind | None,
-        BeforeValidator(named_kind),
+        BeforeValidator(find_named_kind),
         _option(
             "What neighbours differ in: one bit, one count by 1, one record, query answers "
             "(whole or real), or one row.",
@@ -226,7 +226,7 @@ class DomainOptions:
 
     def build(self) -> Domain | None:
         """The domain; None when only the distribution can tell its dimension."""
-        kind: Kind = named_kind(self.kind) or (
+        kind: Kind = find_named_kind(self.kind) or (
             "hypercube" if self.values in (None, 2) else "recordgrid"
         )
         if kind == "table":
@@ -388,12 +388,12 @@ class DistributionOptions:
                 key="distribution",
             )
         if self.is_counted:
-            return _fitted_on_table(self, domain, folder)
+            return _fit_on_table(self, domain, folder)
         if self.table is not None:
-            return self._fitted(domain, folder)
+            return self._fit(domain, folder)
         if self.probabilities is not None:
             return self._bits(domain)
-        space = _needed(domain)
+        space = _find_needed(domain)
         if self.uniform:
             return ProductDistribution.uniform(space)
         return ProductDistribution(space, self.marginals or [])
@@ -434,7 +434,7 @@ class DistributionOptions:
             law = ProductDistribution.bernoulli(self.probabilities)
         else:
             law = ProductDistribution.bernoulli(
-                np.full(_needed(domain).dimension, self.probabilities)
+                np.full(_find_needed(domain).dimension, self.probabilities)
             )
         if domain is not None and law.domain != domain:
             raise ConfigError(
@@ -443,14 +443,14 @@ class DistributionOptions:
             )
         return law
 
-    def _fitted(self, domain: Domain | None, folder: Path) -> ProductDistribution:
+    def _fit(self, domain: Domain | None, folder: Path) -> ProductDistribution:
         assert self.table is not None
         path = folder / self.table
         values = read_whole_numbers(read_column(path, self.column, self.rows), path)
         rows = f"public rows {self.rows}" if self.rows else "all rows"
         source = f"the distribution fitted on {rows} of {self.table.name}"
         if self.group is None:
-            space = _needed(domain)
+            space = _find_needed(domain)
             return ProductDistribution.fit(
                 values,
                 domain=space,
@@ -490,7 +490,7 @@ class DataOptions:
         """
         domain, law = as_frame(self.domain, self.distribution, folder)
         if law.drawn_rows is not None:
-            return _drawn_tables(self.distribution, domain.build(), folder)
+            return _draw_tables(self.distribution, domain.build(), folder)
         build = law.build_if_given if alone or law is not self.distribution else law.build
         return build(domain.build(), folder)
 
@@ -522,7 +522,7 @@ def as_frame(
     kinds = [column.partition(":") for column in columns]
     names = [name for name, _, _ in kinds]
     if len(set(names)) < len(names) or "" in names:
-        raise _wrong("columns", f"{shown(columns)}: each column has one name, and is said once")
+        raise _wrong("columns", f"{quote(columns)}: each column has one name, and is said once")
     path = None if law.table is None else folder / law.table
     fields = {name: said or read_names(path, name) for name, _, said in kinds}
     rows = domain.dimension
@@ -541,7 +541,7 @@ def as_frame(
     return moved, replace(law, columns=None, table=None)
 
 
-def _drawn_tables(
+def _draw_tables(
     law: DistributionOptions, domain: Domain | None, folder: Path
 ) -> SampledDistribution:
     """Tables of rows of a public one, drawn with replacement."""
@@ -563,7 +563,7 @@ def _drawn_tables(
     public = frame_of_cells(cells, domain, law.table or Path(law.sql_table or "the query"))
     first, colon, stop = law.drawn_rows.partition(":")
     if not (first.isdecimal() and (stop.isdecimal() if colon else True)):
-        raise _wrong("drawn_rows", f"{shown(law.drawn_rows)} must be 1000 or 900:1101")
+        raise _wrong("drawn_rows", f"{quote(law.drawn_rows)} must be 1000 or 900:1101")
     counts = range(int(first), int(stop) if colon else int(first) + 1)
     return SampledDistribution.of_rows(domain, public, rows=counts)
 
@@ -571,7 +571,7 @@ def _drawn_tables(
 # Tables that are counted: Parquet files and databases.
 
 
-def _fitted_on_table(
+def _fit_on_table(
     model: DistributionOptions, domain: Domain | None, folder: Path
 ) -> ProductDistribution:
     """Fit as the keys say; ConfigError where they contradict each other."""
@@ -676,7 +676,7 @@ def _wrong(key: str, what: str) -> ConfigError:
     return ConfigError(f"distribution.{key}: {what}", key=f"distribution.{key}")
 
 
-def _needed(domain: Domain | None) -> Domain:
+def _find_needed(domain: Domain | None) -> Domain:
     if domain is None:
         raise ConfigError(
             "domain.records is missing: the distribution does not say how many records there "

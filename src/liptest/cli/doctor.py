@@ -99,10 +99,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _self_test(problems: list[str]) -> Iterator[str]:
     """Claims of which the answer is known."""
     tests: list[tuple[str, Callable[[], Any]]] = [
-        ("randomised response at epsilon 1 keeps its claim: YES by proof", _known_yes),
-        ("the same on thousands of drawn datasets: YES by sampling", _known_sampled_yes),
-        ("the same misses epsilon 0.999999: NO, the witness verifies", _known_no),
-        ("noise that is forgotten, found in Python code: NO, loss infinite", _known_leak),
+        ("randomised response at epsilon 1 keeps its claim: YES by proof", _check_known_yes),
+        ("the same on thousands of drawn datasets: YES by sampling", _check_known_sampled_yes),
+        ("the same misses epsilon 0.999999: NO, the witness verifies", _check_known_no),
+        ("noise that is forgotten, found in Python code: NO, loss infinite", _check_known_leak),
     ]
     for words, test in tests:
         yield f"{_outcome(test, words, problems)}   {words}"
@@ -119,7 +119,7 @@ def _outcome(test: Callable[[], Any], words: str, problems: list[str]) -> str:
     return "good" if good else "WRONG"
 
 
-def _checked(epsilon: float, **options: Any) -> tuple[Any, Any]:
+def _check(epsilon: float, **options: Any) -> tuple[Any, Any]:
     import liptest as lt
 
     mechanism = lt.catalogue.randomised_response(3, 1.0)
@@ -127,22 +127,22 @@ def _checked(epsilon: float, **options: Any) -> tuple[Any, Any]:
     return lt.check_privacy(mechanism, law, epsilon=epsilon, seed=1, **options), mechanism
 
 
-def _known_yes() -> bool:
-    verdict, _ = _checked(1.0)
+def _check_known_yes() -> bool:
+    verdict, _ = _check(1.0)
     return bool(verdict.decision == "YES" and verdict.guarantee.kind == "proof")
 
 
-def _known_sampled_yes() -> bool:
-    verdict, _ = _checked(1.0, method="neighbourhoods")
+def _check_known_sampled_yes() -> bool:
+    verdict, _ = _check(1.0, method="neighbourhoods")
     return bool(verdict.decision == "YES" and verdict.guarantee.kind == "sampling")
 
 
-def _known_no() -> bool:
-    verdict, mechanism = _checked(0.999999)
+def _check_known_no() -> bool:
+    verdict, mechanism = _check(0.999999)
     return bool(verdict.decision == "NO" and verdict.witness.verify(mechanism))
 
 
-def _known_leak() -> bool:
+def _check_known_leak() -> bool:
     import liptest as lt
 
     mechanism = lt.mechanism(_forgetful)
@@ -175,7 +175,7 @@ def _processes(problems: list[str]) -> Iterator[str]:
             assert executor is not None
             answers = [executor.submit(abs, -n).result(_SECONDS) for n in range(8)]
             alone, shared = (
-                _checked(1.0, method="edges", executor=workers)[0] for workers in (None, executor)
+                _check(1.0, method="edges", executor=workers)[0] for workers in (None, executor)
             )
     except (LiptestError, OSError, RuntimeError, ValueError) as error:
         problems.append("worker processes cannot be used; --workers 1 needs none")

@@ -72,19 +72,19 @@ def _names_in(path: Path) -> Iterator[str]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and _is_mechanism(node):
             yield node.name
-        elif isinstance(node, ast.Assign) and _called(node.value) in _FORMS:
+        elif isinstance(node, ast.Assign) and _find_called(node.value) in _FORMS:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
 def _is_mechanism(node: ast.FunctionDef) -> bool:
     """Decorated, or a function (data, rng)."""
-    if any(_called(decorator) == "mechanism" for decorator in node.decorator_list):
+    if any(_find_called(decorator) == "mechanism" for decorator in node.decorator_list):
         return True
     names = [argument.arg for argument in node.args.args]
     return len(names) == 2 and names[1] == "rng" and not node.decorator_list
 
 
-def _called(node: ast.expr) -> str:
+def _find_called(node: ast.expr) -> str:
     """The last part of the name of a function that is called or used as a decorator."""
     if isinstance(node, ast.Call):
         node = node.func

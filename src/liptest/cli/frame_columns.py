@@ -21,7 +21,7 @@ from liptest.cli.tables import (
 from liptest.data.real_tables import Real
 from liptest.data.sources import PARQUET, as_source
 from liptest.data.tables import Category, ColumnKind, Integer, Key, Table
-from liptest.errors import ConfigError, InputError, shown
+from liptest.errors import ConfigError, InputError, quote
 
 _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
 _REAL = re.compile(rf"real:{_NUMBER}\.\.{_NUMBER}")
@@ -43,7 +43,7 @@ def column_kind(name: str, said: str | list[str]) -> ColumnKind:
     written = _RANGE.fullmatch(said)
     if written is None and "|" not in said:
         raise ConfigError(
-            f"domain.fields: {name}={shown(said)} must be a range, 0..120 or 0..100:5, names, "
+            f"domain.fields: {name}={quote(said)} must be a range, 0..120 or 0..100:5, names, "
             f"north|south, real numbers, real or real:0..1.5, or whose row it is, key"
             f"{_meant_range(said)}",
             key="domain.fields",
@@ -137,7 +137,7 @@ def check_private_columns(path: Path, table: Table, column: str | None, rows: st
     """Raise InputError as far as the first line of a private file tells; no entry is read."""
     if column is not None:
         raise InputError(
-            f"--private-column {shown(column)}: a table has all its columns, "
+            f"--private-column {quote(column)}: a table has all its columns, "
             f"{', '.join(table.columns)}; leave it out",
             name="private_column",
         )
@@ -156,10 +156,10 @@ def read_private_frame(path: Path, table: Table, rows: str | None) -> dict[str, 
     """
     names = list(table.columns)
     if path.suffix.lower() in PARQUET:
-        found: list[Any] = [read_cells(path, name) for name in names]
+        columns: list[Any] = [read_cells(path, name) for name in names]
     else:
-        found = read_private_columns(path, names, rows)
-    return frame_of_cells(dict(zip(names, found, strict=True)), table, path)
+        columns = read_private_columns(path, names, rows)
+    return frame_of_cells(dict(zip(names, columns, strict=True)), table, path)
 
 
 def frame_of_cells(cells: dict[str, Any], table: Table, path: Path) -> dict[str, NDArray[Any]]:
@@ -182,7 +182,7 @@ def _as_floats(entries: NDArray[Any], path: Path, name: str) -> NDArray[np.float
         pass
     # Outside of the except clause: no context carries an entry on.
     raise InputError(
-        f"{path}: column {shown(name)} holds what is not a number; a real column has a number in "
+        f"{path}: column {quote(name)} holds what is not a number; a real column has a number in "
         f"each row",
         name="private",
     )

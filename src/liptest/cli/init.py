@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
-from liptest.cli.config import FileModel, validated
+from liptest.cli.config import FileModel, validate
 from liptest.cli.data_options import (
     KIND,
     WHOLE,
@@ -23,8 +23,8 @@ from liptest.cli.data_options import (
     DomainOptions,
     read_numbers,
 )
-from liptest.cli.loading import load_mechanism, muted
-from liptest.cli.own_domain import options_of, own_domain
+from liptest.cli.loading import load_mechanism, mute_output
+from liptest.cli.own_domain import find_options, own_domain
 from liptest.cli.paths import check_writable
 from liptest.cli.tables import read_column, read_whole_numbers
 from liptest.data.distributions import DomainAlone
@@ -138,7 +138,7 @@ def run_init(where: str, stated: StatedOptions, output: Path, *, force: bool) ->
     """Write the file; 0 when it is there, 2 when something is wrong, with one line why."""
     try:
         _check_free(output, where, force)
-        text, advice = written(where, stated, output.parent)
+        text, advice = write_config(where, stated, output.parent)
         with output.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(text)
     except LiptestError as error:
@@ -159,7 +159,7 @@ def run_init(where: str, stated: StatedOptions, output: Path, *, force: bool) ->
     return 0
 
 
-def written(where: str, stated: StatedOptions, folder: Path) -> tuple[str, str]:
+def write_config(where: str, stated: StatedOptions, folder: Path) -> tuple[str, str]:
     """The text of a liptest.toml that lies in ``folder``, and advice about it or "".
 
     The text is checked as far as it is complete.
@@ -167,7 +167,7 @@ def written(where: str, stated: StatedOptions, folder: Path) -> tuple[str, str]:
     Raises InputError for arguments that do not fit the mechanism or each other, and what
     loading the mechanism raises.
     """
-    with muted():
+    with mute_output():
         mechanism, _ = load_mechanism(where)
     stated = _with_own_domain(mechanism, stated)
     kind, dimension, sizes = _domain(mechanism, stated)
@@ -178,14 +178,14 @@ def written(where: str, stated: StatedOptions, folder: Path) -> tuple[str, str]:
         _check_lines(_from_folder(where, folder), stated),
     ]
     text = "\n\n".join(parts) + "\n"
-    return text, _tried_out(text, mechanism, folder)
+    return text, _try_out(text, mechanism, folder)
 
 
 def _check_free(output: Path, where: str, force: bool) -> None:
     check_writable(output, "--output")
     if output.exists() and not force:
         raise InputError(
-            f"{output}: it exists; add to it [[check]] with mechanism = {_quoted(where)}, or give "
+            f"{output}: it exists; add to it [[check]] with mechanism = {_quote(where)}, or give "
             f"--force to replace it, or --output for another name",
             name="output",
         )
@@ -215,7 +215,7 @@ def _header(where: str, mechanism: Mechanism) -> str:
 def _with_own_domain(mechanism: Mechanism, stated: StatedOptions) -> StatedOptions:
     """With the domain of an object of another library, where nothing is said of the data."""
     own = own_domain(mechanism)
-    said = None if own is None else options_of(own)
+    said = None if own is None else find_options(own)
     if (
         said is None
         or replace(stated, epsilon=None, delta=None) != StatedOptions()
@@ -300,9 +300,9 @@ def _distribution_lines(stated: StatedOptions, folder: Path) -> str:
         "# does not depend on it, a YES by sampling does.",
     ]
     if stated.table is not None:
-        lines.append(f"table = {_quoted(_from_folder(str(stated.table), folder))}")
+        lines.append(f"table = {_quote(_from_folder(str(stated.table), folder))}")
         said = {"column": stated.column, "group": stated.group}
-        lines += [f"{key} = {_quoted(name)}" for key, name in said.items() if name is not None]
+        lines += [f"{key} = {_quote(name)}" for key, name in said.items() if name is not None]
     elif stated.probabilities is not None:
         values = [float(value) for value in read_numbers(stated.probabilities)]
         lines.append(f"probabilities = {values if len(values) > 1 else values[0]}")
@@ -312,7 +312,7 @@ def _distribution_lines(stated: StatedOptions, folder: Path) -> str:
 
 
 def _check_lines(where: str, stated: StatedOptions) -> str:
-    lines = ["[[check]]", f"mechanism = {_quoted(where)}"]
+    lines = ["[[check]]", f"mechanism = {_quote(where)}"]
     epsilon = parse_epsilon("1" if stated.epsilon is None else stated.epsilon)
     Claim(epsilon, stated.delta or 0.0)
     if stated.epsilon is None:
@@ -325,19 +325,19 @@ def _check_lines(where: str, stated: StatedOptions) -> str:
     return "\n".join([*lines, _DEFAULTS])
 
 
-def _tried_out(text: str, mechanism: Mechanism, folder: Path) -> str:
+def _try_out(text: str, mechanism: Mechanism, folder: Path) -> str:
     """What ``liptest check`` would refuse is refused now; what would be slow is told."""
     data = tomllib.loads(text)
-    domain = validated(DomainOptions, data["domain"], "[domain]")
-    law = validated(DistributionOptions, data["distribution"], "[distribution]")
+    domain = validate(DomainOptions, data["domain"], "[domain]")
+    law = validate(DistributionOptions, data["distribution"], "[distribution]")
     data["check"][0].setdefault("epsilon", 1.0)
-    validated(FileModel, data, "liptest.toml")
+    validate(FileModel, data, "liptest.toml")
     if not {"dimension", "sizes"} & set(data["domain"]):
         return ""
     built = law.build(domain.build(), folder)
     if mechanism.statistic is not None:
         mechanism.statistic.check(built.domain)
-    with muted():
+    with mute_output():
         return warning(mechanism, built)
 
 
@@ -349,7 +349,7 @@ def _from_folder(where: str, folder: Path) -> str:
     return Path(os.path.relpath(source, folder)).as_posix() + colon + name
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A TOML string; JSON strings are TOML strings except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -385,7 +385,7 @@ def _warning(mechanism: Mechanism, law: ProductDistribution) -> str:
     if not mechanism.source.startswith("enumerated") or mechanism.statistic is not None:
         return ""
     seconds = _time_one_law(mechanism, law)
-    method, laws = _planned(mechanism, law)
+    method, laws = _plan(mechanism, law)
     if seconds * laws <= _PATIENCE:
         return ""
     return (
@@ -412,7 +412,7 @@ def _time_one_law(mechanism: Mechanism, law: ProductDistribution) -> float:
     return time.perf_counter() - start
 
 
-def _planned(mechanism: Mechanism, law: ProductDistribution) -> tuple[str, float]:
+def _plan(mechanism: Mechanism, law: ProductDistribution) -> tuple[str, float]:
     # The claim plays no part in the choice of a method.
     settings = CheckSettings(epsilon=1.0)
     method = choose_method(Task(mechanism, law, settings, seed=0))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from liptest.cli.claim_options import NOTIONS, from_arguments, to_arguments
-from liptest.cli.config import CheckModel, config_beside, read_config, validated
+from liptest.cli.config import CheckModel, config_beside, read_config, validate
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.loading import check_names_object, load_mechanism, muted
+from liptest.cli.loading import check_names_object, load_mechanism, mute_output
 from liptest.cli.own_domain import own_domain, says_no_data, with_own_domain, words_for_options
 from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain
@@ -76,7 +76,7 @@ def read_task(options: dict[str, Any]) -> CommandJob:
         check_names_object(options["mechanism"])
         if all(options.get(key) is None for key in ("epsilon", *NOTIONS)):
             raise InputError("epsilon: the claim is missing; give --epsilon 1", name="epsilon")
-        model = validated(CheckModel, _from_arguments(options), "arguments")
+        model = validate(CheckModel, _from_arguments(options), "arguments")
         return CommandJob([model], Path(), workers, ledger)
     path = options["config"] or config_beside(Path())
     if path is None:
@@ -148,26 +148,27 @@ def load_job(
     """
     where, words = where_is(model, folder), ""
 
-    def given_domain() -> Domain:
-        return (distribution_of(model, folder, alone=alone) if law is None else law).domain
+    def find_given_domain() -> Domain:
+        return (make_distribution(model, folder, alone=alone) if law is None else law).domain
 
-    with muted():
-        mechanism, label = load_mechanism(where, model.statistic, model.library, given_domain)
+    with mute_output():
+        mechanism, label = load_mechanism(where, model.statistic, model.library, find_given_domain)
     if law is None and alone and says_no_data(model, where):
         model, words = with_own_domain(model, own_domain(mechanism))
-    distribution = distribution_of(model, folder, alone=alone) if law is None else law
+    distribution = make_distribution(model, folder, alone=alone) if law is None else law
     _check_domain_of_library(mechanism, label, distribution.domain)
     return Job(model, where, mechanism, label, distribution, words)
 
 
 def _check_domain_of_library(mechanism: Mechanism, label: str, domain: Domain) -> None:
     """InputError where an object of another library is about another number of coordinates."""
-    own = own_domain(mechanism)
-    if own is None or own.dimension == domain.dimension:
+    library_domain = own_domain(mechanism)
+    if library_domain is None or library_domain.dimension == domain.dimension:
         return
     raise InputError(
-        f"{label} takes datasets of {own}, as its library says, and {domain} was given; leave "
-        f"that out, or give {words_for_options(own)}",
+        f"{label} takes datasets of {library_domain}, as its library says, and {domain} was given; "
+        f"leave "
+        f"that out, or give {words_for_options(library_domain)}",
         name="domain",
         value=domain,
     )
@@ -180,13 +181,13 @@ def where_is(model: CheckModel, folder: Path) -> str:
     return where
 
 
-def distribution_of(model: CheckModel, folder: Path, *, alone: bool = False) -> Distribution:
+def make_distribution(model: CheckModel, folder: Path, *, alone: bool = False) -> Distribution:
     """The distribution of one check, which needs none of the code."""
     space, law = model.domain or DomainOptions(), model.distribution or DistributionOptions()
     return DataOptions(space, law).build(folder, alone=alone)
 
 
-def settings_of(model: CheckModel) -> CheckSettings:
+def make_settings(model: CheckModel) -> CheckSettings:
     """The settings of one check, without workers and progress; raises InputError."""
     claim = ("epsilon", "delta", "exception_mass", "failure_probability", "tolerance")
     options: dict[str, Any] = {

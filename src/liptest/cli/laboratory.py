@@ -25,16 +25,16 @@ from liptest.cli.data_options import (
     DistributionOptions,
     DomainOptions,
 )
-from liptest.cli.loading import load_object, muted
+from liptest.cli.loading import load_object, mute_output
 from liptest.cli.options import RUN, Seed, Workers
-from liptest.cli.paths import check_paths, files_of
+from liptest.cli.paths import check_paths, list_files
 from liptest.cli.workers import pool
 from liptest.data.domains import Hypercube, IntArray
 from liptest.data.product import ProductDistribution
-from liptest.errors import BudgetError, FunctionError, InputError, LiptestError, shown
+from liptest.errors import BudgetError, FunctionError, InputError, LiptestError, quote
 from liptest.lipschitz.check import check_lipschitz
 from liptest.lipschitz.covers import ExactTable
-from liptest.lipschitz.distance import Distance, distance_to_lipschitz, violated_edges
+from liptest.lipschitz.distance import Distance, distance_to_lipschitz, find_violated_edges
 from liptest.lipschitz.plans import plan_table, with_step
 from liptest.lipschitz.repair import Table, exact_table, mcshane
 from liptest.lipschitz.repair import repair as repaired
@@ -242,39 +242,39 @@ _CODES = {Decision.ACCEPT: 0, Decision.REJECT: 1, Decision.INCONCLUSIVE: 3}
 
 def run_lipschitz(options: Options) -> int:
     """``liptest lipschitz``: 0 ACCEPT, 1 REJECT, 3 INCONCLUSIVE."""
-    return _guarded(lambda screen: _lipschitz(screen, options), options)
+    return _guard(lambda screen: _lipschitz(screen, options), options)
 
 
 def run_distance(options: Options) -> int:
     """``liptest distance``: the exact distance, or bounds."""
-    return _guarded(lambda screen: _distance(screen, options), options)
+    return _guard(lambda screen: _distance(screen, options), options)
 
 
 def run_repair(options: Options) -> int:
     """``liptest repair``: a table of floats."""
-    return _guarded(lambda screen: _repair(screen, options), options)
+    return _guard(lambda screen: _repair(screen, options), options)
 
 
 def run_plan(options: Options) -> int:
     """``liptest plan``: one or two tables."""
-    return _guarded(lambda screen: _plan(screen, options), options)
+    return _guard(lambda screen: _plan(screen, options), options)
 
 
 def run_paper(share: float, path: Path | None) -> int:
     """``liptest paper``: 0 when every row is as documented, else 1."""
-    return _guarded(lambda screen: _paper(screen, share, path), {"json": path})
+    return _guard(lambda screen: _paper(screen, share, path), {"json": path})
 
 
-def _guarded(action: Callable[[Screen], int], options: Options) -> int:
+def _guard(action: Callable[[Screen], int], options: Options) -> int:
     screen = Screen()
     try:
-        check_paths(options, inputs=files_of(options))
+        check_paths(options, inputs=list_files(options))
         return action(screen)
     except LiptestError as error:
-        return screen.error(error, _code_of(error))
+        return screen.error(error, _find_code(error))
 
 
-def _code_of(error: LiptestError) -> int:
+def _find_code(error: LiptestError) -> int:
     if isinstance(error, FunctionError):
         return 4
     return 3 if isinstance(error, BudgetError) else 2
@@ -284,7 +284,7 @@ def _lipschitz(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
     law = read_law(options["points"], function)
     tester = _tester(options, law)
-    with pool(options["workers"]) as executor, screen.progress(label) as progress, muted():
+    with pool(options["workers"]) as executor, screen.progress(label) as progress, mute_output():
         verdict = check_lipschitz(
             function,
             law,
@@ -309,7 +309,7 @@ def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str
     chosen = None if name == "auto" else named_tester(name)
     if name != "auto" and chosen is None:
         raise InputError(
-            f"tester={shown(name)} is not a tester; use auto, {', '.join(known_testers())}",
+            f"tester={quote(name)} is not a tester; use auto, {', '.join(known_testers())}",
             name="tester",
         )
     if step is not None and name not in stepped:
@@ -329,7 +329,7 @@ def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str
 def _distance(screen: Screen, options: Options) -> int:
     function, label = load_function(options["function"])
     law = read_law(options["points"], function)
-    with muted():
+    with mute_output():
         measured = distance_to_lipschitz(
             function,
             law,
@@ -356,13 +356,13 @@ def _repair(screen: Screen, options: Options) -> int:
     path: Path = options["output"]
     if path.suffix != ".npy":
         raise InputError(f"output={str(path)!r} must end in .npy", name="output")
-    with muted():
+    with mute_output():
         before = exact_table(function, law.domain)
         measured = distance_to_lipschitz(before, law)
-        after = _repaired(before, law, options, measured)
+        after = _repair_table(before, law, options, measured)
     floats = after.astype(np.float64)
     _save(path, floats)
-    broken = len(violated_edges(ExactTable.of(floats, law.domain, Fraction(1))))
+    broken = len(find_violated_edges(ExactTable.of(floats, law.domain, Fraction(1))))
     changed = np.flatnonzero((before != after).reshape(-1))
     mass = sum(map(law.exact_mass, law.domain.points(changed)), Fraction(0))
     screen.paragraph(
@@ -382,7 +382,9 @@ def _save(path: Path, table: NDArray[np.float64]) -> None:
         raise InputError(f"{path}: {error.strerror}", name="output") from None
 
 
-def _repaired(table: Table, law: ProductDistribution, options: Options, found: Distance) -> Table:
+def _repair_table(
+    table: Table, law: ProductDistribution, options: Options, found: Distance
+) -> Table:
     if options["least"]:
         return mcshane(table, law.domain, found.cover)
     if not isinstance(law.domain, Hypercube):
@@ -404,22 +406,22 @@ def _plan(screen: Screen, options: Options) -> int:
         range_step=options["range_step"],
     )
     answer = {"testers": [row.to_dict() for row in testers]}
-    told = [
+    lines = [
         f"Lipschitz testing on {law.domain}, {law.source}; proximity {options['proximity']:g}, "
         f"failure_probability {failure:g}\n\n{plan_text(testers)}"
     ]
     if options["outputs"] is not None:
         claim = {key: options[key] for key in ("epsilon", "exception_mass")}
         methods = privacy_plan_table(law, options["outputs"], failure_probability=failure, **claim)
-        told.append(
+        lines.append(
             f"Testing epsilon {options['epsilon']} of a mechanism with {options['outputs']} "
             f"outputs; exception_mass {options['exception_mass']:g}, failure_probability "
             f"{failure:g}\n\n{privacy_plan_text(methods)}"
         )
         if options["law_seconds"] is not None:
-            told.append(cost_text(methods, options["law_seconds"], options["workers"]))
+            lines.append(cost_text(methods, options["law_seconds"], options["workers"]))
         answer["methods"] = [row.to_dict() for row in methods]
-    for text in told:
+    for text in lines:
         screen.paragraph(text)
     _write(options["json"], answer)
     return 0
@@ -462,7 +464,7 @@ class NamedFunction:
         try:
             return self.function(points)
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {shown(str(error), 200)}"
+            said = f"{type(error).__name__}: {quote(str(error), 200)}"
             raise FunctionError(
                 f"{self.label}: it raised {said}; it is called with an (n, d) array, wrap a "
                 f"function of one point in lt.scalar(...)"
@@ -473,7 +475,7 @@ def load_function(where: str) -> tuple[Any, str]:
     """A callable or a table, and its label."""
     if where.endswith(".npy"):
         return _table(Path(where)), Path(where).stem
-    with muted():
+    with mute_output():
         loaded, label = load_object(where)
     return (NamedFunction(loaded, label) if callable(loaded) else loaded), label
 
@@ -497,7 +499,7 @@ def read_law(points: PointOptions, function: Any) -> ProductDistribution:
     is_cube = points.domain == "hypercube"
     if is_cube and sizes is not None and set(sizes) != {2}:
         raise InputError(
-            f"sizes={shown(sizes)}: coordinates of more values need --domain hypergrid (counts "
+            f"sizes={quote(sizes)}: coordinates of more values need --domain hypergrid (counts "
             f"moved by 1) or --domain recordgrid (records replaced)",
             name="sizes",
         )

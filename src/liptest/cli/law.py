@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from liptest.cli.codes import code_of
+from liptest.cli.codes import find_code
 from liptest.cli.data_options import WHOLE, read_numbers
-from liptest.cli.loading import load_mechanism, muted
+from liptest.cli.loading import load_mechanism, mute_output
 from liptest.enumerate.numbers.whole_numbers import with_formula
 from liptest.enumerate.trees.tracing import MAX_RUNS
-from liptest.errors import MOST_RECORDS, BudgetError, InputError, LiptestError, check_count, shown
+from liptest.errors import MOST_RECORDS, BudgetError, InputError, LiptestError, check_count, quote
 from liptest.mechanisms.laws import Output, OutputLaw
 from liptest.privacy.witnesses import fraction_text
 from liptest.report.text import Screen
@@ -54,12 +54,12 @@ def run_law(
     screen = Screen()
     try:
         data = _dataset(dataset, ones, dimension)
-        with muted():
+        with mute_output():
             mechanism, label = load_mechanism(where)
             law = with_formula(mechanism, mechanism.law(data), data)
             traced = None if trace is None else _trace(mechanism, law, data, trace)
     except LiptestError as error:
-        return screen.error(error, code_of(error))
+        return screen.error(error, find_code(error))
     if traced is None:
         screen.law(label, law)
     else:
@@ -78,10 +78,10 @@ def _trace(mechanism: Any, law: OutputLaw, data: Any, text: str) -> tuple[Output
     wanted = [output for output in law.outputs if text in (repr(output), str(output))]
     if not wanted:
         near = ", ".join(repr(output) for output in law.outputs[:12])
-        raise InputError(f"trace={shown(text)} is not an output on this dataset; it has: {near}")
+        raise InputError(f"trace={quote(text)} is not an output on this dataset; it has: {near}")
     choices: list[Any] | None = mechanism.trace(data, wanted[0])
     if choices is None:
-        raise BudgetError(f"trace={shown(text)}: not found in {MAX_RUNS:,} runs; it is too rare")
+        raise BudgetError(f"trace={quote(text)}: not found in {MAX_RUNS:,} runs; it is too rare")
     return wanted[0], choices
 
 

@@ -126,7 +126,7 @@ def run_show(file: str, vendor: str | None, as_json: bool) -> int:
         return screen.error(error, 1 if wrong else 2)
     if wrong:
         told = (
-            f"{_named(file)} is not intact, do not rely on these numbers; see liptest ledger verify"
+            f"{_name(file)} is not intact, do not rely on these numbers; see liptest ledger verify"
         )
         return screen.error(LedgerError(told), 1)
     return 0
@@ -162,9 +162,9 @@ def run_ledger_verify(file: str, head: str | None) -> int:
     if summary is None:
         more = len(wrong) - _MOST_PROBLEMS
         lines = [*wrong[:_MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
-        screen.paragraph(f"NOT INTACT: {_named(file)}\n" + "\n".join(f"  {line}" for line in lines))
+        screen.paragraph(f"NOT INTACT: {_name(file)}\n" + "\n".join(f"  {line}" for line in lines))
         return 1
-    screen.paragraph(f"INTACT: {_named(file)}, {summary.rows:,} rows\nhead {summary.head}")
+    screen.paragraph(f"INTACT: {_name(file)}, {summary.rows:,} rows\nhead {summary.head}")
     if head is None:
         screen.paragraph(
             "Removed rows at the end of the file cannot be detected this way. Keep the head "
@@ -173,7 +173,7 @@ def run_ledger_verify(file: str, head: str | None) -> int:
     return 0
 
 
-def _named(place: str) -> str:
+def _name(place: str) -> str:
     """Without a password."""
     return show_url(place) if is_url(place) else place
 
@@ -230,11 +230,11 @@ def run_people(file: str, name: str, tables: list[str], epsilon: float, delta: f
     screen = Screen()
     try:
         book = Ledger(file, create=False)
-        made = book.set_people(name, tables, epsilon=epsilon, delta=delta)
-        spent = made.cost(book.attempts())
+        cap = book.set_people(name, tables, epsilon=epsilon, delta=delta)
+        spent = cap.cost(book.attempts())
     except (LedgerError, InputError) as error:
         return screen.error(error, 2)
-    screen.paragraph(f"{spent}\n  {made}")
+    screen.paragraph(f"{spent}\n  {cap}")
     return 0
 
 

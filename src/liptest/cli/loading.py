@@ -22,10 +22,10 @@ from liptest.blackbox.samplers import Sampler
 from liptest.cli.usage_examples import TABLES, functions_of_file
 from liptest.data.domains import Domain
 from liptest.enumerate.python_function import PythonFunction
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.runs.fingerprints import is_local, module_of_file
-from liptest.statistics.named import named_statistic
+from liptest.statistics.named import find_named_statistic
 
 
 def load_object(where: str) -> tuple[Any, str]:
@@ -41,7 +41,7 @@ def load_object(where: str) -> tuple[Any, str]:
     first, *inner = name.split(".")
     if inner and hasattr(module, first):
         loaded = _attribute(getattr(module, first), first, inner)
-        return loaded, label_of(where)
+        return loaded, make_label(where)
     if not hasattr(module, name):
         names = sorted(
             n
@@ -54,7 +54,7 @@ def load_object(where: str) -> tuple[Any, str]:
             f"{source} has no object {name!r}; {f'did you mean {near[0]!r}?' if near else there}",
             name="mechanism",
         )
-    return getattr(module, name), label_of(where)
+    return getattr(module, name), make_label(where)
 
 
 def check_names_object(where: str) -> None:
@@ -63,7 +63,7 @@ def check_names_object(where: str) -> None:
     if source.endswith(":"):
         written = f"{source.rstrip(':')}:{name}"
         raise InputError(
-            f"{shown(where)} has one colon too many; write {written}", name="mechanism"
+            f"{quote(where)} has one colon too many; write {written}", name="mechanism"
         )
     if where.lower().endswith(TABLES):
         raise InputError(
@@ -73,7 +73,7 @@ def check_names_object(where: str) -> None:
         )
     if not colon or not source or not name:
         raise InputError(
-            f"{shown(where)} does not name an object; write {_written(where)}", name="mechanism"
+            f"{quote(where)} does not name an object; write {_write(where)}", name="mechanism"
         )
     if not source.endswith(".py") and Path(source).is_file():
         fix = "name the .py file of the function, mine.py:count"
@@ -85,7 +85,7 @@ def check_names_object(where: str) -> None:
         raise InputError(f"{source}: {what}", name="mechanism")
 
 
-def _written(where: str) -> str:
+def _write(where: str) -> str:
     """How an object is named; of a file that is here by one of its names."""
     if where.endswith(".py") and not Path(where).is_file():
         return "file.py:name; there is no such file here"
@@ -111,7 +111,7 @@ def _in_a_file_here(name: str) -> str:
     return f"{found[0]}:{name}" if len(found) == 1 else ""
 
 
-def label_of(where: str) -> str:
+def make_label(where: str) -> str:
     """What a mechanism is called in answers: without folders."""
     source, _, name = where.rpartition(":")
     return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
@@ -188,7 +188,7 @@ def _warn_of_no_answer(found: Any, label: str) -> None:
 
 def load_sampler(where: str, *, scalar: bool) -> tuple[Sampler, str]:
     """The sampler of that name, or the function of that name as one; and a label for it."""
-    with muted():
+    with mute_output():
         loaded, label = load_object(where)
     return loaded if isinstance(loaded, Sampler) else Sampler(loaded, vectorised=not scalar), label
 
@@ -201,12 +201,12 @@ def _of_statistic(found: Any, label: str, statistic: str) -> Mechanism:
             name="statistic",
             value=statistic,
         )
-    known = named_statistic(statistic)
+    known = find_named_statistic(statistic)
     return PythonFunction(found, statistic=known, name=label.rpartition(":")[2])
 
 
 @contextmanager
-def muted() -> Iterator[None]:
+def mute_output() -> Iterator[None]:
     """Standard output is ours: code under test must not be able to print a verdict."""
     with open(os.devnull, "w", encoding="utf-8") as sink, redirect_stdout(sink):
         yield
@@ -221,7 +221,7 @@ def _is_sampler(found: Any) -> bool:
     return tuple(inspect.signature(found).parameters)[1:] == ("n", "rng")
 
 
-def defined_at(where: str) -> tuple[Path | None, int | None]:
+def find_definition(where: str) -> tuple[Path | None, int | None]:
     """File, and line of the definition in it, of an object that ``load_object`` has loaded."""
     source, _, name = where.rpartition(":")
     module = None if source.endswith(".py") else sys.modules.get(source)
@@ -259,8 +259,8 @@ def _module(source: str) -> ModuleType:
         raise
     except BaseException as error:  # a vendor's file may do anything, exit included
         raise InputError(
-            f"{source}: importing it failed with {type(error).__name__}: {shown(str(error), 200)}"
-            f"{_line_of(source, error)}{_hint(source, error)}",
+            f"{source}: importing it failed with {type(error).__name__}: {quote(str(error), 200)}"
+            f"{_find_line(source, error)}{_hint(source, error)}",
             name="mechanism",
         ) from None
 
@@ -273,7 +273,7 @@ def _find_here(name: str) -> None:
         sys.path.append(str(here))
 
 
-def _line_of(source: str, error: BaseException) -> str:
+def _find_line(source: str, error: BaseException) -> str:
     """The line of the file at which its import failed."""
     steps = traceback.extract_tb(error.__traceback__)
     inside = [one for one in steps if Path(one.filename) == Path(source).resolve()]
@@ -284,7 +284,7 @@ def _hint(source: str, error: BaseException) -> str:
     """What to write instead, of imports that often fail."""
     if isinstance(error, ModuleNotFoundError) and error.name and source.endswith(".py"):
         return f"; install it beside liptest, or put {error.name}.py beside {source}"
-    if isinstance(error, SystemExit) or "sys.argv" in _line_of(source, error):
+    if isinstance(error, SystemExit) or "sys.argv" in _find_line(source, error):
         return "; put what runs a program below if __name__ == '__main__':"
     if "attempted relative import" in str(error) and source.endswith(".py"):
         parts = [Path(source).stem]
@@ -312,7 +312,7 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with imported_first(full.parent):
+        with import_first(full.parent):
             spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
@@ -349,13 +349,13 @@ def use_folder(folder: Path | None) -> None:
         _put_away(_in_use)
     _in_use = folder
     if folder is not None:
-        _hidden.update(_taken(lambda name, module: _clashes(name, module, folder)))
+        _hidden.update(_take(lambda name, module: _clashes(name, module, folder)))
         sys.modules.update(_shelves.pop(folder, {}))
         sys.path.append(str(folder))
 
 
 @contextmanager
-def imported_first(folder: Path) -> Iterator[None]:
+def import_first(folder: Path) -> Iterator[None]:
     """Modules of the folder in use come first while its file is imported, last afterwards."""
     sys.path.insert(0, str(folder))
     try:
@@ -365,7 +365,7 @@ def imported_first(folder: Path) -> Iterator[None]:
 
 
 def _put_away(folder: Path) -> None:
-    _shelves[folder] = _taken(lambda name, module: name not in _before and _lies_in(module, folder))
+    _shelves[folder] = _take(lambda name, module: name not in _before and _lies_in(module, folder))
     sys.modules.update(_hidden)
     _hidden.clear()
     if str(folder) in sys.path:
@@ -374,7 +374,7 @@ def _put_away(folder: Path) -> None:
         del sys.path[place]
 
 
-def _taken(chosen: Callable[[str, ModuleType], bool]) -> Modules:
+def _take(chosen: Callable[[str, ModuleType], bool]) -> Modules:
     loaded = [item for item in sys.modules.items() if not item[0].startswith("_liptest_")]
     taken = {name: module for name, module in loaded if chosen(name, module)}
     for name in taken:

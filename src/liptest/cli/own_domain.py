@@ -21,7 +21,7 @@ def says_no_data(model: CheckModel, where: str) -> bool:
     return said == NOTHING and model.statistic is None and not is_function(where)
 
 
-def options_of(domain: Domain) -> DomainOptions | None:
+def find_options(domain: Domain) -> DomainOptions | None:
     """The same as a file of settings says it; None where it has no words for it."""
     sizes = [int(size) for size in domain.sizes]
     if isinstance(domain, Hypercube):
@@ -38,7 +38,7 @@ def options_of(domain: Domain) -> DomainOptions | None:
 
 def words_for_options(domain: Domain) -> str:
     """A domain as the command line says it."""
-    said = options_of(domain)
+    said = find_options(domain)
     if said is None:
         return str(domain)
     words = [] if said.kind is None else [f"--domain {said.kind}"]
@@ -51,7 +51,7 @@ def words_for_options(domain: Domain) -> str:
 
 def with_own_domain(model: CheckModel, own: Domain | None) -> tuple[CheckModel, str]:
     """A check that says nothing of the data, with the domain of its object; a word on that."""
-    said = None if own is None else options_of(own)
+    said = None if own is None else find_options(own)
     if own is None or said is None:
         return model, ""
     words = f"(The data are what the object itself says, the same as {words_for_options(own)}.)"

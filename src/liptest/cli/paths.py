@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 #: Options that name a file which is written.
 OUTPUTS = ("json", "html", "junit", "sarif", "output")
@@ -21,13 +21,13 @@ def check_paths(options: Mapping[str, Any], *, inputs: Iterable[Path | None] = (
     named: dict[Path, str] = {}
     for path in inputs:
         if path is not None:
-            named.setdefault(_resolved(path, "an input"), "what is read")
+            named.setdefault(_resolve(path, "an input"), "what is read")
     for option in (*OUTPUTS, "ledger", "checkpoint"):
         path = options.get(option)
         if path is None:
             continue
         check_writable(path, f"--{option}")
-        full = _resolved(path, f"--{option}")
+        full = _resolve(path, f"--{option}")
         if full in named and not _is_device(full):
             raise InputError(
                 f"--{option} {path}: {named[full]} has this file already; name another one",
@@ -50,7 +50,7 @@ def check_writable(path: Path, option: str) -> None:
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{option} {shown(str(path))}: {_reason(error)}") from None
+        raise InputError(f"{option} {quote(str(path))}: {_reason(error)}") from None
 
 
 def check_readable(path: Path, option: str) -> None:
@@ -65,10 +65,10 @@ def check_readable(path: Path, option: str) -> None:
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{option} {shown(str(path))}: {_reason(error)}") from None
+        raise InputError(f"{option} {quote(str(path))}: {_reason(error)}") from None
 
 
-def files_of(options: Mapping[str, Any]) -> list[Path | None]:
+def list_files(options: Mapping[str, Any]) -> list[Path | None]:
     """The files that options of a command read: code, configuration, tables, private data."""
     data = options.get("data")
     law = data.get("distribution", {}) if isinstance(data, dict) else {}
@@ -78,11 +78,11 @@ def files_of(options: Mapping[str, Any]) -> list[Path | None]:
     return [*files, Path(code) if code.endswith((".py", ".npy")) else None]
 
 
-def _resolved(path: Path, option: str) -> Path:
+def _resolve(path: Path, option: str) -> Path:
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(f"{option} {shown(str(path))}: {_reason(error)}") from None
+        raise InputError(f"{option} {quote(str(path))}: {_reason(error)}") from None
 
 
 def _is_device(path: Path) -> bool:

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from liptest.cli.codes import code_of
+from liptest.cli.codes import find_code
 from liptest.cli.config import CheckModel
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions, read_numbers
 from liptest.cli.jobs import load_job, read_task
-from liptest.cli.loading import muted
+from liptest.cli.loading import mute_output
 from liptest.cli.options import RUN, Config, Seed, Workers
-from liptest.cli.paths import check_paths, files_of
+from liptest.cli.paths import check_paths, list_files
 from liptest.cli.workers import pool
 from liptest.errors import LiptestError, check_open_unit, check_positive
 from liptest.privacy.profile import privacy_profile
@@ -95,7 +95,7 @@ def run_profile(options: dict[str, Any]) -> int:
     screen = Screen()
     try:
         # The models need a claim, which a profile does not: the grid stands for it.
-        check_paths(options, inputs=files_of(options))
+        check_paths(options, inputs=list_files(options))
         _check_claim(options)
         nothing = dict.fromkeys(("ledger", "vendor", "search_laws"))
         asked = {"epsilon": "1", "method": "auto", "floats": "both"}
@@ -129,7 +129,7 @@ def _one(
             mass = options["exception_mass"]
             answer = profile.gdp(epsilon=options["claim"], exception_mass=mass)
     except LiptestError as error:
-        return screen.error(error, code_of(error), model.mechanism)
+        return screen.error(error, find_code(error), model.mechanism)
     _print(screen, profile, answer)
     written.append(profile.to_dict() | ({"claim": answer.to_dict()} if answer else {}))
     return 0 if answer is None else _CODES[answer.decision]
@@ -141,7 +141,11 @@ def _profile(
     job = load_job(model, folder, alone=options["curves"])
     limits = ("exception_mass", "failure_probability", "draws", "budget", "seed")
     given = {key: options[key] for key in ("delta", "method", "curves", *limits)}
-    with screen.progress(job.label) as progress, muted(), pool(options["workers"]) as executor:
+    with (
+        screen.progress(job.label) as progress,
+        mute_output(),
+        pool(options["workers"]) as executor,
+    ):
         measured = privacy_profile(
             job.mechanism,
             job.distribution,

@@ -14,12 +14,12 @@ from liptest.blackbox.programs import ExternalProgram
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli.claim_options import CLAIM
-from liptest.cli.codes import code_of
-from liptest.cli.config import CheckModel, build_data, validated
+from liptest.cli.codes import find_code
+from liptest.cli.config import CheckModel, build_data, validate
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
-from liptest.cli.loading import load_sampler, muted
+from liptest.cli.loading import load_sampler, mute_output
 from liptest.cli.options import RUN, Seed, Workers
-from liptest.cli.paths import check_paths, files_of
+from liptest.cli.paths import check_paths, list_files
 from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.cli.workers import pool
 from liptest.data.distributions import Distribution
@@ -119,16 +119,16 @@ def run_samples(options: dict[str, Any]) -> int:
     """``liptest samples``: print the verdict, write its certificate."""
     screen = Screen()
     try:
-        check_paths(options, inputs=files_of(options))
+        check_paths(options, inputs=list_files(options))
         if options["vendor"] is not None and options["ledger"] is None:
             raise InputError("--vendor: it is noted in a ledger; give --ledger FILE too")
-        sampler, label = _sampler_of(options)
+        sampler, label = _find_sampler(options)
         data = build_data(options["data"])
         vendor = options["vendor"] or clean_name(options["sampler"])
         recorder = LedgerRecorder(options["ledger"], vendor=vendor)
         verdict = _verdict(screen, sampler, label, data, recorder, options)
     except LiptestError as error:
-        return screen.error(error, code_of(error), options["sampler"])
+        return screen.error(error, find_code(error), options["sampler"])
     own_seed = options["seed"] is None
     certificate = recorder.decided(certify_samples(verdict, sampler, data, own_seed=own_seed))
     screen.paragraph(str(verdict))
@@ -137,11 +137,11 @@ def run_samples(options: dict[str, Any]) -> int:
     try:
         recorder.settle()
     except LiptestError as error:
-        screen.error(error, code_of(error), options["sampler"])
-    return _CODES[verdict.decision] if _written(options, certificate) else 2
+        screen.error(error, find_code(error), options["sampler"])
+    return _CODES[verdict.decision] if _write_files(options, certificate) else 2
 
 
-def _sampler_of(options: dict[str, Any]) -> tuple[Sampler, str]:
+def _find_sampler(options: dict[str, Any]) -> tuple[Sampler, str]:
     """The sampler that is named, or the program; ``options["sampler"]`` is then its command."""
     program = options["program"].build()
     if (program is None) == (options["sampler"] is None):
@@ -154,7 +154,7 @@ def _sampler_of(options: dict[str, Any]) -> tuple[Sampler, str]:
     return sampler, sampler.name
 
 
-def _written(options: dict[str, Any], certificate: Certificate[BlackBoxVerdict]) -> bool:
+def _write_files(options: dict[str, Any], certificate: Certificate[BlackBoxVerdict]) -> bool:
     """Whether all files could be written; a full disk must lose neither the verdict nor others."""
     whole = True
     for name, text_of in (("json", Certificate.to_json), ("html", report_html)):
@@ -177,14 +177,14 @@ def _verdict(
     recorder: LedgerRecorder,
     options: dict[str, Any],
 ) -> BlackBoxVerdict:
-    claim = validated(
+    claim = validate(
         CheckModel, {"mechanism": "a:sampler", "epsilon": options["epsilon"]}, "arguments"
     )
     plain = ["delta", "resolution", "failure_probability", "samples", "seed"]
     plain += ["sequential", "floats"]
     given = {"epsilon": claim.epsilon, **{key: options[key] for key in plain}}
     asked = make_request(sampler, data, **given)
-    with screen.progress(label) as progress, muted(), pool(options["workers"]) as executor:
+    with screen.progress(label) as progress, mute_output(), pool(options["workers"]) as executor:
         recorder.begin(sampler, fingerprint(sampler), data, asked.claim, asked.failure_probability)
         verdict = check_samples(sampler, data, executor=executor, progress=progress, **given)
     return replace(verdict, mechanism=label)

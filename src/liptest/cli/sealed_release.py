@@ -101,7 +101,7 @@ def _read(content: bytes, confinement: str, domain: Domain) -> SealedCode:
     try:
         answer = json.loads(content)
         if "error" in answer:
-            raise _error_of(answer)
+            raise _make_error(answer)
         label = plain_line(answer["label"])
         sealed = read_sealed(answer["sealed"], label, domain)
         code = _Code.read(answer["code"], "code")
@@ -125,7 +125,7 @@ class _Reported(InputError):
     """An InputError that the other process reported."""
 
 
-def _error_of(found: dict[str, Any]) -> LiptestError:
+def _make_error(found: dict[str, Any]) -> LiptestError:
     """The error that the other process reports, by name; its words are the code's, perhaps."""
     text = plain_line(found["text"])
     kind = getattr(errors, str(found["error"]), MechanismError)

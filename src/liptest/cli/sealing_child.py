@@ -14,7 +14,7 @@ from typing import Any
 
 from liptest.cli.loading import load_mechanism
 from liptest.errors import LiptestError
-from liptest.evidence.domain_form import domain_of
+from liptest.evidence.domain_form import read_domain
 from liptest.gate.sealing import seal, seal_on_grid
 from liptest.runs.fingerprints import fingerprint
 from liptest.runs.jail import answer_with, limit_this_process
@@ -23,7 +23,7 @@ from liptest.runs.surroundings import surroundings_kept
 
 def seal_as_asked(request: dict[str, Any]) -> dict[str, Any]:
     """The sealed laws of the requested mechanism, as plain JSON values."""
-    domain = domain_of(request["domain"])
+    domain = read_domain(request["domain"])
     mechanism, label = load_mechanism(
         request["mechanism"], request.get("statistic"), request.get("frame"), lambda: domain
     )

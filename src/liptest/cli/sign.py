@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from liptest.cli.codes import code_of
+from liptest.cli.codes import find_code
 from liptest.cli.paths import check_paths
 from liptest.errors import InputError, LiptestError
 from liptest.evidence.check_receipt import (
@@ -48,7 +48,7 @@ def sign(
     except OSError as error:
         return screen.error(InputError(f"--output {output}: {error.strerror}"), 2)
     except LiptestError as error:
-        return screen.error(error, code_of(error))
+        return screen.error(error, find_code(error))
     screen.paragraph(f"{output}: signed")
     return 0
 

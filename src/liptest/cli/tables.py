@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.data.sources import PARQUET
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 
 def read_column(
@@ -30,7 +30,7 @@ def read_column(
     """
     check_table(path)
     if column is not None and path.suffix in (".npy", ".json"):
-        raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
+        raise InputError(f"column={quote(column)}: {path} has no columns; leave it out")
     if path.suffix in (".npy", ".json"):
         values = _array(path)
     else:
@@ -68,8 +68,8 @@ def read_whole_numbers(
     except (TypeError, ValueError, OverflowError):
         numbers = np.full(1, np.nan)
     if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
-        example = "" if private else f" (for example {shown(_not_whole(values))})"
-        column = "the column" if name is None else f"column {shown(name)}"
+        example = "" if private else f" (for example {quote(_not_whole(values))})"
+        column = "the column" if name is None else f"column {quote(name)}"
         raise InputError(
             f"{path}: {column} holds something that is not a whole number{example}; code the "
             f"records as 0, 1, ..; real numbers are columns of a data frame, income:real:0..9e4",
@@ -128,7 +128,7 @@ def _csv_columns(path: Path, columns: Sequence[str | None], *, private: bool) ->
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.reader(stream)
             names = next(reader, [])
-            chosen = [_named(names, path, column, private) for column in columns]
+            chosen = [_find_named(names, path, column, private) for column in columns]
             found: list[list[str]] = [[] for _ in columns]
             for row in reader:
                 _check_length(row, names, path, None if private else reader.line_num)
@@ -151,9 +151,9 @@ def check_column(path: Path, column: str | None, rows: str | None = None) -> Non
     _slice(rows)
     if path.suffix in (".npy", ".json"):
         if column is not None:
-            raise InputError(f"column={shown(column)}: {path} has no columns; leave it out")
+            raise InputError(f"column={quote(column)}: {path} has no columns; leave it out")
         return
-    _named(_first_line(path), path, column, private=True)
+    _find_named(_first_line(path), path, column, private=True)
 
 
 def check_has_column(path: Path, column: str | None) -> None:
@@ -189,7 +189,7 @@ def _check_length(row: list[str], names: list[str], path: Path, line: int | None
     raise InputError(f"{path}: {what}; every row is a record", name="table")
 
 
-def _named(names: list[str], path: Path, column: str | None, private: bool) -> int:
+def _find_named(names: list[str], path: Path, column: str | None, private: bool) -> int:
     """Which of the columns it is."""
     if not names:
         raise InputError(f"{path}: the table is empty", name="table")
@@ -209,17 +209,17 @@ def _named(names: list[str], path: Path, column: str | None, private: bool) -> i
 def _unknown(names: list[str], path: Path, column: str | None, private: bool) -> str:
     """What is said of a column that a file does not have once."""
     # Without a header the names are the first record.
-    known = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
+    shape = f"it has {len(names)} columns" if private else f"it has: {', '.join(names[:20])}"
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        known += "; columns are separated by commas, so save it with commas"
+        shape += "; columns are separated by commas, so save it with commas"
     elif not private and any(map(is_number_cell, names)):
-        known += "; its first line must hold the names of the columns"
+        shape += "; its first line must hold the names of the columns"
     if column is None:
-        return f"column: {path}: say which of its columns, {known}"
+        return f"column: {path}: say which of its columns, {shape}"
     near = [] if private else get_close_matches(column.lower(), map(str.lower, names), 1)
     meant = next((f"did you mean {one!r}? " for one in names if one.lower() in near), "")
     what = "two such columns" if column in names else "no such column"
-    return f"column={shown(column)}: {path} has {what}; {'' if column in names else meant}{known}"
+    return f"column={quote(column)}: {path} has {what}; {'' if column in names else meant}{shape}"
 
 
 def is_number_cell(cell: Any) -> bool:
@@ -242,7 +242,7 @@ def _check_ends(those: slice, count: int, rows: str | None) -> None:
     """Raise InputError where a slice would silently give fewer rows; how many there are is kept."""
     if max(abs(end) for end in (those.start or 0, those.stop or 0)) > count:
         raise InputError(
-            f"rows={shown(rows)} names rows that the file does not have; to take all up to the "
+            f"rows={quote(rows)} names rows that the file does not have; to take all up to the "
             f"last one leave the stop out, as in 0:",
             name="rows",
         )
@@ -258,5 +258,5 @@ def _slice(rows: str | None) -> slice:
         return slice(int(first) if first else None, int(stop) if stop else None)
     except ValueError:
         raise InputError(
-            f"rows={shown(rows)} must be first:stop, for example 0:5000", name="rows"
+            f"rows={quote(rows)} must be first:stop, for example 0:5000", name="rows"
         ) from None

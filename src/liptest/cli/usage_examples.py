@@ -65,7 +65,7 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
     options = _options(typed[1:])
     if command == "check" and "--config" in options:
         return "liptest check --config liptest.toml"
-    named = _known(_mechanism(typed if typed[:1] != [command] else typed[1:]))
+    named = _find_known(_mechanism(typed if typed[:1] != [command] else typed[1:]))
     if command in ("check", "release") and named is not None and _draws_samples(named):
         return f"liptest samples {shlex.quote(named)} --epsilon 1 --records 10 --probabilities 0.5"
     mechanism = shlex.quote(named or _NAMED)
@@ -91,7 +91,7 @@ def example_for(typed: Sequence[str], commands: dict[str, tuple[str, str]]) -> s
         return f"liptest init {mechanism} --epsilon 1{'' if is_known else f' {_RECORDS}'}"
     if command == "serve" and "--demo" in options and find_bubblewrap() is None:
         return "liptest serve --demo --allow-unconfined"
-    return _printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
+    return _find_printed(commands[command][0], command, typed[1] if len(typed) > 1 else "")
 
 
 def functions_of_file(file: Path) -> list[str]:
@@ -131,7 +131,7 @@ def _mechanism(typed: Sequence[str]) -> str | None:
     return None
 
 
-def _known(mechanism: str | None) -> str | None:
+def _find_known(mechanism: str | None) -> str | None:
     """The mechanism, unless its file is not here, or has no such name, or a plain value for it."""
     if mechanism is None or ".py:" not in mechanism:
         is_other_file = mechanism is not None and Path(mechanism.rpartition(":")[0]).is_file()
@@ -142,10 +142,10 @@ def _known(mechanism: str | None) -> str | None:
     )
     if bound is None or is_plain or not _is_one(bound, mechanism):
         return None
-    return _method_of(bound, mechanism) or mechanism
+    return _find_method(bound, mechanism) or mechanism
 
 
-def _method_of(bound: ast.stmt, mechanism: str) -> str | None:
+def _find_method(bound: ast.stmt, mechanism: str) -> str | None:
     """The first method of an object of a class of the file, which cannot be called itself."""
     if not isinstance(bound, ast.Assign) or not isinstance(bound.value, ast.Call):
         return None
@@ -200,12 +200,12 @@ def _bound(mechanism: str) -> ast.stmt | None:
         return None
     bound = None
     for statement in body:
-        if name.partition(".")[0] in _names_of(statement):
+        if name.partition(".")[0] in _find_names(statement):
             bound = statement
     return bound
 
 
-def _names_of(statement: ast.stmt) -> list[str]:
+def _find_names(statement: ast.stmt) -> list[str]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
     targets: list[ast.expr] = []
@@ -241,12 +241,12 @@ def _says_its_data(mechanism: str) -> bool:
 def _kind_made(mechanism: str) -> str:
     """The class whose call makes an object of a file, seen from its text."""
     bound = _bound(mechanism) if ".py:" in mechanism else None
-    made = bound.value if isinstance(bound, ast.Assign) else None
-    if not isinstance(made, ast.Call):
+    value = bound.value if isinstance(bound, ast.Assign) else None
+    if not isinstance(value, ast.Call):
         return ""
-    if isinstance(made.func, ast.Attribute):
-        return made.func.attr
-    return made.func.id if isinstance(made.func, ast.Name) else ""
+    if isinstance(value.func, ast.Attribute):
+        return value.func.attr
+    return value.func.id if isinstance(value.func, ast.Name) else ""
 
 
 def _claim(options: dict[str, str]) -> str:
@@ -262,7 +262,7 @@ def _data(options: dict[str, str]) -> str:
     return next((text for name, text in _DATA.items() if name in options), usual)
 
 
-def _printed(module: str, command: str, part: str) -> str:
+def _find_printed(module: str, command: str, part: str) -> str:
     """The first example of the command's own help, or of its part's."""
     room = importlib.import_module(module if "." in module else f"liptest.cli.{module}")
     names = (part, _PARTS[command]) if command in _PARTS else (command,)

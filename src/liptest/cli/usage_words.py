@@ -30,7 +30,7 @@ _OTHER_NAMES = {
 }
 
 
-def said_of_usage(error: CycloptsError, typed: Sequence[str]) -> str:
+def say_of_usage(error: CycloptsError, typed: Sequence[str]) -> str:
     """One line about bad usage that says what to write, where that can be told."""
     if isinstance(error, UnusedCliTokensError):
         left = [str(word) for word in error.unused_tokens or ()]

@@ -12,17 +12,17 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from liptest.cli.codes import code_of
-from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validated
+from liptest.cli.codes import find_code
+from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validate
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.loading import load_mechanism, load_sampler, muted
+from liptest.cli.loading import load_mechanism, load_sampler, mute_output
 from liptest.cli.options import Statistic
 from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.cli.sign import open_signed, read_text
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, LiptestError, shown
+from liptest.errors import InputError, LiptestError, quote
 from liptest.evidence.certificate import is_of_samples, read_documents
 from liptest.evidence.check_receipt import BadSignature
 from liptest.evidence.domain_form import current_kind
@@ -138,11 +138,11 @@ def run_verify(
         screen.paragraph(f"receipt\n{_WORDS[1]}\nWrong: {error}")
         return 1
     except LiptestError as error:
-        return screen.error(error, code_of(error))
+        return screen.error(error, find_code(error))
     if not documents:
         return screen.error(InputError(f"{file}: it is an empty list, without any certificate"), 2)
     told = _Signature(text is not written, signed_by)
-    codes = {_verified(screen, document, against, file, told) for document in documents}
+    codes = {_verify(screen, document, against, file, told) for document in documents}
     return next((code for code in _SEVERITY if code in codes), 2)
 
 
@@ -184,12 +184,12 @@ class Against:
         if where is None and self._whole is not None and (checks or not self._is_found):
             if not checks:
                 raise InputError(
-                    f"config: it has no check of {shown(_name(document))}; give --mechanism"
+                    f"config: it has no check of {quote(_name(document))}; give --mechanism"
                 )
             where, folder = checks[0].mechanism, self._folder
         if where is None:
             return None, None
-        with muted():
+        with mute_output():
             statistic = self._statistic or (checks[0].statistic if checks else None)
             frame: str | None = self._data.domain.frame
             frame = frame or (checks[0].library if checks else None)
@@ -221,7 +221,7 @@ class Against:
         if self._whole is None:
             return self._of_certificate(document)
         pairs = [(check.domain, check.distribution) for check in checks] or [(None, None)]
-        built = [self._built(*pair) for pair in pairs]
+        built = [self._build(*pair) for pair in pairs]
         wanted = document["distribution"]["hash"]
         return next((law for law in built if distribution_hash(law) == wanted), built[0])
 
@@ -253,7 +253,7 @@ class Against:
             f"{command} --config liptest.toml",
         )
 
-    def _built(self, domain: DomainOptions | None, law: DistributionOptions | None) -> Distribution:
+    def _build(self, domain: DomainOptions | None, law: DistributionOptions | None) -> Distribution:
         assert self._whole is not None
         space = domain or self._whole.domain or DomainOptions()
         options = law or self._whole.distribution or DistributionOptions()
@@ -262,26 +262,26 @@ class Against:
     def _domain(self, document: dict[str, Any]) -> DomainOptions:
         if replace(self._data.domain, frame=None) != NOTHING.domain:
             return self._data.domain
-        return validated(DomainOptions, _domain_of(document), "arguments")
+        return validate(DomainOptions, _find_domain(document), "arguments")
 
 
-def _domain_of(document: dict[str, Any]) -> dict[str, Any]:
-    told = document["domain"]
+def _find_domain(document: dict[str, Any]) -> dict[str, Any]:
+    stated = document["domain"]
     # A certificate says of answers and tables also how they move.
-    kind = current_kind(told["kind"])
+    kind = current_kind(stated["kind"])
     if kind == "hypercube":
-        return {"kind": kind, "dimension": told["dimension"]}
-    if told["kind"].startswith(("table", "real table")):
-        relation = "replace" if "replaced" in told["kind"] else "add_remove"
-        fields = dict(map(_field, told["columns"]))
-        reals = sum(column.get("real") is not None for column in told["columns"])
+        return {"kind": kind, "dimension": stated["dimension"]}
+    if stated["kind"].startswith(("table", "real table")):
+        relation = "replace" if "replaced" in stated["kind"] else "add_remove"
+        fields = dict(map(_field, stated["columns"]))
+        reals = sum(column.get("real") is not None for column in stated["columns"])
         own = {"kind": "table", "relation": relation, "fields": fields}
-        own |= {"at_most": told["at_most"]} if told.get("at_most") is not None else {}
-        return own | {"dimension": told["dimension"] // (1 + 2 * reals)}
-    sizes = told["sizes"]
+        own |= {"at_most": stated["at_most"]} if stated.get("at_most") is not None else {}
+        return own | {"dimension": stated["dimension"] // (1 + 2 * reals)}
+    sizes = stated["sizes"]
     domain = {
         "kind": kind.partition(",")[0],
-        "sizes": [sizes] * told["dimension"] if isinstance(sizes, int) else sizes,
+        "sizes": [sizes] * stated["dimension"] if isinstance(sizes, int) else sizes,
     }
     if kind.startswith("answer"):
         domain |= {"relation": "all" if "all" in kind else "one"}
@@ -348,24 +348,24 @@ class _Signature:
             found.certain = False
 
 
-def _verified(
+def _verify(
     screen: Screen, document: dict[str, Any], against: Against, file: Path, signature: _Signature
 ) -> int:
     text = json.dumps(document)
     alone = examine(text)
     if not alone.readable:
-        return _told(screen, "certificate", alone)
+        return _tell(screen, "certificate", alone)
     try:
         mechanism, distribution = against.of(document)
         report = alone
         if mechanism is not None:
-            with muted():
+            with mute_output():
                 report = examine(text, mechanism, distribution)
     except LiptestError as error:
-        return screen.error(error, code_of(error), _name(document))
+        return screen.error(error, find_code(error), _name(document))
     signature.note(report)
     verdict = document["verdict"]
-    code = _told(screen, f"{verdict['mechanism']}   {verdict['decision']}", report)
+    code = _tell(screen, f"{verdict['mechanism']}   {verdict['decision']}", report)
     if code == _OPEN and report.unchecked:
         words, command = against.next_words(document, file)
         screen.paragraph(words)
@@ -377,7 +377,7 @@ def _verified(
 _MOST_PROBLEMS = 6
 
 
-def _told(screen: Screen, title: str, found: Examination) -> int:
+def _tell(screen: Screen, title: str, found: Examination) -> int:
     code = 1 if found.problems else 0 if found.certain else 3
     lines = [title, _WORDS[code]]
     lines += [f"Wrong: {told}" for told in found.problems[:_MOST_PROBLEMS]]

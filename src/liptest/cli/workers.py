@@ -28,7 +28,7 @@ class RenewedPool(Executor):
     def __init__(self, workers: int) -> None:
         self._max_workers = check_count("workers", workers)
         self._others = set(multiprocessing.active_children())
-        self._inner = self._started()
+        self._inner = self._start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run ``fn`` in one of the processes."""
@@ -37,7 +37,7 @@ class RenewedPool(Executor):
     def renew(self) -> None:
         """New processes for dead ones; what was in flight is lost."""
         self._inner.shutdown(wait=True, cancel_futures=True)
-        self._inner = self._started()
+        self._inner = self._start()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes at once, whatever they are doing."""
@@ -51,7 +51,7 @@ class RenewedPool(Executor):
         if manager is not None:
             manager.join(_LOOK_SECONDS)
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _start(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("fork")
         return ProcessPoolExecutor(
             self._max_workers, mp_context=context, initializer=_begin, initargs=(os.getpid(),)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import MovesTogether
-from liptest.errors import InputError, check_count, shown, with_example
+from liptest.errors import InputError, check_count, quote, with_example
 
 #: Answers that are shown are whole and below this.
 MOST = 2**31
@@ -62,7 +62,7 @@ class Answers(MovesTogether):
         moves = () if isinstance(relation, str) else _moves(relation, count, self.sensitivity)
         if isinstance(relation, str) and relation not in _WORDS:
             raise InputError(
-                f"relation={shown(relation)} must be 'all' (a change of the data may move every "
+                f"relation={quote(relation)} must be 'all' (a change of the data may move every "
                 f"answer), 'one' (it moves one), or a list of moves of {count} numbers each",
                 name="relation",
                 value=relation,
@@ -170,7 +170,7 @@ def _positive(sensitivity: Any) -> Fraction:
     exact = _exact(sensitivity)
     if exact is None or exact <= 0:
         raise InputError(
-            f"sensitivity={shown(sensitivity)} must be a positive number, the most by which a "
+            f"sensitivity={quote(sensitivity)} must be a positive number, the most by which a "
             f"change of the data moves an answer",
             name="sensitivity",
             value=sensitivity,
@@ -196,7 +196,7 @@ def _moves(relation: Any, count: int, sensitivity: Fraction) -> tuple[Move, ...]
     good = [row for row in rows if len(row) == count and None not in row and any(row)]
     if not rows or len(good) < len(rows):
         raise InputError(
-            f"relation={shown(relation)} must be 'all', 'one', or a list of moves, {count} "
+            f"relation={quote(relation)} must be 'all', 'one', or a list of moves, {count} "
             f"numbers each, not all 0",
             name="relation",
             value=relation,

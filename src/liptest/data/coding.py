@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 #: A category: a number, a text, a date; None stands for a missing value.
 Value = Hashable
@@ -31,7 +31,7 @@ def plain(value: Any) -> Value:
         return int(value) if math.isfinite(value) and value == int(value) else float(value)
     if not isinstance(value, Hashable):
         raise InputError(
-            f"table: the value {shown(value)} of type {type(value).__name__} is not a category; "
+            f"table: the value {quote(value)} of type {type(value).__name__} is not a category; "
             f"choose columns of numbers, texts or dates",
             name="table",
         )
@@ -89,7 +89,7 @@ def empty(words: str) -> InputError:
     )
 
 
-def changed(words: str) -> InputError:
+def make_change_error(words: str) -> InputError:
     """The error of a table that is not the same in two counts."""
     return InputError(f"table: {words} changed while it was counted; fit it again", name="table")
 
@@ -99,7 +99,7 @@ Categories = tuple[Value, ...]
 BITS: Categories = (0, 1)
 
 
-def categories_of(
+def find_categories(
     name: str, seen: Mapping[Value, int], declared: Mapping[str, Sequence[Any]], size: int | None
 ) -> Categories:
     """The values of one column: as declared, else ``0 .. size-1``, else as seen.
@@ -113,10 +113,10 @@ def categories_of(
         are not whole, categories that repeat.
     """
     if name in declared:
-        values = _listed(name, declared[name])
+        values = _list(name, declared[name])
         if not values or len(set(values)) < len(values):
             raise InputError(
-                f"categories[{name!r}]={shown(declared[name])} must hold every value once",
+                f"categories[{name!r}]={quote(declared[name])} must hold every value once",
                 name="categories",
             )
     else:
@@ -125,8 +125,8 @@ def categories_of(
     outside = [value for value in seen if value not in set(values)]
     if outside:
         raise InputError(
-            f"column {name!r}: the value {shown(outside[0])} ({seen[outside[0]]:,} rows) is not "
-            f"one of {shown(list(values))}; name all values in categories={{{name!r}: [..]}}, or "
+            f"column {name!r}: the value {quote(outside[0])} ({seen[outside[0]]:,} rows) is not "
+            f"one of {quote(list(values))}; name all values in categories={{{name!r}: [..]}}, or "
             f"choose a larger domain",
             name="table",
             value=outside[0],
@@ -134,10 +134,10 @@ def categories_of(
     return values
 
 
-def _listed(name: str, values: Any) -> Categories:
+def _list(name: str, values: Any) -> Categories:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(
-            f"categories[{name!r}]={shown(values)} must be a list of all values of the column",
+            f"categories[{name!r}]={quote(values)} must be a list of all values of the column",
             name="categories",
         )
     return tuple(plain(value) for value in values)
@@ -149,7 +149,7 @@ def _as_seen(name: str, seen: Mapping[Value, int]) -> Categories:
     broken = [value for value in seen if isinstance(value, float)]
     if broken:
         raise InputError(
-            f"column {name!r}: the value {shown(broken[0])} is not a whole number; round or group "
+            f"column {name!r}: the value {quote(broken[0])} is not a whole number; round or group "
             f"the values first, or name them in categories={{{name!r}: [..]}}",
             name="table",
             value=broken[0],
@@ -166,7 +166,7 @@ def _no_missing(name: str, seen: Mapping[Value, int]) -> None:
         )
 
 
-def coded(counts: Mapping[Value, int], categories: Categories) -> NDArray[np.float64]:
+def order_counts(counts: Mapping[Value, int], categories: Categories) -> NDArray[np.float64]:
     """(len(categories),) counts in the order of the categories."""
     return np.array([counts.get(value, 0) for value in categories], dtype=np.float64)
 
@@ -189,13 +189,13 @@ def only_known(columns: Sequence[str], declared: Mapping[str, Any]) -> None:
     """InputError when categories are declared for something that is not a column."""
     if not isinstance(declared, Mapping):
         raise InputError(
-            f"categories={shown(declared)} must be a dict, column -> list of its values",
+            f"categories={quote(declared)} must be a dict, column -> list of its values",
             name="categories",
         )
     strange = set(declared) - set(columns)
     if strange:
         raise InputError(
-            f"categories: {shown(min(strange))} is not one of the columns {', '.join(columns)}",
+            f"categories: {quote(min(strange))} is not one of the columns {', '.join(columns)}",
             name="categories",
         )
 

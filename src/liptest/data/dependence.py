@@ -19,15 +19,15 @@ from liptest.data.coding import (
     Categories,
     Cells,
     Value,
-    changed,
     codes,
     empty,
+    make_change_error,
     only_known,
 )
 from liptest.data.fitted import DATASETS, Fitted, coordinates, counts_hash
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns
-from liptest.errors import InputError, check_open_unit, shown
+from liptest.errors import InputError, check_open_unit, quote
 
 _STEPS = 60
 # Far above what the floats below can lose.
@@ -222,7 +222,7 @@ def column_dependence(
     failure = check_open_unit("failure_probability", failure_probability)
     if not isinstance(distribution, ProductDistribution | None):
         raise InputError(
-            f"distribution={shown(distribution)} must be a ProductDistribution: the columns are "
+            f"distribution={quote(distribution)} must be a ProductDistribution: the columns are "
             f"compared with independent ones",
             name="distribution",
         )
@@ -242,7 +242,9 @@ def column_dependence(
     marginals = source.marginals(names, _MAX_JOINT)
     if not sum(marginals[0].values()):
         raise empty(source.words)
-    _, listed = coordinates(names, marginals, {**_declared(law.fitted), **declared}, law.domain)
+    _, listed = coordinates(
+        names, marginals, {**_find_declared(law.fitted), **declared}, law.domain
+    )
     # What was read off these rows was not fixed before them, so it proves nothing.
     cells = {
         (name, v): n
@@ -253,11 +255,11 @@ def column_dependence(
     fixed = [not same or k == BITS or n in declared for n, k in zip(names, listed, strict=True)]
     # A third of the failure probability for tau below, for kappa, and for tau above.
     share = failure / 3
-    pairs = _compared(
+    pairs = _compare(
         source, names, listed, law.marginals(), [share / count * is_fixed for is_fixed in fixed]
     )
     if {pair.rows for pair in pairs} != {sum(marginals[0].values())}:
-        raise changed(source.words)
+        raise make_change_error(source.words)
     judged = [_pair(pair) for pair in pairs]
     ratios = [_ratios(pair) for pair in pairs]
     upper = _tau_upper(source, names, listed, law, share * all(fixed), pairs[0].rows)
@@ -273,7 +275,7 @@ def column_dependence(
     )
 
 
-def _declared(fitted: Fitted | None) -> dict[str, Sequence[Value]]:
+def _find_declared(fitted: Fitted | None) -> dict[str, Sequence[Value]]:
     if fitted is None or fitted.unit != DATASETS:
         return {}
     return dict(zip(fitted.columns, fitted.categories, strict=True))
@@ -299,7 +301,7 @@ class _Compared:
         return (len(self.known[0]) + 1) * (len(self.known[1]) + 1)
 
 
-def _compared(
+def _compare(
     source: TableSource,
     names: list[str],
     known: tuple[Categories, ...],
@@ -322,12 +324,12 @@ def _joint(
 ) -> Table:
     cells = source.cells(names, _MAX_JOINT)
     table = np.zeros((len(known[0]), len(known[1])))
-    left, right = _coded(names, cells, known)
+    left, right = _encode(names, cells, known)
     np.add.at(table, (left, right), [float(n) for n in cells.values()])
     return table
 
 
-def _coded(
+def _encode(
     names: Sequence[str], cells: Cells, known: Sequence[Categories]
 ) -> list[NDArray[np.int64]]:
     return [codes(name, [key[r] for key in cells], known[r]) for r, name in enumerate(names)]
@@ -381,7 +383,7 @@ def _tau_upper(
     if failure == 0 or law.domain.size > min(rows, _MAX_JOINT):
         return None
     cells = source.cells(names, _MAX_JOINT)
-    points = np.stack(_coded(names, cells, known), axis=1)
+    points = np.stack(_encode(names, cells, known), axis=1)
     seen = np.array([float(n) for n in cells.values()]) / rows
     # Combinations that do not occur add nothing to the positive part. All rows off the domain
     # are one more cell, where the product law is 0.

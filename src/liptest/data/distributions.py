@@ -10,7 +10,7 @@ from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.data.tables import AddedRows, RowsOfUsers
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 Distribution = ProductDistribution | SampledDistribution
 
@@ -67,7 +67,7 @@ def check_distribution(
     if not isinstance(distribution, (ProductDistribution, SampledDistribution)):
         # Data themselves are not shown: they may be private.
         is_plain = isinstance(distribution, (str, int, float, type))
-        what = shown(distribution) if is_plain else f"<{type(distribution).__name__}>"
+        what = quote(distribution) if is_plain else f"<{type(distribution).__name__}>"
         if callable(distribution) and not isinstance(distribution, type):
             raise InputError(
                 f"distribution={what} can be called, as a mechanism is: the mechanism comes first, "

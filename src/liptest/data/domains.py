@@ -24,7 +24,7 @@ from liptest.errors import (
     DatasetError,
     InputError,
     check_count,
-    shown,
+    quote,
     with_example,
 )
 
@@ -66,7 +66,7 @@ class Domain:
                 sizes = tuple(check_count("sizes", size) for size in sizes)
         except TypeError:
             raise InputError(
-                f"sizes={shown(self.sizes)} must be a sequence of whole numbers, "
+                f"sizes={quote(self.sizes)} must be a sequence of whole numbers, "
                 f"one for each coordinate",
                 name="sizes",
                 value=self.sizes,
@@ -407,7 +407,7 @@ class RecordGrid(Domain):
 def _short_sizes(sizes: tuple[int, ...]) -> str:
     if len(sizes) > 8 and len(set(sizes)) == 1:
         return f"[{sizes[0]}] * {len(sizes)}"
-    return shown(list(sizes))
+    return quote(list(sizes))
 
 
 def check_domain(domain: object) -> Domain:
@@ -415,7 +415,7 @@ def check_domain(domain: object) -> Domain:
     if isinstance(domain, Domain):
         return domain
     raise InputError(
-        f"domain={shown(domain)} must be a Hypercube, Hypergrid, RecordGrid or AnswerGrid, for "
+        f"domain={quote(domain)} must be a Hypercube, Hypergrid, RecordGrid or AnswerGrid, for "
         f"example Hypercube(10)",
         name="domain",
         value=domain,
@@ -478,7 +478,7 @@ class AnswerGrid(Domain):
         kind = {"all": AllAnswers, "one": OneAnswer}.get(str(relation))
         if kind is None:
             raise InputError(
-                f"relation={shown(relation)} must be 'all' (a change of the data may move every "
+                f"relation={quote(relation)} must be 'all' (a change of the data may move every "
                 f"answer by 1) or 'one' (it moves one answer by 1)",
                 name="relation",
                 value=relation,
@@ -595,7 +595,7 @@ class AllAnswers(MovesTogether, AnswerGrid):
         """Raise InputError when a point has too many neighbours to be listed."""
         if self.most_neighbours > _MOST_NEIGHBOURS:
             raise InputError(
-                f"sizes={shown(list(self.sizes))}: a vector of {self.dimension} answers has about "
+                f"sizes={quote(list(self.sizes))}: a vector of {self.dimension} answers has about "
                 f"{self.most_neighbours:.3g} neighbours when all answers move, more than the "
                 f"{_MOST_NEIGHBOURS:,} that are visited; use fewer answers, or list the pairs "
                 f"that matter for exact_loss",
@@ -652,4 +652,4 @@ def _ends(step: int) -> tuple[slice, slice]:
 
 def _short(sizes: tuple[int, ...]) -> str:
     same = len(sizes) > 1 and len(set(sizes)) == 1
-    return f"[{sizes[0]}] * {len(sizes)}" if same else shown(list(sizes))
+    return f"[{sizes[0]}] * {len(sizes)}" if same else quote(list(sizes))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 #: A law given in decimals may be off by rounding; more than this is a mistake.
 SUM_SLACK = 1e-9
@@ -37,7 +37,7 @@ def check_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
             return array.astype(np.float64)
     except (TypeError, ValueError):
         pass
-    raise InputError(f"{name}={shown(values)} must be numbers, in rows of equal lengths", name=name)
+    raise InputError(f"{name}={quote(values)} must be numbers, in rows of equal lengths", name=name)
 
 
 def _rows(marginals: Sequence[ArrayLike] | ArrayLike) -> list[ArrayLike]:
@@ -45,7 +45,7 @@ def _rows(marginals: Sequence[ArrayLike] | ArrayLike) -> list[ArrayLike]:
         return list(marginals)  # type: ignore[arg-type]
     except TypeError:
         raise InputError(
-            f"marginals={shown(marginals)} must hold one law per coordinate, for example "
+            f"marginals={quote(marginals)} must hold one law per coordinate, for example "
             f"[[0.5, 0.5], [0.9, 0.1]]",
             name="marginals",
             value=marginals,
@@ -62,7 +62,7 @@ def _law(row: ArrayLike, coordinate: int, size: int) -> NDArray[np.float64]:
         )
     if not np.all((mass >= 0) & (mass <= 1 + SUM_SLACK)):
         raise InputError(
-            f"marginals[{coordinate}]={shown(mass.tolist())} must lie between 0 and 1",
+            f"marginals[{coordinate}]={quote(mass.tolist())} must lie between 0 and 1",
             name="marginals",
             value=mass,
         )
@@ -233,7 +233,7 @@ def hamming_weight_masses(probabilities: Floats) -> tuple[Floats, float]:
         return _by_bits(probabilities[None, :])[0], 0.0
     padded = np.zeros(-(-d // _LEAF) * _LEAF)
     padded[:d] = probabilities
-    parts = [_trimmed(0, masses) for masses in _by_bits(padded.reshape(-1, _LEAF))]
+    parts = [_trim(0, masses) for masses in _by_bits(padded.reshape(-1, _LEAF))]
     while len(parts) > 1:
         rest = parts[len(parts) // 2 * 2 :]
         parts = [_sum(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + rest
@@ -259,11 +259,11 @@ Part = tuple[int, Floats, float]
 
 
 def _sum(left: Part, right: Part) -> Part:
-    first, masses, dropped = _trimmed(left[0] + right[0], np.convolve(left[1], right[1]))
+    first, masses, dropped = _trim(left[0] + right[0], np.convolve(left[1], right[1]))
     return first, masses, dropped + left[2] + right[2]
 
 
-def _trimmed(first: int, masses: Floats) -> Part:
+def _trim(first: int, masses: Floats) -> Part:
     """Without the levels at both ends that hardly weigh anything, and what these weigh."""
     kept = np.flatnonzero(masses >= _SMALL)
     low, high = int(kept[0]), int(kept[-1]) + 1

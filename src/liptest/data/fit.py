@@ -17,14 +17,14 @@ from liptest.data.coding import (
     Categories,
     Cells,
     Value,
-    categories_of,
-    changed,
-    coded,
     codes,
     empty,
+    find_categories,
     in_order,
+    make_change_error,
     of_column,
     only_known,
+    order_counts,
     plain,
 )
 from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid, check_domain
@@ -48,7 +48,7 @@ from liptest.data.fitted import (
     shrunk,
 )
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
-from liptest.errors import InputError, check_count, check_positive, shown
+from liptest.errors import InputError, check_count, check_positive, quote
 
 # Probability that some count of a histogram lies above its grid, where the grid is chosen here.
 CUT = 1e-9
@@ -110,7 +110,7 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
     columns = [name for name in columns if name != group] if wanted.columns is None else columns
     if group in columns:
         raise InputError(
-            f"groups={group!r} is one of columns={shown(columns)}; a record is made of "
+            f"groups={group!r} is one of columns={quote(columns)}; a record is made of "
             f"the other columns",
             name="groups",
         )
@@ -130,10 +130,10 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
             name="domain",
         )
     categories = tuple(
-        categories_of(name, part, wanted.categories, None if sizes is None else sizes[0])
+        find_categories(name, part, wanted.categories, None if sizes is None else sizes[0])
         for name, part in zip(columns, parts, strict=True)
     )
-    table, labels = _grouped(cells, columns, categories)
+    table, labels = _group(cells, columns, categories)
     size = table.shape[1]
     targets = _targets(source, group, wanted, cells)
     domain = wanted.domain or _records_domain(categories, len(targets))
@@ -147,7 +147,7 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
     if not set(targets) & set(labels):
         raise InputError(
             f"record_groups: no modelled record is of a group of {source.words}, such as "
-            f"{shown(labels[0])}; give labels as they stand there, numbers as numbers",
+            f"{quote(labels[0])}; give labels as they stand there, numbers as numbers",
             name="record_groups",
         )
     by_group = shrunk(table, overall, wanted.shrinkage)
@@ -185,10 +185,10 @@ def fit_arrivals(source: TableSource, wanted: FitRequest) -> FitResult:
         raise empty(source.words)
     only_known(columns, wanted.categories)
     categories = tuple(
-        categories_of(name, of_column(cells, i), wanted.categories, None)
+        find_categories(name, of_column(cells, i), wanted.categories, None)
         for i, name in enumerate(columns)
     )
-    table, _ = _grouped(cells, columns, categories)
+    table, _ = _group(cells, columns, categories)
     counts = table[0]
     prior = np.full(len(counts), 1.0 / len(counts))
     # Shrunk towards equal shares: there is no other law of one table's categories.
@@ -237,7 +237,7 @@ def _records_domain(known: Sequence[Categories], count: int) -> Domain:
     return Hypercube(count) if bits else RecordGrid([size] * count)
 
 
-def _grouped(
+def _group(
     cells: Cells, columns: Sequence[str], known: Sequence[Categories]
 ) -> tuple[NDArray[np.float64], list[Value]]:
     """(groups, values) counts and the labels; without a group column one group, None."""
@@ -266,7 +266,7 @@ def _group_column(source: TableSource, columns: Sequence[str], wanted: FitReques
         return None
     if not isinstance(wanted.groups, str):
         raise InputError(
-            f"groups={shown(wanted.groups)} must be the name of a column of the table",
+            f"groups={quote(wanted.groups)} must be the name of a column of the table",
             name="groups",
         )
     return choose_columns(source, wanted.groups)[0]
@@ -283,16 +283,16 @@ def _targets(
         other = as_source(wanted.record_groups)
         choose_columns(other, group)
         return _labels(other, group, {} if other.is_ordered else other.cells([group], _MAX_CELLS))
-    return _given(wanted.record_groups)
+    return _find_given(wanted.record_groups)
 
 
-def _given(labels: Any) -> list[Value]:
+def _find_given(labels: Any) -> list[Value]:
     # Arrays of NumPy, and of Arrow, have values of their own kinds.
     for name in ("tolist", "to_pylist"):
         labels = getattr(labels, name, lambda given=labels: given)()
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InputError(
-            f"record_groups={shown(labels)} must hold one label per modelled record",
+            f"record_groups={quote(labels)} must hold one label per modelled record",
             name="record_groups",
         )
     listed = [plain(label) for label in labels]
@@ -380,7 +380,9 @@ def _datasets(source: TableSource, wanted: FitRequest) -> FitResult:
     marginals = source.marginals(columns, wanted.max_values)
     rows = _same_total(source, marginals)
     domain, categories = coordinates(columns, marginals, wanted.categories, wanted.domain)
-    counts = [coded(tally, values) for tally, values in zip(marginals, categories, strict=True)]
+    counts = [
+        order_counts(tally, values) for tally, values in zip(marginals, categories, strict=True)
+    ]
     laws = [
         shrunk(tally, prior, wanted.shrinkage)
         for tally, prior in zip(counts, _priors(counts, categories, wanted.smoothing), strict=True)
@@ -429,7 +431,7 @@ def _priors(
 def _same_total(source: TableSource, found: Sequence[Mapping[Value, int]]) -> int:
     totals = {sum(counts.values()) for counts in found}
     if len(totals) > 1:
-        raise changed(source.words)
+        raise make_change_error(source.words)
     rows = totals.pop()
     if rows == 0:
         raise empty(source.words)

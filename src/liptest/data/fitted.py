@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liptest.data.coding import BITS, Categories, Value, categories_of, codes, only_known
+from liptest.data.coding import BITS, Categories, Value, codes, find_categories, only_known
 from liptest.data.domains import Domain, Hypercube, RecordGrid, rectangular
 from liptest.data.sources import as_source, choose_columns, is_table
-from liptest.errors import InputError, check_count, check_non_negative, check_positive, shown
+from liptest.errors import InputError, check_count, check_non_negative, check_positive, quote
 
 
 def fit_marginals(
@@ -114,7 +114,7 @@ def _labels(groups: Sequence[Any] | ArrayLike) -> NDArray[Any]:
     labels = np.asarray(groups, dtype=object)
     if not all(isinstance(label, Hashable) for label in labels.flat):
         raise InputError(
-            f"groups={shown(groups)} must be one label (a number or a string) per record",
+            f"groups={quote(groups)} must be one label (a number or a string) per record",
             name="groups",
         )
     return labels
@@ -128,7 +128,7 @@ def _codes(values: NDArray[Any], size: int) -> NDArray[np.int64]:
     if np.any(wrong):
         example = values[wrong].tolist()[0]
         raise InputError(
-            f"table: the value {shown(example)} is not one of 0 .. {size - 1}; declare a domain "
+            f"table: the value {quote(example)} is not one of 0 .. {size - 1}; declare a domain "
             f"that holds it (as an option --values), or code the records as whole numbers first",
             name="table",
             value=example,
@@ -292,20 +292,20 @@ class Fitted:
                 bool(self.row_hashes) and array.ndim == 1 and row_hash(array) in self.row_hashes
             )
             likely = chance > math.log(_MOST_CHANCE)
-            return _recognised("with a row of", chance) if is_row and not likely else ""
+            return _recognise("with a row of", chance) if is_row and not likely else ""
         if array.ndim != 1:
             return ""
         if self.unit == ARRIVALS:
             same = counts_hash(histogram_cells(array)) == self.counts_hash
-            return _recognised("in all counts with", log_mass) if same else ""
+            return _recognise("in all counts with", log_mass) if same else ""
         if len(array) != self.rows:
             return ""
         if self.rows_hash and rows_hash(array) == self.rows_hash:
-            return _recognised("in every row with", log_mass)
+            return _recognise("in every row with", log_mass)
         if self.rows_hash and self.counts_log_chance > math.log(_MOST_CHANCE):
             return ""
         same = self._has_counts(array)
-        return _recognised("in all counts with", self.counts_log_chance) if same else ""
+        return _recognise("in all counts with", self.counts_log_chance) if same else ""
 
     def _has_counts(self, array: NDArray[Any]) -> bool:
         if len(self.labels) != len(array):
@@ -338,13 +338,13 @@ def _values(table: Any, columns: list[str]) -> list[list[Value]]:
         ) from None
 
 
-def recognised(law: Any, dataset: NDArray[Any]) -> str:
+def recognise(law: Any, dataset: NDArray[Any]) -> str:
     """A sentence when one dataset is what the law was fitted on, else ""; see ``recognises``."""
     fitted: Fitted | None = law.fitted
     return "" if fitted is None else fitted.recognises(dataset, float(law.log_mass(dataset)[0]))
 
 
-def _recognised(how: str, log_chance: float) -> str:
+def _recognise(how: str, log_chance: float) -> str:
     chance = math.exp(min(log_chance, 0.0))
     return (
         f"the private dataset agrees {how} the table that the distribution was fitted on (by "
@@ -411,7 +411,7 @@ def coordinates(
     """The domain whose coordinates are columns, and the values of each.
 
     Raises InputError when a given domain has another dimension or other sizes, and as
-    ``categories_of``.
+    ``find_categories``.
     """
     if domain is not None and domain.dimension != len(columns):
         raise InputError(
@@ -422,7 +422,7 @@ def coordinates(
     only_known(columns, declared)
     sizes = [None] * len(columns) if domain is None else domain.sizes
     categories = tuple(
-        categories_of(name, seen, declared, size)
+        find_categories(name, seen, declared, size)
         for name, seen, size in zip(columns, found, sizes, strict=True)
     )
     if domain is None:

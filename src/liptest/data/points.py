@@ -62,8 +62,8 @@ class PointBatch:
         return block
 
     def packed(self) -> NDArray[np.uint64]:
-        """All points of 0 and 1 as bits, centres first; see ``packed_bits``. Fresh."""
-        words, m = packed_bits(self.centres), np.arange(len(self.rows))
+        """All points of 0 and 1 as bits, centres first; see ``pack_bits``. Fresh."""
+        words, m = pack_bits(self.centres), np.arange(len(self.rows))
         changed = words[self.rows]
         flips = self.values != self.centres[self.rows, self.coordinates]
         if np.any((self.values < 0) | (self.values > 1)):
@@ -165,7 +165,7 @@ def from_array(points: NDArray[Any]) -> PointBatch:
     return PointBatch(np.ascontiguousarray(points))
 
 
-def packed_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
+def pack_bits(points: NDArray[Any]) -> NDArray[np.uint64]:
     """Rows of 0 and 1 as bits: (n, d) -> (n, ceil(d / 64)), d bits and then zeros.
 
     Coordinate r is bit ``r % 64``, from the lowest, of word ``r // 64``. Raises InputError for

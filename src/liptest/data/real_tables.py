@@ -27,10 +27,10 @@ from liptest.data.tables import (
     ReplacedUsers,
     RowsOfUsers,
     Table,
-    numbered,
+    number_users,
     places_in,
 )
-from liptest.errors import DatasetError, InputError, built_as, shown
+from liptest.errors import DatasetError, InputError, build_as, quote
 
 _LARGEST = float(np.finfo(np.float64).max)
 # Rows that are written out.
@@ -45,7 +45,7 @@ _MOST_SUMMED = 4
 _QUANTILES = (0.5, 0.95, 0.99, 0.05, 0.9, 0.01, 0.75, 0.25, 0.1)
 
 
-@built_as("lt.Real(0, 120)")
+@build_as("lt.Real(0, 120)")
 @dataclass(frozen=True)
 class Real(ColumnKind):
     """Real numbers from ``lower`` to ``upper``, both included: all floats between them.
@@ -63,7 +63,7 @@ class Real(ColumnKind):
             value = getattr(self, name)
             plain = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
             if not plain or not math.isfinite(value):
-                raise InputError(f"{name}={shown(value)} must be a finite number", name=name)
+                raise InputError(f"{name}={quote(value)} must be a finite number", name=name)
             object.__setattr__(self, name, float(value))
         if self.upper < self.lower:
             raise InputError(f"upper={self.upper} is below lower={self.lower}", name="upper")
@@ -223,7 +223,9 @@ class RealRows(RowsOfUsers):
         if count > self.rows or (count < self.rows and self.is_full):
             most = "" if self.is_full else "at most "
             raise DatasetError(f"the table has {count:,} rows, not {most}{self.rows:,}")
-        users = numbered(frame, self.unit) if self.has_users else np.zeros(count, dtype=np.int64)
+        users = (
+            number_users(frame, self.unit) if self.has_users else np.zeros(count, dtype=np.int64)
+        )
         slots = self.slot(users, 1 + np.broadcast_to(rows, users.shape))
         [checked] = self.check_points(self.made(slots, numbers), private=True)
         return np.asarray(checked)

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.coding import (
     Categories,
     Value,
-    changed,
-    coded,
     codes,
     empty,
     in_order,
+    make_change_error,
     of_column,
+    order_counts,
 )
 from liptest.data.domains import Domain, IntArray, RecordGrid, check_domain
 from liptest.data.draws import (
@@ -42,9 +42,9 @@ from liptest.data.fitted import (
 )
 from liptest.data.product import ProductDistribution
 from liptest.data.sources import TableSource, as_source, choose_columns, is_table, require_array
-from liptest.data.table_samples import DrawnFrames, drawn_rows
+from liptest.data.table_samples import DrawnFrames, make_drawn_rows
 from liptest.data.tables import Table
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, check_count, quote
 
 
 class SampledDistribution:
@@ -76,7 +76,7 @@ class SampledDistribution:
     ) -> None:
         if not callable(sampler):
             raise InputError(
-                f"sampler={shown(sampler)} must be callable as sampler(n, rng)", name="sampler"
+                f"sampler={quote(sampler)} must be callable as sampler(n, rng)", name="sampler"
             )
         self.domain = check_domain(domain)
         self.sampler = sampler
@@ -115,7 +115,7 @@ class SampledDistribution:
             As ``ProductDistribution.fit``.
         """
         resampled = bootstrap(table, domain, columns, categories or {})
-        return cls._fitted(
+        return cls._fit(
             resampled.domain, resampled.law, resampled.fitted, source or resampled.words
         )
 
@@ -169,7 +169,7 @@ class SampledDistribution:
         where, law, fitted, words = fit_mixture(
             table, by, FitRequest(domain, columns, None, None, *rest)
         )
-        return cls._fitted(where, law, fitted, source or words)
+        return cls._fit(where, law, fitted, source or words)
 
     @classmethod
     def fit_markov_chain(
@@ -191,7 +191,7 @@ class SampledDistribution:
         """
         rest = (None, None, None, None, categories or {}, shrinkage, smoothing)
         where, law, fitted, words = fit_chain(table, FitRequest(domain, columns, *rest))
-        return cls._fitted(where, law, fitted, source or words)
+        return cls._fit(where, law, fitted, source or words)
 
     @classmethod
     def of_tables(
@@ -211,7 +211,7 @@ class SampledDistribution:
         """
         if not isinstance(table, Table) or not callable(draw):
             raise InputError(
-                f"table={shown(table)}, draw={shown(draw)}: give an lt.Table and a function "
+                f"table={quote(table)}, draw={quote(draw)}: give an lt.Table and a function "
                 f"draw(rng) that gives a frame",
                 name="table",
             )
@@ -248,7 +248,7 @@ class SampledDistribution:
         InputError, DatasetError
             Where frame, columns and numbers of rows do not fit the table.
         """
-        law = drawn_rows(table, public, rows, is_independent=independent)
+        law = make_drawn_rows(table, public, rows, is_independent=independent)
         what = "users" if table.unit in table.columns else "rows"
         ways = "columns drawn one by one" if independent else f"{what} drawn with replacement"
         counts = sorted(set(law.counts))
@@ -257,10 +257,10 @@ class SampledDistribution:
         return cls(table, law, source=words)
 
     @classmethod
-    def _fitted(cls, domain: Domain, law: Any, fitted: Fitted, words: str) -> SampledDistribution:
-        made = cls(domain, law, law.log_mass, source=words)
-        made.fitted = fitted
-        return made
+    def _fit(cls, domain: Domain, law: Any, fitted: Fitted, words: str) -> SampledDistribution:
+        distribution = cls(domain, law, law.log_mass, source=words)
+        distribution.fitted = fitted
+        return distribution
 
     def __repr__(self) -> str:
         return f"SampledDistribution({self.domain}, source={self.source!r})"
@@ -389,7 +389,7 @@ def mixture(components: Sequence[Any], weights: ArrayLike) -> Mixture:
     laws = tuple(components) if isinstance(components, Iterable) else ()
     if not all(isinstance(law, HasMasses) for law in laws):
         raise InputError(
-            f"components={shown(laws)} must be distributions: products, chains or mixtures",
+            f"components={quote(laws)} must be distributions: products, chains or mixtures",
             name="components",
         )
     if not laws or len({law.domain for law in laws}) > 1:
@@ -448,7 +448,7 @@ def markov_chain(domain: Domain, initial: ArrayLike, transitions: Any) -> Markov
     first = _law("initial", initial, sizes[0])
     if not isinstance(transitions, Iterable):
         raise InputError(
-            f"transitions={shown(transitions)} must be one matrix for all steps, or {d - 1}",
+            f"transitions={quote(transitions)} must be one matrix for all steps, or {d - 1}",
             name="transitions",
         )
     matrices = [transitions] * (d - 1) if _is_matrix(transitions) else list(transitions)
@@ -555,10 +555,10 @@ def fit_chain(table: Any, wanted: FitRequest) -> tuple[Domain, MarkovChain, Fitt
     """A chain along the columns: each step's matrix shrunk towards the law of its column."""
     wanted.check()
     source = as_source(table)
-    names, marginals, rows = _counted(source, wanted)
+    names, marginals, rows = _count(source, wanted)
     domain, categories = coordinates(names, marginals, wanted.categories, wanted.domain)
     laws = [
-        overall_law(coded(counts, values), wanted.smoothing)
+        overall_law(order_counts(counts, values), wanted.smoothing)
         for counts, values in zip(marginals, categories, strict=True)
     ]
     steps = []
@@ -566,7 +566,7 @@ def fit_chain(table: Any, wanted: FitRequest) -> tuple[Domain, MarkovChain, Fitt
         joint = _joint(source, (before, after), (categories[r], categories[r + 1]), wanted)
         _same_rows(source, joint, rows)
         steps.append(shrunk(joint, laws[r + 1], wanted.shrinkage))
-    fitted = _fitted(names, marginals, categories, rows)
+    fitted = _fit(names, marginals, categories, rows)
     words = f"a Markov chain fitted on the rows of {source.words} ({fitted.words})"
     return domain, MarkovChain(laws[0], tuple(steps), domain.dtype.str), fitted, words
 
@@ -576,14 +576,14 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
     wanted.check()
     source = as_source(table)
     if not isinstance(by, str):
-        raise InputError(f"by={shown(by)} must be the name of a column", name="by")
+        raise InputError(f"by={quote(by)} must be the name of a column", name="by")
     choose_columns(source, by)
     columns = [name for name in choose_columns(source, wanted.columns) if name != by]
     if not columns:
         raise InputError(
             f"columns: no column is left besides by={by!r}; name columns", name="columns"
         )
-    names, marginals, rows = _counted(source, wanted, columns)
+    names, marginals, rows = _count(source, wanted, columns)
     domain, categories = coordinates(names, marginals, wanted.categories, wanted.domain)
     (classes,) = source.marginals([by], _MAX_CLASSES)
     order = tuple(in_order(classes))
@@ -591,13 +591,13 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
     for name, counts, values in zip(names, marginals, categories, strict=True):
         joint = _joint(source, (by, name), (order, values), wanted)
         _same_rows(source, joint, rows)
-        prior = overall_law(coded(counts, values), wanted.smoothing)
+        prior = overall_law(order_counts(counts, values), wanted.smoothing)
         laws.append(shrunk(joint, prior, wanted.shrinkage))
     components = tuple(
         ProductDistribution(domain, [law[i] for law in laws]) for i in range(len(order))
     )
-    weights = coded(classes, order) / rows
-    fitted = _fitted(names, marginals, categories, rows)
+    weights = order_counts(classes, order) / rows
+    fitted = _fit(names, marginals, categories, rows)
     words = (
         f"a mixture of {len(order)} product laws, one per {by}, fitted on the rows of "
         f"{source.words} ({fitted.words})"
@@ -605,7 +605,7 @@ def fit_mixture(table: Any, by: str, wanted: FitRequest) -> tuple[Domain, Mixtur
     return domain, Mixture(components, weights), fitted, words
 
 
-def _counted(
+def _count(
     source: TableSource, wanted: FitRequest, columns: Sequence[str] | None = None
 ) -> tuple[list[str], list[dict[Value, int]], int]:
     names = choose_columns(source, wanted.columns if columns is None else columns)
@@ -631,10 +631,10 @@ def _joint(
 
 def _same_rows(source: TableSource, joint: Counts, rows: int) -> None:
     if joint.sum() != rows:
-        raise changed(source.words)
+        raise make_change_error(source.words)
 
 
-def _fitted(
+def _fit(
     names: Sequence[str],
     found: Sequence[Mapping[Value, int]],
     known: tuple[Categories, ...],
@@ -643,6 +643,6 @@ def _fitted(
     cells = {
         (name, v): n for name, counts in zip(names, found, strict=True) for v, n in counts.items()
     }
-    zero = any(min(coded(counts, k)) == 0 for counts, k in zip(found, known, strict=True))
+    zero = any(min(order_counts(counts, k)) == 0 for counts, k in zip(found, known, strict=True))
     notes = ("values without a row are drawn only if they were smoothed",) if zero else ()
     return Fitted(rows, DATASETS, tuple(names), known, counts_hash(cells), notes=notes)

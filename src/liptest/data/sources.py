@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from liptest.data.coding import Cells, Value, add_up_cells, extra, plain, too_many
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.foreign import looks_like_frame
 
 
@@ -83,7 +83,7 @@ def as_source(table: Any) -> TableSource:
 
 def _no_table(table: Any) -> InputError:
     return InputError(
-        f"table={shown(table)} must be a frame (pandas, polars, pyarrow, ..), the path of a CSV "
+        f"table={quote(table)} must be a frame (pandas, polars, pyarrow, ..), the path of a CSV "
         f"or Parquet file, or liptest.data.sources.SqlTable(..)",
         name="table",
     )
@@ -94,21 +94,21 @@ def choose_columns(source: TableSource, columns: str | Sequence[str] | None) -> 
     names = source.names()
     if columns is not None and not isinstance(columns, Iterable):
         raise InputError(
-            f"columns={shown(columns)} must be the name of a column or a list of names",
+            f"columns={quote(columns)} must be the name of a column or a list of names",
             name="columns",
         )
     wanted = names if columns is None else [columns] if isinstance(columns, str) else list(columns)
     for name in wanted:
         if name not in names:
             raise InputError(
-                f"columns: {source.words} has no column {shown(name)}; it has: "
+                f"columns: {source.words} has no column {quote(name)}; it has: "
                 f"{', '.join(map(str, names[:20]))}",
                 name="columns",
                 value=name,
             )
     if not wanted or len(set(wanted)) < len(wanted):
         raise InputError(
-            f"columns={shown(wanted)} must name at least one column, none twice", name="columns"
+            f"columns={quote(wanted)} must name at least one column, none twice", name="columns"
         )
     return wanted
 
@@ -157,7 +157,7 @@ class FrameTable:
             ) from None
         except self._nw.exceptions.DuplicateError:
             raise InputError(
-                f"columns={shown(list(frame.columns))}: a name occurs twice; rename the "
+                f"columns={quote(list(frame.columns))}: a name occurs twice; rename the "
                 f"columns first",
                 name="columns",
             ) from None
@@ -174,7 +174,7 @@ class FrameTable:
         names = list(self._frame.collect_schema().names())
         if not all(isinstance(name, str) for name in names):
             raise InputError(
-                f"columns={shown(names)}: the names must be texts; rename the columns first",
+                f"columns={quote(names)}: the names must be texts; rename the columns first",
                 name="columns",
             )
         return names
@@ -222,7 +222,7 @@ class FrameTable:
         except Exception as error:  # whatever the library behind the frame raises
             raise InputError(
                 f"table: {self.words} could not be counted: {type(error).__name__}: "
-                f"{shown(str(error), 200)}; choose columns of numbers, texts or dates",
+                f"{quote(str(error), 200)}; choose columns of numbers, texts or dates",
                 name="table",
             ) from None
 
@@ -255,7 +255,7 @@ def file_table(path: Path) -> FrameTable:
             relation = connection.table("source")
     except duckdb.Error as error:
         raise InputError(
-            f"{path}: duckdb cannot read it: {shown(_told(str(error)), 200)}; give a CSV file in "
+            f"{path}: duckdb cannot read it: {quote(_tell(str(error)), 200)}; give a CSV file in "
             f"UTF-8 with a header, commas and as many values in each row, or a Parquet file",
             name="table",
         ) from None
@@ -264,7 +264,7 @@ def file_table(path: Path) -> FrameTable:
     return FrameTable(relation, words=path.name, is_ordered=True, connection=connection)
 
 
-def _told(error: str) -> str:
+def _tell(error: str) -> str:
     """What duckdb says of the file; its hints on settings and the row itself are left out."""
     left_out = ("Original Line", "The search space")
     return " ".join(line for line in error.splitlines()[:3] if not line.startswith(left_out))
@@ -275,7 +275,7 @@ def _require_commas(path: Path, columns: Sequence[str]) -> None:
     other = [mark for mark in _SEPARATORS if len(columns) == 1 and mark in columns[0]]
     if other and path.suffix.lower() not in PARQUET:
         raise InputError(
-            f"{path}: its one column is called {shown(columns[0])}; separate the columns with "
+            f"{path}: its one column is called {quote(columns[0])}; separate the columns with "
             f"commas, not with {other[0]!r}",
             name="table",
         )
@@ -324,11 +324,11 @@ class SqlTable:
         self._sa = extra("sqlalchemy", "a database")
         if (table is None) == (query is None) or (schema is not None and table is None):
             raise InputError(
-                f"table={shown(table)}, query={shown(query)}: give either a table, with its schema "
+                f"table={quote(table)}, query={quote(query)}: give either a table, with its schema "
                 f"if you like, or a query",
                 name="table",
             )
-        self._engine = self._connected(engine)
+        self._engine = self._connect(engine)
         self._table, self._schema, self._query = table, schema, query
         place = self._engine.url.database or self._engine.dialect.name
         named = "a query" if table is None else ".".join(filter(None, (schema, table)))
@@ -344,13 +344,13 @@ class SqlTable:
         if self._engine.dialect.name in _GROUPING_SETS:
             return self._run_query(lambda connection: self._all_at_once(connection, columns, limit))
         counted = self._run_query(
-            lambda connection: [self._counted(connection, [name], limit) for name in columns]
+            lambda connection: [self._count(connection, [name], limit) for name in columns]
         )
         return [{value: count for (value,), count in cells.items()} for cells in counted]
 
     def cells(self, columns: Sequence[str], limit: int) -> Cells:
         """How often each combination of values occurs; InputError above ``limit`` of them."""
-        return self._run_query(lambda connection: self._counted(connection, columns, limit))
+        return self._run_query(lambda connection: self._count(connection, columns, limit))
 
     def rows(self, columns: Sequence[str]) -> list[list[Value]]:
         """The rows of a database have no order: InputError."""
@@ -360,7 +360,7 @@ class SqlTable:
             name="table",
         )
 
-    def _counted(self, connection: Any, columns: Sequence[str], limit: int) -> Cells:
+    def _count(self, connection: Any, columns: Sequence[str], limit: int) -> Cells:
         wanted = [self._column(name) for name in columns]
         # One more than allowed is enough to know that there are too many.
         statement = (
@@ -411,15 +411,15 @@ class SqlTable:
         text = self._query.strip().rstrip(";").replace(":", r"\:")
         return sa.text(f"(\n{text}\n) AS liptest_query")
 
-    def _connected(self, engine: Any) -> Any:
+    def _connect(self, engine: Any) -> Any:
         if isinstance(engine, self._sa.Engine):
             return engine
         try:
             # No connection of ours stays open between two fits.
-            made = self._sa.create_engine(engine, poolclass=self._sa.NullPool)
+            engine_made = self._sa.create_engine(engine, poolclass=self._sa.NullPool)
         except ImportError as error:  # the driver that the URL names
             raise InputError(
-                f"engine: the driver {shown(error.name)} is missing; install it, for PostgreSQL "
+                f"engine: the driver {quote(error.name)} is missing; install it, for PostgreSQL "
                 f"with pip install 'liptest[data]' and a URL that starts with postgresql+psycopg:",
                 name="engine",
             ) from None
@@ -430,8 +430,8 @@ class SqlTable:
                 "postgresql+psycopg://host/name or sqlite:///file.db",
                 name="engine",
             ) from None
-        self._require_file(made.url)
-        return made
+        self._require_file(engine_made.url)
+        return engine_made
 
     @staticmethod
     def _require_file(url: Any) -> None:
@@ -451,7 +451,7 @@ class SqlTable:
             cause = (of_driver and error.orig) or error
             first = next(iter(str(cause).splitlines()), "")
             raise InputError(
-                f"{self.words}: the database answered {type(cause).__name__}: {shown(first, 200)}; "
+                f"{self.words}: the database answered {type(cause).__name__}: {quote(first, 200)}; "
                 f"nothing was fitted",
                 name="table",
             ) from None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
 from liptest.data.tables import Table
-from liptest.errors import InputError, call_user_code, shown
+from liptest.errors import InputError, call_user_code, quote
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,19 +29,19 @@ class DrawnFrames:
     def __post_init__(self) -> None:
         if not isinstance(self.modulus, (Mapping, type(None))):
             raise InputError(
-                f'modulus={shown(self.modulus)} must map columns to numbers: {{"age": 0.1}}',
+                f'modulus={quote(self.modulus)} must map columns to numbers: {{"age": 0.1}}',
                 name="modulus",
             )
         for name, rate in (self.modulus or {}).items():
             kind = self.table.columns.get(name)
             if kind is None or not kind.is_real:
                 raise InputError(
-                    f"modulus={shown(self.modulus)}: {name!r} is not a real column of the table",
+                    f"modulus={quote(self.modulus)}: {name!r} is not a real column of the table",
                     name="modulus",
                 )
             if not isinstance(rate, (int, float)) or not 0 <= rate < math.inf:
                 raise InputError(
-                    f"modulus={shown(self.modulus)}: {name!r} must have a number of 0 or more",
+                    f"modulus={quote(self.modulus)}: {name!r} must have a number of 0 or more",
                     name="modulus",
                 )
 
@@ -49,7 +49,7 @@ class DrawnFrames:
         """(n, d) datasets."""
         name = getattr(self.draw, "__name__", "draw")
         frames = (call_user_code(name, "draw", self.draw, rng) for _ in range(n))
-        return _stacked(self.table, [self.table.encode(frame) for frame in frames])
+        return _stack(self.table, [self.table.encode(frame) for frame in frames])
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,8 @@ class DrawnRows:
                 rows = self._of_columns(count, rng)
             else:
                 rows = self.slots[rng.integers(len(self.slots), size=count)]
-            drawn.append(_padded(self.table, rows))
-        return _stacked(self.table, drawn)
+            drawn.append(_pad(self.table, rows))
+        return _stack(self.table, drawn)
 
     def _of_users(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         table: Any = self.table
@@ -115,12 +115,12 @@ class DrawnRows:
         return drawn
 
 
-def drawn_rows(
+def make_drawn_rows(
     table: Table, public: Any, rows: int | Sequence[int] | None, *, is_independent: bool
 ) -> DrawnRows:
     """``DrawnRows`` of a public frame; InputError where counts or columns do not fit."""
     if not isinstance(table, Table):
-        raise InputError(f"table={shown(table)} must be an lt.Table", name="table")
+        raise InputError(f"table={quote(table)} must be an lt.Table", name="table")
     has_users = table.unit in table.columns
     count = len(public[next(iter(table.columns))])
     if count == 0:
@@ -139,18 +139,18 @@ def drawn_rows(
     counts: Sequence[int] = [rows] if isinstance(rows, int) else rows
     if not len(counts) or min(counts) < 0 or max(counts) > table.rows:
         raise InputError(
-            f"rows={shown(rows)} must be a number from 0 to {table.rows:,}, or a sequence of such "
+            f"rows={quote(rows)} must be a number from 0 to {table.rows:,}, or a sequence of such "
             f"numbers, of which one is drawn",
             name="rows",
         )
     if table.is_full and set(counts) != {table.rows}:
         raise InputError(
-            f"rows={shown(rows)}: all tables of this domain have {table.rows:,} rows", name="rows"
+            f"rows={quote(rows)}: all tables of this domain have {table.rows:,} rows", name="rows"
         )
     return DrawnRows(table, slots, counts, is_independent)
 
 
-def _padded(table: Table, rows: NDArray[np.int64]) -> IntArray:
+def _pad(table: Table, rows: NDArray[np.int64]) -> IntArray:
     """A dataset of these rows, and nothing in the other slots."""
     if len(rows) > table.rows:
         raise InputError(
@@ -162,5 +162,5 @@ def _padded(table: Table, rows: NDArray[np.int64]) -> IntArray:
     return dataset
 
 
-def _stacked(table: Table, drawn: Sequence[IntArray]) -> IntArray:
+def _stack(table: Table, drawn: Sequence[IntArray]) -> IntArray:
     return np.stack(drawn) if drawn else np.zeros((0, table.dimension), dtype=table.dtype)

@@ -30,9 +30,9 @@ from liptest.errors import (
     MOST_RECORDS,
     DatasetError,
     InputError,
-    built_as,
+    build_as,
     check_count,
-    shown,
+    quote,
     with_example,
 )
 
@@ -61,7 +61,7 @@ class ColumnKind:
     is_real = False
 
 
-@built_as("lt.Integer(0, 120)")
+@build_as("lt.Integer(0, 120)")
 @dataclass(frozen=True)
 class Integer(ColumnKind):
     """Whole numbers from ``low`` to ``high``, both included, ``step`` apart."""
@@ -74,7 +74,7 @@ class Integer(ColumnKind):
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise InputError(f"{name}={shown(value)} must be a whole number", name=name)
+                raise InputError(f"{name}={quote(value)} must be a whole number", name=name)
             object.__setattr__(self, name, int(value))
         check_count("step", self.step)
         if self.high < self.low:
@@ -91,7 +91,7 @@ def Bit() -> Integer:
     return Integer(0, 1)
 
 
-@built_as('lt.Category(["north", "south"])')
+@build_as('lt.Category(["north", "south"])')
 @dataclass(frozen=True)
 class Category(ColumnKind):
     """One of some names, strings."""
@@ -104,11 +104,11 @@ class Category(ColumnKind):
         names = self.names
         if isinstance(names, str) or not isinstance(names, Sequence) or not names:
             raise InputError(
-                f"names={shown(names)} must be a list of strings, as ['north', 'south']",
+                f"names={quote(names)} must be a list of strings, as ['north', 'south']",
                 name="names",
             )
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise InputError(f"names={shown(list(names))} must be strings, each once", name="names")
+            raise InputError(f"names={quote(list(names))} must be strings, each once", name="names")
         object.__setattr__(self, "names", tuple(names))
 
     @cached_property
@@ -116,7 +116,7 @@ class Category(ColumnKind):
         return np.array(self.names, dtype=object)
 
 
-@built_as("lt.Key()")
+@build_as("lt.Key()")
 @dataclass(frozen=True)
 class Key(ColumnKind):
     """Whose row it is: the column that ``unit`` names. The mechanism sees whole numbers.
@@ -205,7 +205,7 @@ class Table(Domain):
         """A table of one of the relations."""
         if relation not in _RELATIONS:
             raise InputError(
-                f"relation={shown(relation)} must be 'replace' or 'add_remove'", name="relation"
+                f"relation={quote(relation)} must be 'replace' or 'add_remove'", name="relation"
             )
         values = columns.values() if isinstance(columns, Mapping) else ()
         if any(isinstance(kind, ColumnKind) and kind.is_real for kind in values):
@@ -221,7 +221,7 @@ class Table(Domain):
         unit: str = "row",
         at_most: int | None = None,
     ) -> None:
-        checked = _checked(columns)
+        checked = _check(columns)
         _check_unit(checked, unit, at_most)
         different = math.prod(len(kind.values) for kind in checked.values())
         if different > MOST_ROWS:
@@ -275,7 +275,7 @@ class Table(Domain):
         return hash((tuple(self.columns.items()), self._numbers))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.columns, *self._numbers)
+        return _rebuild, (self.columns, *self._numbers)
 
     @property
     def _numbers(self) -> tuple[int, str, str, int | None]:
@@ -304,9 +304,9 @@ class Table(Domain):
 
     def around(self, tables: Sequence[IntArray]) -> Table:
         """The same, for an analysis of these tables and their neighbours only."""
-        made = copy(self)
-        object.__setattr__(made, "near", NearTables(tuple(tables)))
-        return made
+        copied = copy(self)
+        object.__setattr__(copied, "near", NearTables(tuple(tables)))
+        return copied
 
     def neighbour_of(self, dataset: IntArray, rng: np.random.Generator) -> IntArray:
         """Some neighbour of a table: one row replaced, added or removed; or the table itself."""
@@ -354,7 +354,7 @@ class Table(Domain):
 
     def frame(self, dataset: IntArray, library: str = "pandas") -> Any:
         """The frame of a dataset, (rows,) numbers of values, by "pandas" or "polars"."""
-        return _frame_of(self.entries(dataset), library)
+        return _make_frame(self.entries(dataset), library)
 
     def entries(self, dataset: IntArray) -> dict[str, NDArray[Any]]:
         """By column the entries of all rows of a dataset."""
@@ -540,7 +540,7 @@ class RowsOfUsers(MovesTogether, Table):
         numbers = np.zeros((), dtype=np.int64)
         for name, kind in rest.items():
             numbers = numbers * len(kind.values) + places_in(frame, name, kind)
-        users = numbered(frame, self.unit)
+        users = number_users(frame, self.unit)
         if len(users) > self.dimension:
             raise DatasetError(f"the table has {len(users):,} rows, not at most {self.dimension:,}")
         dataset: IntArray = np.zeros(self.dimension, dtype=self.dtype)
@@ -595,7 +595,7 @@ _OF_USERS: dict[str, type[Table]] = {"replace": ReplacedUsers, "add_remove": Add
 OF_REALS: dict[tuple[str, bool], type[Table]] = {}
 
 
-def _frame_of(entries: dict[str, NDArray[Any]], library: str) -> Any:
+def _make_frame(entries: dict[str, NDArray[Any]], library: str) -> Any:
     if library == "polars":
         import polars
 
@@ -608,7 +608,7 @@ def _frame_of(entries: dict[str, NDArray[Any]], library: str) -> Any:
     return pandas.DataFrame(entries)
 
 
-def _rebuilt(
+def _rebuild(
     columns: dict[str, ColumnKind], rows: int, relation: str, unit: str, at_most: int | None
 ) -> Table:
     return Table(columns, rows=rows, relation=relation, unit=unit, at_most=at_most)
@@ -623,7 +623,7 @@ def _check_unit(columns: dict[str, ColumnKind], unit: Any, at_most: Any) -> None
         )
     if unit != _ROW and keys != [unit]:
         raise InputError(
-            f"unit={shown(unit)} must be 'row' or the only column that is an lt.Key()", name="unit"
+            f"unit={quote(unit)} must be 'row' or the only column that is an lt.Key()", name="unit"
         )
     if at_most is not None:
         check_count("at_most", at_most)
@@ -635,12 +635,12 @@ def _most_rows(rows: Any, is_private: bool) -> int:
     if isinstance(rows, tuple):
         if not is_private or len(rows) != 2 or rows[0] != 0:
             instead = "(0, most)" if is_private else "one number, as rows are replaced"
-            raise InputError(f"rows={shown(rows)} must be {instead}", name="rows", value=rows)
+            raise InputError(f"rows={quote(rows)} must be {instead}", name="rows", value=rows)
         rows = rows[1]
     return check_count("rows", rows, most=MOST_RECORDS)
 
 
-def numbered(frame: Any, name: str) -> NDArray[np.int64]:
+def number_users(frame: Any, name: str) -> NDArray[np.int64]:
     """Users by numbers, in the order in which they occur; equal keys, as 1 and 1.0, are one.
 
     Rows without a key are refused: nobody knows how many users they are of.
@@ -657,7 +657,7 @@ def numbered(frame: Any, name: str) -> NDArray[np.int64]:
     return np.array([places[entry] for entry in entries], dtype=np.int64)
 
 
-def _checked(columns: Any) -> dict[str, ColumnKind]:
+def _check(columns: Any) -> dict[str, ColumnKind]:
     if not isinstance(columns, Mapping) or not columns:
         # Data themselves are not shown: they may be private.
         what = "{}" if isinstance(columns, Mapping) else f"<{type(columns).__name__}>"
@@ -668,9 +668,9 @@ def _checked(columns: Any) -> dict[str, ColumnKind]:
         )
     for name, kind in columns.items():
         if not isinstance(name, str):
-            raise InputError(f"columns: the name {shown(name)} must be a string", name="columns")
+            raise InputError(f"columns: the name {quote(name)} must be a string", name="columns")
         if not isinstance(kind, ColumnKind):
-            what = getattr(kind, "__name__", shown(kind))
+            what = getattr(kind, "__name__", quote(kind))
             raise InputError(
                 f"columns: {name}={what} must be lt.Integer(low, high), "
                 f"lt.Category([..]), lt.Bit(), lt.Real(lower, upper) or lt.Key()",

@@ -117,7 +117,7 @@ class NarrowedFunction(MechanismWrapper):
         return (np.asarray(self.statistic.sizes) > 1).astype(np.int64)
 
 
-def narrowed(function: Any, domain: Domain) -> Mechanism | None:
+def narrow_function(function: Any, domain: Domain) -> Mechanism | None:
     """The function seen through a count or a few coordinates; None when it reads more than that."""
     try:
         first = function.first_reads(np.zeros(domain.dimension, dtype=np.int64))

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.data.tables import Table
-from liptest.enumerate.folded.column_rows import choosing_at_once, rewritten_for_columns
+from liptest.enumerate.folded.column_rows import choosing_at_once, rewrite_for_columns
 from liptest.enumerate.intercept.analysis_session import Session
-from liptest.enumerate.intercept.interception import intercepted_randomness
+from liptest.enumerate.intercept.interception import intercept_randomness
 from liptest.enumerate.light_trees import LightTree
 from liptest.enumerate.numbers.float_paths import FloatPaths, follow_floats
-from liptest.enumerate.numbers.noise_outputs import is_continuous, refused
+from liptest.enumerate.numbers.noise_outputs import is_continuous, make_refusal
 from liptest.enumerate.numbers.whole_outputs import WholeTree
 from liptest.enumerate.records.by_records import (
     OF_PARTS,
@@ -33,13 +33,13 @@ from liptest.enumerate.records.row_replay import check_replayed, check_stateless
 from liptest.enumerate.samplers.added_law import AddedLaw, Adding, find_added_law
 from liptest.enumerate.samplers.exp_coins import ExpCoins
 from liptest.enumerate.samplers.sampler_noise import drawing_noise
-from liptest.enumerate.samplers.sub_samplers import SamplerLaws, tree_of
+from liptest.enumerate.samplers.sub_samplers import SamplerLaws, find_tree
 from liptest.enumerate.samplers.summed_up import (
     draws_noise_again,
     enumerate_with_loops,
     of_first_passes,
 )
-from liptest.enumerate.sql.databases import condition_of, find_handing, import_needed, present
+from liptest.enumerate.sql.databases import find_condition, find_handing, import_needed, present
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
 from liptest.enumerate.symbols.statistic_programs import is_sum_of_rows, on_datasets
 from liptest.enumerate.symbols.symbolic_data import (
@@ -49,18 +49,18 @@ from liptest.enumerate.symbols.symbolic_data import (
     answers_at_a_point,
     follow_first,
 )
-from liptest.enumerate.symbols.symbolic_datasets import data_of
+from liptest.enumerate.symbols.symbolic_datasets import find_data
 from liptest.enumerate.symbols.symbolic_paths import (
     ASKS_TYPES,
     MAX_PATHS_CURVED,
     NoPaths,
     SymbolicPaths,
 )
-from liptest.enumerate.syntax.post_processing import Tail, called_without_tuple
+from liptest.enumerate.syntax.post_processing import Tail, call_without_tuple
 from liptest.enumerate.syntax.signatures import (
     as_called,
     check_called_alone,
-    name_of,
+    find_name,
     takes_generator,
 )
 from liptest.enumerate.trees.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
@@ -69,7 +69,7 @@ from liptest.enumerate.trees.enumeration import (
     Enumeration,
     KnownLaws,
     RaisingTree,
-    copied,
+    copy_with,
 )
 from liptest.enumerate.trees.law_memory import law_table
 from liptest.enumerate.trees.outputs import Typed, canonical_output
@@ -79,7 +79,7 @@ from liptest.enumerate.watch.access_tracking import Read
 from liptest.enumerate.watch.compiled_code import check_packages
 from liptest.enumerate.watch.first_calls import FirstCalls
 from liptest.enumerate.watch.set_orders import RowOrders
-from liptest.enumerate.watch.side_effects import conditions_of, side_effects_noticed
+from liptest.enumerate.watch.side_effects import find_conditions, side_effects_noticed
 from liptest.errors import (
     InputError,
     LawError,
@@ -87,13 +87,13 @@ from liptest.errors import (
     MechanismError,
     check_count,
     check_positive,
-    shown,
+    quote,
 )
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
-from liptest.runs.workers import found_by_name, imported_by_name, travels_by_value
+from liptest.runs.workers import find_by_name, import_by_name, travels_by_value
 from liptest.statistics.protocol import Statistic, check_is_statistic
 from liptest.values.records.rows import NotByRecords
 
@@ -181,13 +181,13 @@ class PythonFunction(Mechanism):
         object.__setattr__(self, "_takes_generator", takes_generator(self.function))
         if self.statistic is not None:
             check_is_statistic(self.statistic)
-        object.__setattr__(self, "name", self.name or name_of(self.function))
+        object.__setattr__(self, "name", self.name or find_name(self.function))
         object.__setattr__(self, "source", "enumerated" + " by type" * self.typed_outputs)
         # With a limit of time the reads depend on the speed of the machine, too.
         records = self.statistic is None and self.max_seconds is None
         object.__setattr__(self, "_known", KnownLaws(self.name, records))
         if self.outputs is not None:
-            object.__setattr__(self, "outputs", self._declared(self.outputs))
+            object.__setattr__(self, "outputs", self._find_declared(self.outputs))
         check_count("max_leaves", self.max_leaves)
         check_count("max_choices", self.max_choices)
         object.__setattr__(self, "deterministic", check_packages(self.deterministic))
@@ -206,17 +206,17 @@ class PythonFunction(Mechanism):
         if self._plain is not None:
             return _with_densities, (self._plain,)
         if self._table is not None:
-            return _on_table, (copied(self, _table=None), self._table)
+            return _on_table, (copy_with(self, _table=None), self._table)
         # A decorated function's own name leads to this mechanism, not to the function.
         where = getattr(self.function, "__module__", ""), getattr(self.function, "__qualname__", "")
         # Where code travels by value, names of this process lead nowhere.
-        named = None if travels_by_value() else found_by_name(*where)
+        named = None if travels_by_value() else find_by_name(*where)
         if named is self:
-            return imported_by_name, where
+            return import_by_name, where
         options = (self.typed_outputs, *self._budgets.values(), self.deterministic, self.frame)
         parameters = (self.outputs, self.statistic, self.name, *options)
         if isinstance(named, PythonFunction) and named.function is self.function:
-            return _rebuilt, (*where, parameters)
+            return _rebuild, (*where, parameters)
         return PythonFunction, (self.function, *parameters)
 
     has_trace: ClassVar[bool] = True
@@ -236,7 +236,7 @@ class PythonFunction(Mechanism):
         source = self.source
         if self._known.noisy:
             source = source.replace("enumerated", "integrated")
-        return "; ".join((source, *self._known.told_conditions(), *conditions_of(self._effects)))
+        return "; ".join((source, *self._known.list_conditions(), *find_conditions(self._effects)))
 
     def points_per_slice(self, domain: Domain) -> int:
         """Few datasets, each of which costs many runs; many values of a statistic."""
@@ -245,13 +245,15 @@ class PythonFunction(Mechanism):
     def laws(self, points: PointBatch) -> LawTable:
         """One law per different dataset or statistic value; equal laws share a row."""
         if self.statistic is None:
-            return law_table(self._known_laws(points.array().astype(np.int64)), self.outputs, None)
+            return law_table(
+                self._find_known_laws(points.array().astype(np.int64)), self.outputs, None
+            )
         values, rows = distinct_values(self.statistic, points)
-        return law_table(self._known_laws(values), self.outputs, rows)
+        return law_table(self._find_known_laws(values), self.outputs, rows)
 
     def laws_of(self, values: NDArray[np.int64]) -> LawTable:
         """Laws given m values of the statistic, (m,) or (m, k), in the order given."""
-        return law_table(self._known_laws(values), self.outputs, None)
+        return law_table(self._find_known_laws(values), self.outputs, None)
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """The exact law on one dataset, (d,) whole numbers; leaves no trace of it behind."""
@@ -265,15 +267,15 @@ class PythonFunction(Mechanism):
     def within(self, runs: int, *, choices: int = MAX_CHOICES) -> PythonFunction:
         """The same function, with no more than so many runs for one law, and choices in a run."""
         runs, most = min(runs, self.max_leaves), min(choices, self.max_choices)
-        return copied(self.afresh(), max_leaves=runs, max_choices=most)
+        return copy_with(self.afresh(), max_leaves=runs, max_choices=most)
 
     def without_light(self, runs: int) -> PythonFunction:
         """``within``, and ways that noise next to never takes stay unexplored."""
-        return copied(self.within(runs), _tree=LightTree, has_trace=False)
+        return copy_with(self.within(runs), _tree=LightTree, has_trace=False)
 
     def as_written(self, runs: int, choices: int) -> PythonFunction:
         """``within``, and nothing of it is summed up."""
-        return copied(self.within(runs, choices=choices), _rewrite=lambda session: self._called)
+        return copy_with(self.within(runs, choices=choices), _rewrite=lambda session: self._called)
 
     def only_raises(self, dataset: IntArray) -> str | None:
         """The exception that every run on a dataset, (d,), raises; None where some run answers.
@@ -287,7 +289,7 @@ class PythonFunction(Mechanism):
             with self._session() as session:
                 if runs.answers_once(argument, session):
                     return None
-            with self._intercepted(symbolic_data=True) as session:
+            with self._intercept(symbolic_data=True) as session:
                 if answers_at_a_point(self._program(session), np.asarray(dataset)):
                     return None
             with self._session() as session:
@@ -300,7 +302,7 @@ class PythonFunction(Mechanism):
 
     def afresh(self) -> PythonFunction:
         """The same function, of which no law is known."""
-        return copied(self, _known=KnownLaws(self.name, self._known.records))
+        return copy_with(self, _known=KnownLaws(self.name, self._known.records))
 
     def learner(self) -> Any:
         """Shares laws with other processes; None where laws do not go by what is read."""
@@ -310,7 +312,7 @@ class PythonFunction(Mechanism):
         self, datasets: NDArray[np.int64]
     ) -> tuple[list[OutputLaw], list[list[Read]]]:
         """Laws on n datasets, (n, d), and all that was read of each, in the order of reading."""
-        laws = self._known_laws(datasets)
+        laws = self._find_known_laws(datasets)
         return laws, [self._known.reads_of(dataset) for dataset in datasets]
 
     def first_reads(self, dataset: NDArray[np.int64]) -> list[Read]:
@@ -326,28 +328,28 @@ class PythonFunction(Mechanism):
         None where it was not found: it is impossible, or very rare.
         """
         wanted = [self._canonical(output) for output in outputs]
-        return self._traced(dataset, lambda tree, run: tree.find(run, wanted))
+        return self._trace(dataset, lambda tree, run: tree.find(run, wanted))
 
     def replay(self, dataset: IntArray, choices: Sequence[TracedChoice]) -> Output:
         """The output on a dataset, (d,), after the choices of a trace.
 
         Raises InputError when the function asks for other choices.
         """
-        return self._traced(dataset, lambda tree, run: tree.replay(run, choices))
+        return self._trace(dataset, lambda tree, run: tree.replay(run, choices))
 
-    def _traced(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
+    def _trace(self, dataset: IntArray, use: Callable[[TracingTree, Run], T]) -> T:
         with self._session() as session:
             every = of_first_passes(self, self._enumeration, session)
-            return every.traced(self._argument(dataset), session, use)
+            return every.trace_outputs(self._argument(dataset), session, use)
 
     def narrowed(self, domain: Domain) -> Mechanism | None:
         """The same mechanism, seen through all that it reads of a dataset, where that is little.
 
         A count of bits, or a few coordinates; None when it reads more (docs/theory/readings.md).
         """
-        from liptest.enumerate.narrowing import narrowed
+        from liptest.enumerate.narrowing import narrow_function
 
-        return narrowed(self, domain) if self._known.records else None
+        return narrow_function(self, domain) if self._known.records else None
 
     def of_one_record(self, example: IntArray) -> Mechanism | None:
         """The law of one record, where the code treats those of a dataset one by one.
@@ -400,9 +402,9 @@ class PythonFunction(Mechanism):
         ``rewrite(session)`` is the function with loops that are not run as they are written.
         """
         own = {"outputs": None, "_tree": WholeTree, "_rewrite": rewrite} | changes
-        return copied(self.afresh(), max_leaves=min(runs, self.max_leaves), **own)
+        return copy_with(self.afresh(), max_leaves=min(runs, self.max_leaves), **own)
 
-    def aligned_paths(
+    def align_paths(
         self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
     ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
@@ -413,9 +415,9 @@ class PythonFunction(Mechanism):
             return NoPaths(f"{self.name}: what records add to its statistic is not known")
         try:
             with self._followed() as session:
-                samplers = PathSamplers(tree_of) if way == "passes" else None
-                coins = ExpCoins(SamplerLaws(self.name), tree_of)
-                made = rewritten_for_columns(self.function, samplers=samplers, coins=coins)
+                samplers = PathSamplers(find_tree) if way == "passes" else None
+                coins = ExpCoins(SamplerLaws(self.name), find_tree)
+                made = rewrite_for_columns(self.function, samplers=samplers, coins=coins)
                 own = self.function, self._of_datasets
                 program = self._program(session, self._of_datasets(made))
                 program = choosing_at_once(program, *own, coins)
@@ -433,9 +435,9 @@ class PythonFunction(Mechanism):
         except LiptestError as error:
             return NoPaths(str(error))
 
-    def added_law(self, domain: Domain) -> AddedLaw | str:
+    def find_added_law(self, domain: Domain) -> AddedLaw | str:
         """The law of whole noise that it adds to sums of its data, or why there is none."""
-        data = None if self._table is not None else data_of(domain)
+        data = None if self._table is not None else find_data(domain)
         if self.statistic is not None or data is None:
             return f"{self.name}: data of {domain} are not made symbolic"
         try:
@@ -450,7 +452,7 @@ class PythonFunction(Mechanism):
         return law
 
     def drawing_noise(self) -> Mechanism:
-        return copied(self, _draws_noise=True)
+        return copy_with(self, _draws_noise=True)
 
     def float_paths(self, dataset: IntArray) -> FloatPaths:
         """All paths on a dataset, (d,), with every float operation that was done with noise."""
@@ -460,7 +462,7 @@ class PythonFunction(Mechanism):
                 paths = follow_floats(*own, runs=self._takes_generator)
         except LiptestError as error:
             paths = FloatPaths(reason=str(error))
-        return replace(paths, on_grid=copied(self, _tree=GridTree))
+        return replace(paths, on_grid=copy_with(self, _tree=GridTree))
 
     def _programs(
         self, program: Program, way: str, max_paths: int
@@ -472,10 +474,10 @@ class PythonFunction(Mechanism):
         yield program, FEW_PATHS if way == "released" else max_paths
         tail = Tail.of(self.function)
         if tail is not None:
-            own: dict[str, Any] = {"takes_generator": self._takes_generator}
-            run = tail.run(rewritten_for_columns(self.function, tail), **own)
-            own |= {"tail": tail, "rewritten": called_without_tuple(self._on_datasets(run))}
-            yield replace(program, **own), FEW_PATHS
+            options: dict[str, Any] = {"takes_generator": self._takes_generator}
+            run = tail.run(rewrite_for_columns(self.function, tail), **options)
+            options |= {"tail": tail, "rewritten": call_without_tuple(self._on_datasets(run))}
+            yield replace(program, **options), FEW_PATHS
         if way == "released":
             yield program, max_paths
 
@@ -491,15 +493,15 @@ class PythonFunction(Mechanism):
     @property
     def _called(self) -> RandomFunction:
         """The function as it is called with a dataset and a generator."""
-        return self._presented(self.function if self._takes_generator else self)
+        return self._present(self.function if self._takes_generator else self)
 
-    def _presented(self, function: RandomFunction) -> RandomFunction:
+    def _present(self, function: RandomFunction) -> RandomFunction:
         """A function of what the program gets, as one of what is enumerated."""
         return function if self._table is None else present(function, self._table, self.frame)
 
     def _on_datasets(self, function: RandomFunction) -> RandomFunction:
         """A function of what the program gets, as one of datasets."""
-        return on_datasets(self._presented(function), self.statistic)
+        return on_datasets(self._present(function), self.statistic)
 
     @property
     def has_symbolic_data(self) -> bool:
@@ -517,16 +519,16 @@ class PythonFunction(Mechanism):
         import_needed(self.frame)
         return _on_table(self, domain)
 
-    def _known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
+    def _find_known_laws(self, arguments: NDArray[Any]) -> list[OutputLaw]:
         laws = self._orders.in_any(
             lambda: self._known.laws(list(arguments), self._session, self._enumerate),
-            self.aligned_paths,
+            self.align_paths,
         )
         return list(map(self._with_probabilities, laws))
 
     def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
         if self._plain is None and is_continuous(law):
-            raise refused(self.name)
+            raise make_refusal(self.name)
         return law
 
     @contextmanager
@@ -534,7 +536,7 @@ class PythonFunction(Mechanism):
         with (
             surroundings_kept(),
             side_effects_noticed(self.name, self._effects),
-            self._intercepted() as session,
+            self._intercept() as session,
         ):
             yield session
 
@@ -542,16 +544,16 @@ class PythonFunction(Mechanism):
     def _followed(self) -> Iterator[Session]:
         with (
             side_effects_noticed(self.name, self._effects),
-            self._intercepted(symbolic_data=True) as session,
+            self._intercept(symbolic_data=True) as session,
             session.calls_watched(),
         ):
             yield session
 
     @contextmanager
-    def _intercepted(self, *, symbolic_data: bool = False) -> Iterator[Session]:
+    def _intercept(self, *, symbolic_data: bool = False) -> Iterator[Session]:
         own: Any = {"symbolic_data": symbolic_data, "keeps_whole": self._tree.keeps_whole}
         own["trusted"] = frozenset(self.deterministic)
-        with intercepted_randomness(self.name, self.function, **own) as session:
+        with intercept_randomness(self.name, self.function, **own) as session:
             if self._table is not None and self.frame == "polars":
                 session.surroundings.sees_all = True
                 session.takes_any_order = self._orders.is_free
@@ -569,7 +571,7 @@ class PythonFunction(Mechanism):
         return np.asarray(self.statistic.values(np.asarray(dataset)[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:
-        return self._orders.in_any(lambda: self._law_alone(argument), self.aligned_paths)
+        return self._orders.in_any(lambda: self._law_alone(argument), self.align_paths)
 
     def _law_alone(self, argument: NDArray[Any]) -> OutputLaw:
         with self._session() as session:
@@ -584,7 +586,7 @@ class PythonFunction(Mechanism):
         new_tree, again = partial(self._tree, self.name, **self._budgets), self._known.repetition
         return Enumeration(self.name, self._called, self._outputs, new_tree, again)
 
-    def _declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
+    def _find_declared(self, outputs: Sequence[Any]) -> tuple[Output, ...]:
         try:
             return check_outputs([self._canonical(output) for output in outputs])
         except MechanismError as error:
@@ -605,8 +607,8 @@ class PythonFunction(Mechanism):
         if extra:
             said = f" ({found.exception})" if isinstance(extra[0], Raised) else ""
             raise MechanismError(
-                f"{self.name}: output={shown(extra[0])}{said} is not among "
-                f"outputs={shown(self.outputs)}; declare it (an exception as "
+                f"{self.name}: output={quote(extra[0])}{said} is not among "
+                f"outputs={quote(self.outputs)}; declare it (an exception as "
                 f"liptest.mechanisms.laws.Raised(type)), or leave out outputs="
             )
         return found
@@ -639,14 +641,14 @@ class OneRecord(ComesApart, PythonFunction):
 
 
 def _with_densities(function: PythonFunction) -> PythonFunction:
-    return copied(function, _plain=function)
+    return copy_with(function, _plain=function)
 
 
 def _on_table(function: PythonFunction, table: Table) -> PythonFunction:
-    source = "; ".join((function.source, *condition_of(function.frame)))
+    source = "; ".join((function.source, *find_condition(function.frame)))
     own = {"_known": KnownLaws(function.name, True), "_orders": RowOrders(table)}
-    return copied(function, source=source, _table=table, **own)
+    return copy_with(function, source=source, _table=table, **own)
 
 
-def _rebuilt(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
-    return PythonFunction(imported_by_name(module, qualname).function, *parameters)
+def _rebuild(module: str, qualname: str, parameters: tuple[Any, ...]) -> PythonFunction:
+    return PythonFunction(import_by_name(module, qualname).function, *parameters)

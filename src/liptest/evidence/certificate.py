@@ -29,7 +29,7 @@ from liptest.data.distributions import Distribution, distribution_or_domain
 from liptest.data.domains import Domain
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.evidence.check_witness import Unreadable, strict_json
 from liptest.evidence.domain_form import DomainForm, current_kind
 from liptest.privacy.claims import Claim, text_above
@@ -46,12 +46,12 @@ from liptest.privacy.verdicts import (
     source_in_words,
 )
 from liptest.privacy.wording.sentences import (
-    aligned_sentence,
-    excepted_sentence,
     partial_sentence,
-    refuted_sentence,
-    seen_sentence,
     statistic_sentence,
+    write_aligned_sentence,
+    write_excepted_sentence,
+    write_refuted_sentence,
+    write_seen_sentence,
 )
 from liptest.runs.fingerprints import Fingerprint, distribution_hash, fingerprint
 from liptest.verdicts import (
@@ -64,7 +64,7 @@ from liptest.verdicts import (
     as_number,
     as_one_of,
     as_text,
-    rounded_up,
+    round_up,
 )
 
 VERSION = 1
@@ -161,7 +161,7 @@ class Certificate(Generic[V]):
         problems = document_problems(document := read_document(text))
         if problems:
             raise InputError(f"{problems[0]}; it was not written by liptest or is damaged")
-        return certificate_of(document)
+        return load_certificate(document)
 
 
 #: Its name of old for a verdict of ``lt.check_samples``.
@@ -415,12 +415,12 @@ def read_documents(text: str) -> list[dict[str, Any]]:
     try:
         data = strict_json(text)
     except Unreadable as error:
-        named = f"; of a file give its text: Path({shown(text)}).read_text()"
+        named = f"; of a file give its text: Path({quote(text)}).read_text()"
         is_name = isinstance(text, str) and text.endswith(".json") and "\n" not in text
         raise InputError(f"certificate: {error}{named if is_name else ''}") from None
     documents = data if isinstance(data, list) else [data]
     for document in documents:
-        _form_of(document)
+        _find_form(document)
     return documents
 
 
@@ -432,32 +432,32 @@ def read_document(text: str) -> dict[str, Any]:
     return documents[0]
 
 
-def _form_of(document: Any) -> str:
+def _find_form(document: Any) -> str:
     keys = document.keys() & _FORMS if isinstance(document, dict) else set()
     if len(keys) != 1:
-        raise InputError(f"certificate: {shown(document)} was not written by liptest")
+        raise InputError(f"certificate: {quote(document)} was not written by liptest")
     [key] = keys
     version = document[key]
     if isinstance(version, bool) or version != VERSION:
-        raise InputError(f"{key}={shown(version)}: this liptest reads {VERSION}")
+        raise InputError(f"{key}={quote(version)}: this liptest reads {VERSION}")
     return str(key)
 
 
 def is_of_samples(document: dict[str, Any]) -> bool:
     """Whether a document says that it rests on samples alone."""
-    return _form_of(document) == "sample_certificate"
+    return _find_form(document) == "sample_certificate"
 
 
-def certificate_of(document: dict[str, Any]) -> Certificate[Any]:
+def load_certificate(document: dict[str, Any]) -> Certificate[Any]:
     """The certificate of a document; InputError when it does not fit its form or cannot be."""
-    key = _form_of(document)
+    key = _find_form(document)
     return _FORMS[key].read(document, key).whole()
 
 
 def form_problems(document: dict[str, Any]) -> list[str]:
     """Where a document departs from its schema, in sentences; nothing when it fits."""
     try:
-        key = _form_of(document)
+        key = _find_form(document)
         made = _FORMS[key].read(document, key)
     except InputError as error:
         return list(error.value or [str(error)])
@@ -485,7 +485,7 @@ def document_problems(document: dict[str, Any]) -> list[str]:
     if document["digest"] != document_digest(document):
         wrong.append("the document was changed after it was written (its digest differs)")
     try:
-        made = certificate_of(document).to_dict()
+        made = load_certificate(document).to_dict()
     except InputError as error:
         return [*wrong, str(error)]
     stated = _in_words_of_today(document)
@@ -509,7 +509,7 @@ def _departures(stated: Any, made: Any, place: str) -> Iterator[str]:
         for key, value in made.items():
             yield from _departures(stated[key], value, f"{place}.{key}".lstrip("."))
     elif not _is_same_json(stated, made):
-        yield f"{place}: {shown(stated)} does not follow from the rest, which gives {shown(made)}"
+        yield f"{place}: {quote(stated)} does not follow from the rest, which gives {quote(made)}"
 
 
 def document_digest(document: dict[str, Any]) -> str:
@@ -625,7 +625,7 @@ def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:
     sentence = guarantee.sentence
     mass, failure = guarantee.exception_mass or 0.0, guarantee.failure_probability or 0.0
     if guarantee.kind == "refutation":
-        return sentence == refuted_sentence(claim)
+        return sentence == write_refuted_sentence(claim)
     if guarantee.kind == "proof":
         now = proof_sentence(claim, domain, guarantee.condition)
         before = now.replace(f"for all datasets of {domain.dataset_words}", _BEFORE, 1)
@@ -637,21 +637,24 @@ def sentence_follows(verdict: PrivacyVerdict, domain: Domain) -> bool:
         return sentence == sampling_sentence(mass, failure, group=group, factor=factor)
     if guarantee.exception_mass is None:
         return not sentence.startswith(partial_sentence(""))
-    certified = sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
+    certified = sampling_sentence(round_up(mass), failure, group=False, factor=1.0)
     return sentence == partial_sentence(certified)
 
 
 def _ends_well(verdict: PrivacyVerdict, rest: str, mass: float) -> bool:
     if verdict.method == BY_FILTER:
         most = 0 if verdict.settings is None else verdict.settings.parameters.get("max_references")
-        return isinstance(most, int) and rest == excepted_sentence(mass, most)
+        return isinstance(most, int) and rest == write_excepted_sentence(mass, most)
     if verdict.method == BY_ALIGNMENT:
         parameters = {} if verdict.settings is None else verdict.settings.parameters
-        return rest == aligned_sentence(parameters)
+        return rest == write_aligned_sentence(parameters)
     cost = verdict.cost
     if verdict.method == BY_RECORDS:
         return rest in [records_sentence(cost.pairs, is_later=later) for later in (False, True)]
-    sentences = statistic_sentence("\n", cost.pairs), seen_sentence("\n", cost.laws, cost.pairs)
+    sentences = (
+        statistic_sentence("\n", cost.pairs),
+        write_seen_sentence("\n", cost.laws, cost.pairs),
+    )
     return rest == "" or any(
         re.fullmatch(re.escape(sentence).replace(re.escape("\n"), ".+"), rest)
         for sentence in sentences

@@ -132,7 +132,7 @@ def key_id(key: bytes) -> str:
     return hashlib.sha256(key).hexdigest()
 
 
-def signed_bytes(payload: bytes) -> bytes:
+def make_signed_bytes(payload: bytes) -> bytes:
     """What is signed: DSSE's pre-authentication encoding of a payload."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
@@ -189,7 +189,7 @@ def open_receipt(text: str, key: bytes) -> dict[str, Any]:
         raise BadSignature("the receipt names another key, or was changed after it was written")
     if write_statement(certificate) != payload:
         raise BadSignature("the statement is not what liptest writes of this certificate")
-    if not is_signed(key, signature, signed_bytes(payload)):
+    if not is_signed(key, signature, make_signed_bytes(payload)):
         raise BadSignature("the signature is not of this statement by this key")
     return certificate
 

@@ -243,8 +243,8 @@ def check_certificate(document: Any) -> str:
     """Decide the witness of one certificate; Unreadable when it has none or contradicts itself."""
     verdict = _at(document, "verdict")
     witness = _at(verdict, "witness")
-    claim = claim_of(_at(verdict, "claim"))
-    if claim_of(_at(witness, "claim")) != claim:
+    claim = read_claim(_at(verdict, "claim"))
+    if read_claim(_at(witness, "claim")) != claim:
         raise Unreadable("the witness is about another claim than the verdict")
     distance = _distance(_at(document, "domain"), witness)
     if claim.delta > 0 and distance != 1:
@@ -253,7 +253,7 @@ def check_certificate(document: Any) -> str:
     return decide_event(claim, first, second, distance)
 
 
-def claim_of(data: Any) -> StatedClaim:
+def read_claim(data: Any) -> StatedClaim:
     """The claim, exactly: a JSON number stands for the binary fraction that it is."""
     if isinstance(data, dict) and "epsilon" not in data and "tolerance" in data:
         raise OtherForm("a claim in another form than epsilon and delta: use liptest verify")
@@ -445,7 +445,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _told(document: Any) -> tuple[int, str]:
+def _tell(document: Any) -> tuple[int, str]:
     verdict = document.get("verdict")
     decision = verdict.get("decision") if isinstance(verdict, dict) else None
     if decision != "NO":
@@ -480,7 +480,7 @@ def check_files(arguments: list[str]) -> int:
             print(f"error: {name}: {_printable(str(error))}", file=sys.stderr)
             codes.add(2)
             continue
-        for code, sentence in map(_told, documents):
+        for code, sentence in map(_tell, documents):
             codes.add(code)
             print(f"{name}: {_printable(sentence)}")
     # The worst of several wins, as for liptest itself.

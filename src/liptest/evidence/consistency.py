@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import Any
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.evidence import check_witness
 from liptest.evidence.certificate import sentence_follows
 from liptest.lipschitz.testers import named_tester
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim
-from liptest.privacy.notions import CurveClaim, claimed_number, is_part
-from liptest.privacy.samples.intervals import certified_mass, clean_draws
+from liptest.privacy.notions import CurveClaim, find_claimed_number, is_part
+from liptest.privacy.samples.intervals import certify_mass, clean_draws
 from liptest.privacy.searches.notion_witnesses import notion_witness_problems
 from liptest.privacy.settings import AT_ANY_SIZE, METHODS
 from liptest.privacy.verdicts import BY_FILTER, PROVING, PrivacyVerdict
@@ -36,7 +36,7 @@ _KINDS = {
 CLOSE = 1e-9
 
 
-def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
+def rebuild_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
     """The Lipschitz tester of a verdict with its parameters; None for any other method.
 
     Raises InputError when it takes no such parameters.
@@ -49,18 +49,26 @@ def rebuilt_tester(verdict: PrivacyVerdict) -> LipschitzTester | None:
         made: Any = type(tester)(**parameters)
     except TypeError:
         raise InputError(
-            f"parameters={shown(parameters)}: {verdict.method} takes no such parameters"
+            f"parameters={quote(parameters)}: {verdict.method} takes no such parameters"
         ) from None
     return made  # type: ignore[no-any-return]
 
 
 def verdict_problems(verdict: PrivacyVerdict, domain: Domain) -> list[str]:
     """Where a verdict contradicts itself or its domain."""
-    parts = (_decided, _numbers, _promised, _counted, _lost, _mended, _about_domain)
+    parts = (
+        _check_decided,
+        _numbers,
+        _check_promised,
+        _check_counted,
+        _check_lost,
+        _check_mended,
+        _about_domain,
+    )
     return [sentence for part in parts for sentence in part(verdict, domain)]
 
 
-def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def _check_decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     guarantee = verdict.guarantee
     if guarantee.kind not in _KINDS[verdict.decision]:
         yield f"guarantee: a {verdict.decision} cannot rest on kind={guarantee.kind!r}"
@@ -74,7 +82,7 @@ def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     if verdict.decision is Decision.NO and verdict.witness is None and not is_of_floats:
         yield "a NO without a witness"
     if verdict.decision is not Decision.INCONCLUSIVE and verdict.reason:
-        yield f"reason={shown(verdict.reason)}: only an INCONCLUSIVE has one"
+        yield f"reason={quote(verdict.reason)}: only an INCONCLUSIVE has one"
     if verdict.exception_mass_found is not None and verdict.decision is not Decision.NO:
         yield f"exception_mass_found={verdict.exception_mass_found} without a NO"
     if verdict.plan.method != verdict.method:
@@ -86,7 +94,7 @@ def _decided(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
 def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     guarantee, claim, settings = verdict.guarantee, verdict.claim, verdict.settings
     try:
-        tester = rebuilt_tester(verdict)
+        tester = rebuild_tester(verdict)
     except InputError as error:
         yield str(error)
         return
@@ -113,7 +121,7 @@ def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     if guarantee.kind == "none" and settings is not None:
         failure = settings.failure_probability
         wanted |= {
-            "exception_mass": certified_mass(verdict.cost.draws, failure),
+            "exception_mass": certify_mass(verdict.cost.draws, failure),
             "failure_probability": failure,
         }
     if guarantee.kind == "proof":
@@ -125,12 +133,12 @@ def _numbers(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
             yield f"guarantee: {name}={stated}, but what was asked and done gives {value}"
 
 
-def _promised(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def _check_promised(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     if not sentence_follows(verdict, domain):
         yield "guarantee: the sentence is not the one that the numbers give"
 
 
-def _counted(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def _check_counted(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     cost, plan, settings = verdict.cost, verdict.plan, verdict.settings
     if verdict.method in ("neighbourhoods", "light-neighbourhoods") and settings is not None:
         needed = clean_draws(settings.exception_mass, settings.failure_probability)
@@ -140,10 +148,10 @@ def _counted(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield f"cost: draws={cost.draws} of {plan.draws} planned ones give no YES"
 
 
-def _lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def _check_lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     claim = verdict.claim
     if not isinstance(claim, Claim):
-        yield from _measured(verdict)
+        yield from _check_measured(verdict)
         return
     limit = claim.threshold
     if verdict.decision is Decision.YES and claim.delta == 0:
@@ -155,7 +163,7 @@ def _lost(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
             yield f"largest_loss={verdict.largest_loss} is less than that of the witness, {least}"
 
 
-def _mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def _check_mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     remedy, claim = verdict.remedy, verdict.claim
     if remedy is None:
         return
@@ -169,10 +177,10 @@ def _mended(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield f"remedy: delta={remedy.delta} is less than what the witness needs"
 
 
-def _measured(verdict: PrivacyVerdict) -> Iterator[str]:
+def _check_measured(verdict: PrivacyVerdict) -> Iterator[str]:
     """The largest measure of a claim of another form."""
     claim, loss, witness = verdict.claim, verdict.largest_loss, verdict.witness
-    limit = claimed_number(claim) * (1 + claim.tolerance) * (1 + CLOSE)
+    limit = find_claimed_number(claim) * (1 + claim.tolerance) * (1 + CLOSE)
     if isinstance(claim, CurveClaim):
         limit = math.inf  # with delta a loss above epsilon may occur
     if verdict.decision is Decision.YES and loss > limit:
@@ -188,10 +196,10 @@ def _about_domain(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
         yield f"relation={verdict.relation!r} is not that of the domain, {domain.relation!r}"
     missing = verdict.guarantee.not_covered
     if list(missing) != sorted(set(missing)) or any(r >= domain.dimension for r in missing):
-        yield f"guarantee: not_covered={shown(missing)} are not coordinates of the domain in order"
+        yield f"guarantee: not_covered={quote(missing)} are not coordinates of the domain in order"
     if verdict.method not in _NAMED and named_tester(verdict.method) is None:
         yield (
-            f"method={shown(verdict.method)}: liptest has no such method, and no installed package "
+            f"method={quote(verdict.method)}: liptest has no such method, and no installed package "
             f"offers one, so nothing is repeated"
         )
 
@@ -205,13 +213,13 @@ def witness_problems(document: dict[str, Any], witness: PrivacyWitness) -> tuple
         masses = check_witness.masses(document["verdict"]["witness"])
     except check_witness.Unreadable as error:
         return [f"witness: {error}"], False
-    wrong = [*_stated(witness, masses), *_stated_loss(witness, masses)]
+    wrong = [*_check_stated(witness, masses), *_check_stated_loss(witness, masses)]
     if answer == check_witness.KEEPS:
         wrong.append("witness: its probabilities do not break the claim")
     return wrong, answer == check_witness.BREAKS
 
 
-def _stated(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
+def _check_stated(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
     stated = (witness.probability, witness.neighbour_probability)
     names = ("probability", "neighbour_probability")
     for name, number, text, (low, high) in zip(names, stated, witness.exact, masses, strict=True):
@@ -222,7 +230,7 @@ def _stated(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
             yield f"witness: exact={text!r}, but the bounds say {low}"
 
 
-def _stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
+def _check_stated_loss(witness: PrivacyWitness, masses: tuple[Any, Any]) -> Iterator[str]:
     lower, upper = witness.loss_lower, witness.loss_upper
     if not lower <= upper:
         yield f"witness: the loss cannot lie between {lower} and {upper}"

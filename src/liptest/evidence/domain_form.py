@@ -27,7 +27,7 @@ from liptest.data.tables import (
     ReplacedUsers,
     Table,
 )
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.verdicts import Positive, Record, Words, as_one_of, as_tuple
 
 _KINDS: dict[str, type[Domain]] = {
@@ -89,7 +89,7 @@ class ColumnForm(Record):
         """InputError where it says both; a column that says nothing is of users."""
         said = sum(part is not None for part in (self.numbers, self.names, self.real))
         if said > 1:
-            raise InputError(f"column {shown(self.name)} must have numbers or names")
+            raise InputError(f"column {quote(self.name)} must have numbers or names")
         if self.real is not None:
             return Real(*self.real)
         if not said:
@@ -139,7 +139,7 @@ class DomainForm(Record):
         """InputError when sizes and dimension contradict each other."""
         if self.dimension > _MOST_COORDINATES:
             raise InputError(
-                f"dimension={shown(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
+                f"dimension={quote(self.dimension)} is more than {_MOST_COORDINATES:,}, the most "
                 f"that a certificate is read for"
             )
         kind = current_kind(self.kind)
@@ -152,7 +152,7 @@ class DomainForm(Record):
         listed = [self.sizes] * self.dimension if isinstance(self.sizes, int) else self.sizes
         if len(listed) != self.dimension:
             raise InputError(
-                f"sizes={shown(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
+                f"sizes={quote(self.sizes)}: {len(listed)} sizes for {self.dimension} coordinates"
             )
         made: Any = _KINDS[kind]
         domain: Domain = made(listed)
@@ -160,22 +160,22 @@ class DomainForm(Record):
 
     def _table(self) -> Domain:
         """InputError where its columns do not make rows of so many values."""
-        made = {column.name: column.kind() for column in self.columns or ()}
+        kinds = {column.name: column.kind() for column in self.columns or ()}
         relation = "replace" if _KINDS[self.kind] in _REPLACED else "add_remove"
-        keys = [name for name, kind in made.items() if isinstance(kind, Key)]
+        keys = [name for name, kind in kinds.items() if isinstance(kind, Key)]
         unit = keys[0] if keys else "row"
-        width = 1 + 2 * sum(kind.is_real for kind in made.values())
+        width = 1 + 2 * sum(kind.is_real for kind in kinds.values())
         rows, rest = divmod(self.dimension, width)
         if rest or not rows:
             raise InputError(
                 f"dimension={self.dimension} is not a number of rows of {width} numbers"
             )
-        table = Table(made, rows=rows, relation=relation, unit=unit, at_most=self.at_most)
+        table = Table(kinds, rows=rows, relation=relation, unit=unit, at_most=self.at_most)
         if type(table) is not _KINDS[self.kind]:
-            raise InputError(f"kind={shown(self.kind)} does not fit the columns")
+            raise InputError(f"kind={quote(self.kind)} does not fit the columns")
         sizes = table.sizes[0] if width == 1 else table.sizes
-        if self.sizes != sizes or len(made) != len(self.columns or ()):
-            raise InputError(f"sizes={shown(self.sizes)} do not follow from the columns")
+        if self.sizes != sizes or len(kinds) != len(self.columns or ()):
+            raise InputError(f"sizes={quote(self.sizes)} do not follow from the columns")
         return table
 
 
@@ -183,7 +183,7 @@ def _real_answers(m: int, words: str) -> Domain:
     """The domain whose neighbours are said so; InputError where there is none."""
     written = re.fullmatch(r"moving (every|one) answer by at most ([0-9]+(/[0-9]+)?)", words)
     if written is None:
-        raise InputError(f"neighbours={shown(words)}: real answers do not move so")
+        raise InputError(f"neighbours={quote(words)}: real answers do not move so")
     relation = {"every": "all", "one": "one"}[written[1]]
     return Answers(m, Fraction(written[2]), relation)
 
@@ -193,6 +193,6 @@ def domain_to_dict(domain: Domain) -> dict[str, Any]:
     return DomainForm.of(domain).to_dict()
 
 
-def domain_of(document: Any) -> Domain:
+def read_domain(document: Any) -> Domain:
     """Inverse of ``domain_to_dict``; InputError for anything else."""
     return DomainForm.read(document, "domain").domain()

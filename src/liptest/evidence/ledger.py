@@ -12,7 +12,7 @@ from liptest.data.distributions import Distribution
 from liptest.errors import GateError, InputError, LedgerError, check_count, check_non_negative
 from liptest.evidence.certificate import Certificate, V
 from liptest.evidence.ledger_answers import Recalled, StoredAnswer
-from liptest.evidence.ledger_caps import Cap, caps_of, people_of
+from liptest.evidence.ledger_caps import Cap, find_people, list_caps
 from liptest.evidence.ledger_cost import TableCost, cost_of_table
 from liptest.evidence.ledger_entries import (
     CAP,
@@ -20,11 +20,11 @@ from liptest.evidence.ledger_entries import (
     NOT_OURS,
     Attempt,
     Summary,
+    add_row,
     attempt_fields,
-    checked_name,
+    check_name,
     clean_name,
-    folded,
-    followed_by,
+    fold_rows,
     release_fields,
     row_order_problems,
     verdict_fields,
@@ -103,9 +103,9 @@ class Ledger:
         is wanted from: a name, never the data. What cannot answer a wrong YES has
         failure_probability 0. Raises InputError for names that are not one printable line.
         """
-        checked_name("vendor", vendor)
+        check_name("vendor", vendor)
         if private_table is not None:
-            checked_name("private_table", private_table)
+            check_name("private_table", private_table)
         failure = check_non_negative("failure_probability", failure_probability, below=1.0)
 
         def compose(past: Past) -> Draft:
@@ -121,7 +121,7 @@ class Ledger:
             return Draft("attempt", vendor, None, told)
 
         row = self._chain.append(compose)
-        return folded([row])[row.number]
+        return fold_rows([row])[row.number]
 
     def record_verdict(self, attempt: int, certificate: Certificate[Any]) -> Attempt:
         """Write how an attempt, by its number, was decided; on samples alone nothing is released.
@@ -129,12 +129,12 @@ class Ledger:
         Raises LedgerError when there is no such attempt or it has its verdict already.
         """
 
-        def told(known: Attempt, past: Past) -> dict[str, Any]:
+        def tell(known: Attempt, past: Past) -> dict[str, Any]:
             if known.decision != NO_VERDICT:
                 raise self._error(f"attempt {attempt} has its verdict already")
             return verdict_fields(certificate, known)
 
-        return self._follow("verdict", attempt, told)
+        return self._follow("verdict", attempt, tell)
 
     def record_release(self, attempt: int, *, answer: StoredAnswer | None = None) -> Attempt:
         """Write that an output is drawn: call it before the draw, or give what draws as ``answer``.
@@ -147,7 +147,7 @@ class Ledger:
         cost more than its cap. Raises Recalled when the answer's key has one already.
         """
 
-        def told(known: Attempt, past: Past) -> dict[str, Any]:
+        def tell(known: Attempt, past: Past) -> dict[str, Any]:
             if answer is not None:
                 answer.recall(past, known)
             if known.releases == 0:
@@ -164,17 +164,17 @@ class Ledger:
             self._check_cap(known, past)
             return release_fields(known) | ({} if answer is None else answer.fields())
 
-        return self._follow("release", attempt, told)
+        return self._follow("release", attempt, tell)
 
     def attempts(self, vendor: str | None = None) -> list[Attempt]:
         """Attempts of a vendor, or all of them, in order."""
-        every = self._folded(self._chain.rows()).values()
+        every = self._fold(self._chain.rows()).values()
         return [attempt for attempt in every if vendor in (None, attempt.vendor)]
 
     def summary(self) -> Summary:
         """What it adds up to, per vendor and per private table."""
         rows = self._chain.rows()
-        attempts = list(self._folded(rows).values())
+        attempts = list(self._fold(rows).values())
         return Summary.of(attempts, rows=len(rows), head=rows[-1].hash if rows else START)
 
     def cost(self, private_table: str, *, delta: float) -> TableCost:
@@ -183,7 +183,7 @@ class Ledger:
         Less than the sums of a summary where there are many releases. Raises InputError unless
         delta lies between 0 and 1.
         """
-        return cost_of_table(self.attempts(), checked_name("private_table", private_table), delta)
+        return cost_of_table(self.attempts(), check_name("private_table", private_table), delta)
 
     def set_cap(self, private_table: str, *, epsilon: float, delta: float) -> Cap:
         """Cap what all releases from a private table may cost together at a delta.
@@ -222,7 +222,7 @@ class Ledger:
         def compose(past: Past) -> Draft:
             if not past.has_caps:
                 raise self._error("was made by a version without caps; begin a new ledger")
-            earlier = people_of(past.caps()).get(name)
+            earlier = find_people(past.caps()).get(name)
             if widen_only and earlier is not None and not cap.widens(earlier):
                 raise GateError(
                     f"the ledger caps {earlier.title} already: {earlier}; liptest ledger people "
@@ -236,14 +236,14 @@ class Ledger:
     def people(self) -> dict[str, Cap]:
         """The cap of each group of people, with the tables that concern them."""
         try:
-            return people_of(self._chain.rows())
+            return find_people(self._chain.rows())
         except NOT_OURS as error:
             raise self._error(f"{error}; see liptest ledger verify") from error
 
     def caps(self) -> dict[str, Cap]:
         """The cap of each private table that has one."""
         try:
-            return caps_of(self._chain.rows())
+            return list_caps(self._chain.rows())
         except NOT_OURS as error:
             raise self._error(f"{error}; see liptest ledger verify") from error
 
@@ -258,7 +258,7 @@ class Ledger:
         for row in rows:
             fields = row.fields if row.kind == "release" else {}
             if (fields.get("private_table"), fields.get("key")) == (private_table, key):
-                return self._folded(rows)[row.attempt], str(fields["output"])
+                return self._fold(rows)[row.attempt], str(fields["output"])
         return None
 
     def problems(self, *, head: str | None = None) -> list[str]:
@@ -290,12 +290,12 @@ class Ledger:
         """Refuse a release beyond a cap that its table is under, while nobody else can write."""
         rows, table = past.caps(), str(known.private_table)
         try:
-            every = [*caps_of(rows).values(), *people_of(rows).values()]
+            every = [*list_caps(rows).values(), *find_people(rows).values()]
         except NOT_OURS as error:
             raise self._error(f"{error}; see liptest ledger verify") from error
         caps = [cap for cap in every if table in cap.tables]
         if caps:
-            attempts = self._folded(past.rows()).values()
+            attempts = self._fold(past.rows()).values()
             for cap in caps:
                 cap.check(attempts, known.number)
 
@@ -308,15 +308,15 @@ class Ledger:
             rows = past.of_attempt(check_count("attempt", attempt))
             if not rows:
                 raise self._error(f"there is no attempt {attempt}")
-            before[:] = [self._folded(rows)[attempt]]
+            before[:] = [self._fold(rows)[attempt]]
             return Draft(kind, before[0].vendor, attempt, told(before[0], past))
 
         row = self._chain.append(compose)
-        return followed_by(before[0], row)
+        return add_row(before[0], row)
 
-    def _folded(self, rows: list[Row]) -> dict[int, Attempt]:
+    def _fold(self, rows: list[Row]) -> dict[int, Attempt]:
         try:
-            return folded(rows)
+            return fold_rows(rows)
         except NOT_OURS as error:
             raise self._error(f"{error}; see liptest ledger verify") from error
 

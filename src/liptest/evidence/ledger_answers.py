@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from liptest.errors import GateError, shown
+from liptest.errors import GateError, quote
 from liptest.evidence.ledger_entries import Attempt
 from liptest.evidence.ledger_file import Past, Row
 
@@ -36,7 +36,9 @@ class StoredAnswer:
     def recall(self, past: Past, attempt: Attempt) -> None:
         """Raises Recalled when this request has its answer, GateError when another one has."""
         if self.key is not None:
-            text = stored_text(past.of_kind("release", attempt.vendor), past, attempt, self.key)
+            text = find_stored_text(
+                past.of_kind("release", attempt.vendor), past, attempt, self.key
+            )
             if text is not None:
                 raise Recalled(text)
 
@@ -55,7 +57,7 @@ class Recalled(Exception):
         self.text = text
 
 
-def stored_text(rows: Iterable[Row], past: Past, attempt: Attempt, key: str) -> str | None:
+def find_stored_text(rows: Iterable[Row], past: Past, attempt: Attempt, key: str) -> str | None:
     """The output that was released under a key; GateError when that was another request."""
     for row in rows:
         fields = row.fields
@@ -64,7 +66,7 @@ def stored_text(rows: Iterable[Row], past: Past, attempt: Attempt, key: str) -> 
         before = past.of_attempt(row.attempt)[0].fields
         if any(before[name] != getattr(attempt, name) for name in _SAME):
             raise GateError(
-                f"key={shown(key)} named another request for the private table "
+                f"key={quote(key)} named another request for the private table "
                 f"{attempt.private_table!r}: other code, claim or distribution; use a new key"
             )
         return str(fields["output"])

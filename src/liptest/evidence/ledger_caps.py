@@ -20,7 +20,7 @@ from liptest.evidence.ledger_entries import (
     Attempt,
     cap_ends,
     cap_tables,
-    checked_name,
+    check_name,
     decimal_text,
 )
 from liptest.evidence.ledger_file import Row
@@ -42,7 +42,7 @@ class Cap:
     @classmethod
     def checked(cls, private_table: str, epsilon: float, delta: float) -> Cap:
         """As an operator names it; InputError for numbers out of range."""
-        checked_name("private_table", private_table)
+        check_name("private_table", private_table)
         ends = check_positive("epsilon", epsilon), check_open_unit("delta", delta)
         above, at = (Fraction(decimal_text(end)) for end in ends)
         return cls(private_table, above, at)
@@ -50,7 +50,7 @@ class Cap:
     @classmethod
     def of_people(cls, name: str, tables: Iterable[str], epsilon: float, delta: float) -> Cap:
         """A cap that tables about the same people share; InputError where none is named."""
-        named = tuple(sorted({checked_name("tables", table) for table in tables}))
+        named = tuple(sorted({check_name("tables", table) for table in tables}))
         if not named:
             raise InputError("tables: name the private tables that concern these people")
         return replace(cls.checked(name, epsilon, delta), people=named)
@@ -113,12 +113,12 @@ class Cap:
         return f"cap: epsilon {float(self.epsilon):g} at delta {float(self.delta):g}"
 
 
-def caps_of(rows: Iterable[Row]) -> dict[str, Cap]:
+def list_caps(rows: Iterable[Row]) -> dict[str, Cap]:
     """The last cap of each private table."""
     return {cap.private_table: cap for cap in _caps(rows) if not cap.people}
 
 
-def people_of(rows: Iterable[Row]) -> dict[str, Cap]:
+def find_people(rows: Iterable[Row]) -> dict[str, Cap]:
     """The last cap of each group of people."""
     return {cap.private_table: cap for cap in _caps(rows) if cap.people}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from liptest.errors import check_open_unit
-from liptest.evidence.ledger_entries import Attempt, Totals, printed
+from liptest.evidence.ledger_entries import Attempt, Totals, write_sum
 from liptest.privacy.claims import text_above
 from liptest.privacy.compositions.release_costs import (
     ReleasePart,
@@ -77,11 +77,11 @@ class TableCost:
                 f"probabilities of the tests are larger; name a larger delta"
             )
         else:
-            sums = f"; epsilons add up to {printed(self.sum_of_epsilons)}"
+            sums = f"; epsilons add up to {write_sum(self.sum_of_epsilons)}"
             told = "" if self.other_releases else sums
             lines.append(f"  epsilon {text_above(self.epsilon)} at delta {self.delta:g}{told}")
         if self.exception_mass:
-            mass = printed(self.exception_mass)
+            mass = write_sum(self.exception_mass)
             lines.append(f"  outside a set of datasets of total probability {mass}")
         return "\n".join(
             [*lines, *(f"  provided that {condition}" for condition in self.conditions)]

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 from liptest.blackbox.verdicts import BlackBoxVerdict
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.evidence.certificate import Certificate
 from liptest.evidence.ledger_file import Row
 from liptest.privacy.claims import AnyClaim, Claim, ExactLog
@@ -24,7 +24,7 @@ from liptest.privacy.compositions.release_costs import ReleaseTerms
 from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim
 from liptest.privacy.settings import BLACK_BOX
 from liptest.privacy.verdicts import BY_REFUTATION, PROVING
-from liptest.privacy.wording.sentences import counted
+from liptest.privacy.wording.sentences import say_count
 from liptest.verdicts import Count, Decision, Json, Record, Text
 
 _DIGITS = 6
@@ -111,8 +111,8 @@ class Summary(Record):
         return cls(
             rows=rows,
             head=head,
-            vendors=_grouped(attempts, lambda attempt: attempt.vendor),
-            private_tables=_grouped(aimed, lambda attempt: str(attempt.private_table)),
+            vendors=_group(attempts, lambda attempt: attempt.vendor),
+            private_tables=_group(aimed, lambda attempt: str(attempt.private_table)),
             total=Totals.of(attempts),
         )
 
@@ -133,22 +133,22 @@ def vendor_text(heading: str, totals: Totals) -> str:
     decisions = [f"{count} {_WORDS.get(name, name)}" for name, count in totals.decisions.items()]
     wrong = "none can be a wrong YES by chance"
     if totals.failure_probability:
-        most = printed(totals.failure_probability)
+        most = write_sum(totals.failure_probability)
         wrong = f"the probability that one of them is a wrong YES is at most {most}"
     lines = [
         heading,
-        f"  {counted(totals.attempts, 'attempt')} ({', '.join(decisions)}); {wrong}",
-        f"  {counted(totals.releases, 'release')}: epsilon {printed(totals.epsilon)}, "
-        f"delta {printed(totals.delta)} together{_but_others(totals)}",
+        f"  {say_count(totals.attempts, 'attempt')} ({', '.join(decisions)}); {wrong}",
+        f"  {say_count(totals.releases, 'release')}: epsilon {write_sum(totals.epsilon)}, "
+        f"delta {write_sum(totals.delta)} together{_but_others(totals)}",
     ]
-    return "\n".join(lines + _provided(totals))
+    return "\n".join(lines + _list_provided(totals))
 
 
 def _but_others(totals: Totals) -> str:
     if not totals.other_releases:
         return ""
     return (
-        f", but for {counted(totals.other_releases, 'release')} under claims of other forms; "
+        f", but for {say_count(totals.other_releases, 'release')} under claims of other forms; "
         f"liptest ledger cost composes them all"
     )
 
@@ -157,7 +157,7 @@ def attempt_text(attempt: Attempt) -> str:
     """One line about an attempt."""
     decision = _WORDS.get(attempt.decision, attempt.decision)
     method = f" by {attempt.method}" if attempt.method else ""
-    aim = f", {counted(attempt.used, 'release')} from {attempt.private_table}"
+    aim = f", {say_count(attempt.used, 'release')} from {attempt.private_table}"
     return (
         f"  {attempt.count}. {attempt.time} {attempt.mechanism}: {attempt.claim}: "
         f"{decision}{method}{aim if attempt.private_table is not None else ''}; "
@@ -168,32 +168,34 @@ def attempt_text(attempt: Attempt) -> str:
 def table_text(name: str, totals: Totals) -> str:
     """What was released from a private table, in lines."""
     lines = [f"private table {name}"]
-    done = f"{counted(totals.releases, 'release')} after {counted(totals.attempts, 'attempt')}"
+    done = f"{say_count(totals.releases, 'release')} after {say_count(totals.attempts, 'attempt')}"
     if totals.releases == 0:
         return "\n".join([*lines, f"  {done}"])
     mass = totals.exception_mass
     # A bound of 1 is none: from there on the numbers say nothing.
     if totals.joint_delta >= 1 or mass >= 1:
         return "\n".join([*lines, f"  {done}: so many that together they promise nothing"])
-    where = f"outside datasets of total probability {printed(mass)}" if mass else "on every dataset"
+    where = (
+        f"outside datasets of total probability {write_sum(mass)}" if mass else "on every dataset"
+    )
     together = " together" if totals.releases > 1 else ""
-    pair = f"({printed(totals.epsilon)}, {printed(totals.joint_delta)})-private"
+    pair = f"({write_sum(totals.epsilon)}, {write_sum(totals.joint_delta)})-private"
     if totals.other_releases:
-        return "\n".join([*lines, f"  {done}{_but_others(totals)}", *_provided(totals)])
-    return "\n".join([*lines, f"  {done}:{together} {pair} {where}", *_provided(totals)])
+        return "\n".join([*lines, f"  {done}{_but_others(totals)}", *_list_provided(totals)])
+    return "\n".join([*lines, f"  {done}:{together} {pair} {where}", *_list_provided(totals)])
 
 
-def _provided(totals: Totals) -> list[str]:
+def _list_provided(totals: Totals) -> list[str]:
     lines = [f"  provided that {condition}" for condition in totals.conditions]
     if totals.seeds_of_callers:
         lines.append(
-            f"  {counted(totals.seeds_of_callers, 'attempt')} with a seed chosen by the caller: "
+            f"  {say_count(totals.seeds_of_callers, 'attempt')} with a seed chosen by the caller: "
             f"valid only if the code was written without knowing it"
         )
     return lines
 
 
-def printed(value: Fraction) -> str:
+def write_sum(value: Fraction) -> str:
     """A sum in at most 6 significant digits, rounded up; a probability above 1 as 1 and more."""
     number = Context(prec=_DIGITS, rounding=ROUND_CEILING).create_decimal(
         Decimal(decimal_text(value))
@@ -233,7 +235,7 @@ NO_VERDICT = "none"
 _WORDS = {NO_VERDICT: "without a verdict", **{str(one): str(one) for one in Decision}}
 
 
-def _grouped(attempts: list[Attempt], key: Callable[[Attempt], str]) -> dict[str, Totals]:
+def _group(attempts: list[Attempt], key: Callable[[Attempt], str]) -> dict[str, Totals]:
     groups: dict[str, list[Attempt]] = {}
     for attempt in attempts:
         groups.setdefault(key(attempt), []).append(attempt)
@@ -326,7 +328,7 @@ def verdict_fields(certificate: Certificate[Any], attempt: Attempt) -> dict[str,
     """
     verdict = certificate.verdict
     if isinstance(verdict, BlackBoxVerdict):
-        return _sampled_fields(certificate, verdict, attempt)
+        return _list_sampled_fields(certificate, verdict, attempt)
     guarantee = verdict.guarantee
     failure = decimal_text(attempt.failure_probability)
     if verdict.method in _CERTAIN:
@@ -371,17 +373,17 @@ def _read_terms(fields: dict[str, Any]) -> ReleaseTerms:
     if kind in ("rho", "mu"):
         number = read_number(value)
         if number <= 0:
-            raise ValueError(f"{kind} {shown(value)}")
+            raise ValueError(f"{kind} {quote(value)}")
         return ReleaseTerms(rho=number) if kind == "rho" else ReleaseTerms(mu=number)
     pairs = tuple((read_number(one), read_number(other)) for one, other in value)
     if kind == "orders" and pairs and all(order > 1 for order, _ in pairs):
         return ReleaseTerms(orders=pairs)
     if kind == "points" and pairs and all(delta < 1 for _, delta in pairs):
         return ReleaseTerms(points=pairs)
-    raise ValueError(f"terms {shown(str(kind))}")
+    raise ValueError(f"terms {quote(str(kind))}")
 
 
-def _sampled_fields(
+def _list_sampled_fields(
     certificate: Certificate[Any], verdict: BlackBoxVerdict, attempt: Attempt
 ) -> dict[str, Any]:
     """Of samples alone: nothing is released on them, and a YES adds its resolution to delta."""
@@ -410,7 +412,7 @@ def release_fields(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def folded(rows: Iterable[Row]) -> dict[int, Attempt]:
+def fold_rows(rows: Iterable[Row]) -> dict[int, Attempt]:
     """Attempts by number, each with its verdict and releases.
 
     Raises one of ``NOT_OURS`` for rows that no ledger would have appended.
@@ -418,7 +420,7 @@ def folded(rows: Iterable[Row]) -> dict[int, Attempt]:
     attempts: dict[int, Attempt] = {}
     for row in rows:
         if row.kind != CAP:
-            attempts[row.attempt] = followed_by(attempts.get(row.attempt), row)
+            attempts[row.attempt] = add_row(attempts.get(row.attempt), row)
     return attempts
 
 
@@ -433,31 +435,31 @@ def row_order_problems(rows: Iterable[Row]) -> list[str]:
                 cap_ends(row)
                 cap_tables(row)
                 continue
-            attempt = attempts[row.attempt] = followed_by(attempts.get(row.attempt), row)
+            attempt = attempts[row.attempt] = add_row(attempts.get(row.attempt), row)
             counts[row.vendor] += row.kind == "attempt"
             if row.kind == "attempt" and attempt.count != counts[row.vendor]:
                 raise ValueError(f"says attempt {attempt.count}, is {counts[row.vendor]}")
         except NOT_OURS as error:
-            wrong.append(f"row {row.number}: {shown(str(error))}")
+            wrong.append(f"row {row.number}: {quote(str(error))}")
     return wrong
 
 
-def followed_by(known: Attempt | None, row: Row) -> Attempt:
+def add_row(known: Attempt | None, row: Row) -> Attempt:
     """The attempt with one more row; raises one of ``NOT_OURS`` when the row cannot follow."""
     fields = row.fields
     if row.kind == "attempt":
-        return _begun(row, fields)
+        return _begin(row, fields)
     if known is None or known.vendor != row.vendor:
         raise ValueError(f"a {row.kind} of no attempt of this vendor")
     if row.kind == "verdict":
-        return _decided(known, fields)
+        return _decide(known, fields)
     next_one = known.used + 1
     if next_one > known.releases or release_fields(known).items() - fields.items():
         raise ValueError(f"a release that attempt {known.number} does not allow")
     return replace(known, used=next_one)
 
 
-def _begun(row: Row, fields: dict[str, Any]) -> Attempt:
+def _begin(row: Row, fields: dict[str, Any]) -> Attempt:
     if row.attempt != row.number:
         raise ValueError("an attempt under the number of another row")
     return Attempt(
@@ -474,7 +476,7 @@ def _begun(row: Row, fields: dict[str, Any]) -> Attempt:
     )
 
 
-def _decided(known: Attempt, fields: dict[str, Any]) -> Attempt:
+def _decide(known: Attempt, fields: dict[str, Any]) -> Attempt:
     if known.decision != NO_VERDICT:
         raise ValueError(f"a second verdict on attempt {known.number}")
     return replace(
@@ -493,11 +495,11 @@ def _decided(known: Attempt, fields: dict[str, Any]) -> Attempt:
     )
 
 
-def checked_name(name: str, value: str) -> str:
+def check_name(name: str, value: str) -> str:
     """A vendor or a table as the caller names it; InputError unless it is one printable line."""
     if not isinstance(value, str) or value != clean_name(value) or value != value.strip():
         raise InputError(
-            f"{name}={shown(value)} must be one line of 1 to {_LONGEST_NAME} printable "
+            f"{name}={quote(value)} must be one line of 1 to {_LONGEST_NAME} printable "
             f"characters, such as 'acme'",
             name=name,
             value=value,
@@ -528,13 +530,13 @@ def decimal_text(value: float | Fraction) -> str:
 def read_number(text: str) -> Fraction:
     """A decimal number as the ledger writes them; ValueError for anything else."""
     if not _DECIMAL.fullmatch(text):
-        raise ValueError(f"{shown(text)} is not a decimal number")
+        raise ValueError(f"{quote(text)} is not a decimal number")
     return Fraction(text)
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"{shown(value)} is not a whole number")
+        raise ValueError(f"{quote(value)} is not a whole number")
     return value
 
 

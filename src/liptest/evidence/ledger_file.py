@@ -122,7 +122,7 @@ class Past:
 
     def last(self) -> Row | None:
         """The last row."""
-        return next(stored_rows(self._connection, "ORDER BY number DESC LIMIT 1"), None)
+        return next(find_stored_rows(self._connection, "ORDER BY number DESC LIMIT 1"), None)
 
     def count(self, kind: str, vendor: str) -> int:
         """How many rows of a kind a vendor has."""
@@ -131,23 +131,25 @@ class Past:
 
     def rows(self) -> list[Row]:
         """All rows, in order."""
-        return list(stored_rows(self._connection, "ORDER BY number"))
+        return list(find_stored_rows(self._connection, "ORDER BY number"))
 
     def of_kind(self, kind: str, vendor: str) -> list[Row]:
         """The rows of a kind that a vendor has."""
         return list(
-            stored_rows(
+            find_stored_rows(
                 self._connection, "WHERE vendor = ? AND kind = ? ORDER BY number", vendor, kind
             )
         )
 
     def caps(self) -> list[Row]:
         """All rows that cap something."""
-        return list(stored_rows(self._connection, "WHERE kind = 'cap' ORDER BY number"))
+        return list(find_stored_rows(self._connection, "WHERE kind = 'cap' ORDER BY number"))
 
     def of_attempt(self, attempt: int) -> list[Row]:
         """An attempt and what followed from it."""
-        return list(stored_rows(self._connection, "WHERE attempt = ? ORDER BY number", attempt))
+        return list(
+            find_stored_rows(self._connection, "WHERE attempt = ? ORDER BY number", attempt)
+        )
 
 
 def canonical_json(value: Any) -> str:
@@ -237,7 +239,7 @@ def _text_problems(row: Row) -> list[str]:
     return [f"column {name} does not fit its text" for name in differing]
 
 
-def stored_rows(connection: Connection, rest: str, *values: Any) -> Iterator[Row]:
+def find_stored_rows(connection: Connection, rest: str, *values: Any) -> Iterator[Row]:
     """Rows that a clause of ours selects."""
     for entry in connection.execute(f"SELECT {COLUMNS} FROM entries {rest}", values):
         yield Row(*entry)
@@ -254,12 +256,12 @@ def _schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
 
 def table_is_there(connection: sqlite3.Connection) -> bool:
     """Whether the rows lie in the table that was made for them."""
-    expected = _expected_schema(pragma(connection, "user_version"))
+    expected = _make_expected_schema(pragma(connection, "user_version"))
     return any(name == "entries" for name, _ in _schema(connection) & expected)
 
 
 @cache
-def _expected_schema(version: int) -> frozenset[tuple[str, str]]:
+def _make_expected_schema(version: int) -> frozenset[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as connection:
         for statement in SCHEMA:
             kinds = _KINDS.get(version, _KINDS[VERSION])
@@ -269,7 +271,7 @@ def _expected_schema(version: int) -> frozenset[tuple[str, str]]:
 
 def schema_problems(connection: sqlite3.Connection) -> list[str]:
     """Tables, indices and triggers that are not as they were made."""
-    expected = _expected_schema(pragma(connection, "user_version"))
+    expected = _make_expected_schema(pragma(connection, "user_version"))
     actual = _schema(connection)
     names = {name: "" for name, _ in sorted(actual ^ expected)}
     return [f"schema: {name} was added, removed or changed" for name in names]
@@ -311,7 +313,7 @@ class Chain:
             raise self._error("is not a file; name a file, such as liptest-ledger.db")
         if not self.path.parent.is_dir():
             raise self._error("its folder does not exist; create it first")
-        self._patiently(self._prepared)
+        self._patiently(self._prepare)
 
     def append(self, compose: Callable[[Past], Draft]) -> Row:
         """Append the row that ``compose`` makes of the past; on the disk when this returns.
@@ -323,7 +325,7 @@ class Chain:
     def rows(self) -> list[Row]:
         """All rows, in order."""
         with self._reading() as connection:
-            return list(stored_rows(connection, "ORDER BY number"))
+            return list(find_stored_rows(connection, "ORDER BY number"))
 
     def problems(self) -> list[str]:
         """What is wrong, in sentences that name the row; nothing when the chain is intact."""
@@ -332,7 +334,7 @@ class Chain:
             if not table_is_there(connection):
                 return wrong
             wrong += damage(connection)
-            wrong += chain_problems(stored_rows(connection, "ORDER BY number"))
+            wrong += chain_problems(find_stored_rows(connection, "ORDER BY number"))
         return wrong
 
     def _appended(self, compose: Callable[[Past], Draft]) -> Row:
@@ -347,7 +349,7 @@ class Chain:
             connection.execute("COMMIT")
         return row
 
-    def _prepared(self) -> None:
+    def _prepare(self) -> None:
         with self._writing("rwc") as connection:
             if not is_new(connection):
                 self._check_ours(connection)
@@ -392,7 +394,7 @@ class Chain:
 
     def _readable(self) -> sqlite3.Connection:
         """A connection with a snapshot; in a folder that cannot be written, of the bare file."""
-        connection = self._connected("ro")
+        connection = self._connect("ro")
         try:
             connection.execute("BEGIN")
             pragma(connection, "application_id")
@@ -403,15 +405,15 @@ class Chain:
             unfinished = beside.exists() and beside.stat().st_size > 0
             if _code(error) not in _NO_FOLDER or unfinished:
                 raise
-        return self._connected("ro&immutable=1")
+        return self._connect("ro&immutable=1")
 
     @contextmanager
     def _writing(self, mode: str) -> Iterator[sqlite3.Connection]:
-        with closing(self._connected(mode)) as connection:
+        with closing(self._connect(mode)) as connection:
             connection.execute("PRAGMA synchronous = FULL")
             yield connection
 
-    def _connected(self, mode: str) -> sqlite3.Connection:
+    def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,

@@ -22,7 +22,7 @@ from liptest.evidence.ledger_file import (
     Row,
     append_row,
     chain_problems,
-    stored_rows,
+    find_stored_rows,
 )
 from liptest.evidence.postgres import Postgres, PostgresSession, first_line, show_url
 
@@ -105,7 +105,7 @@ class PostgresChain:
         self._check(self._asked(self._base.version))
 
         def read(session: PostgresSession) -> list[str]:
-            rows = list(stored_rows(session, "ORDER BY number"))
+            rows = list(find_stored_rows(session, "ORDER BY number"))
             return _trigger_problems(session) + chain_problems(rows)
 
         return self._asked(lambda: self._base.write(read))

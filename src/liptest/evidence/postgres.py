@@ -144,7 +144,7 @@ class Postgres:
 
     @contextmanager
     def _session(self) -> Iterator[PostgresSession]:
-        connection = self._taken()
+        connection = self._take()
         try:
             yield PostgresSession(connection, self._rows)
         except BaseException:
@@ -155,7 +155,7 @@ class Postgres:
         else:
             connection.close()
 
-    def _taken(self) -> Any:
+    def _take(self) -> Any:
         """A connection that answers: one that is idle, or a new one."""
         while self._owner == os.getpid():
             try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from liptest.errors import InputError
 from liptest.evidence.certificate import document_problems, read_document
-from liptest.evidence.check_receipt import signed_bytes, write_envelope, write_statement
+from liptest.evidence.check_receipt import make_signed_bytes, write_envelope, write_statement
 
 
 def sign_certificate(certificate: str, private_key: bytes) -> str:
@@ -27,7 +27,7 @@ def sign_certificate(certificate: str, private_key: bytes) -> str:
     key = _load(private_key)
     payload = write_statement(json.loads(json.dumps(document)))
     public: bytes = key.public_key().public_bytes_raw()
-    return write_envelope(payload, public, key.sign(signed_bytes(payload)))
+    return write_envelope(payload, public, key.sign(make_signed_bytes(payload)))
 
 
 def _load(pem: bytes) -> Any:

@@ -22,18 +22,18 @@ from liptest.blackbox.verdicts import BlackBoxVerdict, count_problems
 from liptest.data.distributions import Distribution, DomainAlone, distribution_or_domain
 from liptest.data.domains import Domain, IntArray
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, LiptestError, shown, with_example
+from liptest.errors import InputError, LiptestError, quote, with_example
 from liptest.evidence.certificate import (
     SEED_SOURCES,
     Certificate,
-    certificate_of,
     document_problems,
     identify_data,
+    load_certificate,
     read_document,
     versions_here,
 )
 from liptest.evidence.check_witness import read_rational
-from liptest.evidence.consistency import CLOSE, rebuilt_tester, verdict_problems, witness_problems
+from liptest.evidence.consistency import CLOSE, rebuild_tester, verdict_problems, witness_problems
 from liptest.floats.records import AsImplemented, ImpossibleOutput
 from liptest.mechanisms.additive import DiscreteLaplace
 from liptest.mechanisms.base import (
@@ -45,8 +45,8 @@ from liptest.mechanisms.base import (
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.check import check_privacy
 from liptest.privacy.claims import Claim
-from liptest.privacy.judge import witness_of
-from liptest.privacy.notions import claim_arguments, claimed_number
+from liptest.privacy.judge import make_witness
+from liptest.privacy.notions import claim_arguments, find_claimed_number
 from liptest.privacy.proofs.by_records import witness_at_place
 from liptest.privacy.proofs.noisy_queries import FilteredQuery, epsilon_below, unaffordable_mass
 from liptest.privacy.settings import AT_ANY_SIZE, BOTH
@@ -167,12 +167,12 @@ def _other_numbers(
     mechanism: Mechanism, left: IntArray, right: IntArray, witness: PrivacyWitness, words: Any
 ) -> list[str]:
     """What the witness says otherwise than the mechanism now."""
-    again = witness_of(mechanism, left, right, witness.claim, witness.distance)
+    again = make_witness(mechanism, left, right, witness.claim, witness.distance)
     again = replace(again, rows=words)
     return [f"witness: {line}" for line in _witness_differences(witness, again)]
 
 
-def repeated(
+def repeat_test(
     verdict: PrivacyVerdict, mechanism: Mechanism, distribution: Distribution, known_hash: str
 ) -> list[str]:
     """Run the test again from its seed; every number that comes out otherwise."""
@@ -197,7 +197,7 @@ def run_again(
             **claim_arguments(verdict.claim),
             exception_mass=settings.exception_mass,
             failure_probability=settings.failure_probability,
-            method=rebuilt_tester(verdict) or verdict.method,
+            method=rebuild_tester(verdict) or verdict.method,
             tolerance=verdict.claim.tolerance,
             budget=settings.budget,
             search_laws=settings.search_laws,
@@ -206,20 +206,20 @@ def run_again(
         )
     except LiptestError as error:
         return [f"the test cannot be repeated as it is described: {error}"]
-    before, after = _compared(verdict), _compared(again)
+    before, after = _compare(verdict), _compare(again)
     if SEALED_ELSEWHERE in verdict.law_source:
         # A table lists all outputs, also where the code declares none.
         for data in (before, after):
             data["plan"] = {k: v for k, v in data["plan"].items() if k != "paper_laws"}
-    told = [f"repeated from its seed: {line}" for line in _differences(before, after)]
+    problems = [f"repeated from its seed: {line}" for line in _differences(before, after)]
     if verdict.witness is None:
-        told += _noise_problems(verdict, again.law_source)
+        problems += _noise_problems(verdict, again.law_source)
     if verdict.witness is not None and again.witness is not None:
         lines = _witness_differences(verdict.witness, again.witness)
-        told += [f"repeated from its seed: witness: {line}" for line in lines]
+        problems += [f"repeated from its seed: witness: {line}" for line in lines]
     elif (verdict.witness is None) != (again.witness is None):
-        told.append("repeated from its seed: a witness on one side only")
-    return told
+        problems.append("repeated from its seed: a witness on one side only")
+    return problems
 
 
 def _witness_differences(before: PrivacyWitness, after: PrivacyWitness) -> Iterator[str]:
@@ -230,7 +230,7 @@ def _witness_differences(before: PrivacyWitness, after: PrivacyWitness) -> Itera
     return _differences(left, right)
 
 
-def _compared(verdict: PrivacyVerdict) -> dict[str, Any]:
+def _compare(verdict: PrivacyVerdict) -> dict[str, Any]:
     data = {key: item for key, item in verdict.to_dict().items() if key not in _NOT_COMPARED}
     data["cost"] = {key: item for key, item in data["cost"].items() if key != "seconds"}
     return data
@@ -242,7 +242,7 @@ def _differences(before: Any, after: Any, where: str = "") -> Iterator[str]:
             inner = f"{where}.{key}" if where else key
             yield from _differences(before.get(key), after.get(key), inner)
     elif not _same(before, after, where):
-        yield f"{where}: {shown(before)} became {shown(after)}"
+        yield f"{where}: {quote(before)} became {quote(after)}"
 
 
 def _same(before: Any, after: Any, where: str) -> bool:
@@ -309,7 +309,7 @@ def examine(certificate: AnyCertificate, mechanism: Any = None, data: Any = None
         examination.problems += document_problems(document)
         examination.checked.append("schema, digest and everything that follows from the rest")
         try:
-            given = certificate_of(document)
+            given = load_certificate(document)
         except InputError:
             examination.unchecked.append("anything more: the document cannot be read")
             examination.readable = False
@@ -332,7 +332,7 @@ def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Ex
         found.problems.append("code: the hash is not that of the files, packages and parameters")
     if given.seed_source not in SEED_SOURCES:
         found.problems.append(
-            f"seed_source={shown(given.seed_source)} is not one that liptest writes"
+            f"seed_source={quote(given.seed_source)} is not one that liptest writes"
         )
     if isinstance(verdict, BlackBoxVerdict):
         found.problems += count_problems(verdict)
@@ -340,7 +340,7 @@ def _examine_itself(given: Certificate[Any], document: dict[str, Any], found: Ex
         return
     if given.domain is not None:
         found.problems += verdict_problems(verdict, given.domain)
-        found.problems += implemented_problems(verdict, given.domain)
+        found.problems += find_implemented_problems(verdict, given.domain)
     found.checked.append("guarantee, counts and losses against each other")
     if verdict.implemented is not None and verdict.implemented.witness is not None:
         if given.versions.get("numpy") == versions_here()["numpy"]:
@@ -431,7 +431,7 @@ def _examine_mechanism(
     elif distribution.domain != domain:
         found.problems.append(f"the domain is {distribution.domain}, not {domain}")
     else:
-        found.problems += repeated(verdict, checked, distribution, given.data_hash)
+        found.problems += repeat_test(verdict, checked, distribution, given.data_hash)
         _note_repetition(verdict, distribution, found)
 
 
@@ -459,7 +459,7 @@ def _note_repetition(
     else:
         found.checked.append("the test, repeated from its seed, gives the same numbers")
     if distribution.source != verdict.distribution:
-        found.unchecked.append(f"where the distribution came from: {shown(verdict.distribution)}")
+        found.unchecked.append(f"where the distribution came from: {quote(verdict.distribution)}")
 
 
 @with_example('lt.verify(Path("cert.json").read_text(), count)')
@@ -486,7 +486,7 @@ def problems(certificate: AnyCertificate, mechanism: Any, data: Any = None) -> l
 examine_samples = examine
 
 
-def implemented_problems(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
+def find_implemented_problems(verdict: PrivacyVerdict, domain: Domain) -> Iterator[str]:
     """Where the line about the floats contradicts itself or the domain."""
     outcome = verdict.implemented
     if outcome is None:
@@ -537,11 +537,11 @@ def filter_problems(
     The released law is k + noise: k of a query that liptest filters on this distribution, noise of
     scale at least K / epsilon for the K by which the filtered k changes between neighbours.
     """
-    query = _filtered(mechanism)
+    query = _filter(mechanism)
     if query is None or not isinstance(mechanism, ShiftMechanism):
         yield "method=filter: the mechanism is not a filtered query with discrete Laplace noise"
         return
-    yield from _untested_problems(verdict)
+    yield from _find_untested_problems(verdict)
     noise, claim = mechanism.noise, verdict.claim
     if not isinstance(claim, Claim):
         yield f"method=filter: no filter is made for claim={claim}"
@@ -554,7 +554,7 @@ def filter_problems(
     settings = verdict.settings
     most = None if settings is None else settings.parameters.get("max_references")
     if most != query.max_references or not isinstance(distribution, ProductDistribution):
-        yield f"method=filter: max_references={shown(most)}, but it is {query.max_references}"
+        yield f"method=filter: max_references={quote(most)}, but it is {query.max_references}"
         return
     excepted, stated = unaffordable_mass(distribution, most), verdict.guarantee.exception_mass
     if stated is None or not math.isclose(excepted, stated, rel_tol=_CLOSE):
@@ -563,18 +563,18 @@ def filter_problems(
         yield f"guarantee: exception_mass={excepted} is more than was allowed"
 
 
-def _untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
+def _find_untested_problems(verdict: PrivacyVerdict) -> Iterator[str]:
     seconds = verdict.cost.seconds
     nothing = Cost(seconds=seconds), PrivacyPlan(BY_FILTER, 0, 0.0, 0.0, _SOURCE), 0
     if (verdict.cost, verdict.plan, verdict.seed) != nothing:
         yield "method=filter: nothing was drawn or counted, but the verdict has counts or a seed"
     if verdict.guarantee.source != _SOURCE:
         yield f"guarantee: source={verdict.guarantee.source!r}, but a filter's is another"
-    if verdict.largest_loss != claimed_number(verdict.claim):
+    if verdict.largest_loss != find_claimed_number(verdict.claim):
         yield f"largest_loss={verdict.largest_loss}, but the noise is made for the claim"
 
 
-def _filtered(mechanism: Mechanism) -> FilteredQuery | None:
+def _filter(mechanism: Mechanism) -> FilteredQuery | None:
     if type(mechanism) is not ShiftMechanism or type(mechanism.noise) is not DiscreteLaplace:
         return None
     statistic = mechanism.statistic

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from liptest.balls import ball, precision
-from liptest.floats.samplers import ERROR, Draw, is_far, middle_of, window
+from liptest.floats.samplers import ERROR, Draw, find_middle, is_far, window
 
 Interval = tuple[Fraction, Fraction]
 #: A Python int where code has a whole number, else a float.
@@ -68,9 +68,9 @@ class FloatStep:
 
     def numbers_before(self, low: Number, high: Number) -> tuple[Number, Number] | None:
         """All numbers that it takes to those from low to high lie in it; None: there are none."""
-        reals = (Fraction(low), Fraction(high)) if self.to_whole else rounded_to(low, high)
+        reals = (Fraction(low), Fraction(high)) if self.to_whole else find_rounded_to(low, high)
         if self.is_rounding:
-            before = _unrounded(self, low, high)
+            before = _unround(self, low, high)
         elif self.name in LOGARITHMS:
             before = _exponentials(reals, is_log1p=self.name.endswith("1p"))
         else:
@@ -105,7 +105,7 @@ class FloatStep:
         return self.name in ("add", "subtract", "from") or abs(self.constant) > 2.0**-900
 
 
-def _unrounded(step: FloatStep, low: Number, high: Number) -> Interval:
+def _unround(step: FloatStep, low: Number, high: Number) -> Interval:
     """All reals that are rounded to numbers from low to high."""
     first, last = Fraction(low), Fraction(high)
     if step.name == "places":
@@ -125,7 +125,7 @@ def _exponentials(reals: Interval, *, is_log1p: bool) -> Interval:
     with precision(_BITS):
         low, high = ball(ends[0] - slack), ball(ends[1] + slack)
         balls = (low.expm1(), high.expm1()) if is_log1p else (low.exp(), high.exp())
-        return middle_of(balls[0].lower()), middle_of(balls[1].upper())
+        return find_middle(balls[0].lower()), find_middle(balls[1].upper())
 
 
 #: Monotone functions of libraries, which round as they do: they are run, and undone in balls.
@@ -208,7 +208,7 @@ class FloatChain:
         """Whether it does not decrease in the number drawn; else it does not increase."""
         return sum(not step.is_rising for step in self.steps) % 2 == 0
 
-    def drawn_between(self, output: Number) -> Interval | None:
+    def find_drawn_between(self, output: Number) -> Interval | None:
         """Real numbers of which one is rounded to the number drawn, where the output is this.
 
         None: no number leads to it.
@@ -223,7 +223,7 @@ class FloatChain:
             if ends is None:
                 return None
         assert ends is not None
-        return rounded_to(*ends)
+        return find_rounded_to(*ends)
 
     def points_near(self, output: float) -> range:
         """Grid points that could lead to the output, or nearly so, whatever rounds a little more.
@@ -232,7 +232,9 @@ class FloatChain:
         the code and these could differ, had it been misread.
         """
         nearby = [output + step * math.ulp(output) for step in range(-_NEAR, _NEAR + 1)]
-        intervals = [reals for near in nearby if (reals := self.drawn_between(near)) is not None]
+        intervals = [
+            reals for near in nearby if (reals := self.find_drawn_between(near)) is not None
+        ]
         if not intervals:
             return range(0)
         return window(
@@ -241,7 +243,7 @@ class FloatChain:
 
     def candidates(self, output: Number) -> range:
         """Grid points outside of which the output is another one; of samplers that are inverted."""
-        reals = self.drawn_between(output)
+        reals = self.find_drawn_between(output)
         return range(0) if reals is None else window(self.draw, *reals)
 
     def __str__(self) -> str:
@@ -252,7 +254,7 @@ class FloatChain:
         return f"{self.draw}{f', then {steps}' if steps else ''}"
 
 
-def rounded_to(low: Number, high: Number) -> Interval:
+def find_rounded_to(low: Number, high: Number) -> Interval:
     """A closed interval that holds all real numbers that are rounded to floats from low to high."""
     below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
     return (Fraction(below) + Fraction(low)) / 2, (Fraction(high) + Fraction(above)) / 2

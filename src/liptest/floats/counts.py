@@ -22,7 +22,7 @@ from liptest.balls import ball, precision
 from liptest.floats.chains import FloatChain, Number
 from liptest.floats.grid import GRID
 from liptest.floats.impossible import MOST_POINTS, Entry, grid_source
-from liptest.floats.samplers import Draw, middle_of, window
+from liptest.floats.samplers import Draw, find_middle, window
 
 #: Different outputs that are counted; more are those of a number that is not rounded.
 MOST_LEVELS = 2000
@@ -89,7 +89,7 @@ def count_outputs(pieces: Sequence[OutputPiece], most: int = MOST_LEVELS) -> Cou
     return CountedLaw(counts, counter.total)
 
 
-def output_of(pieces: Sequence[OutputPiece], generator: Any) -> Number | None:
+def find_output(pieces: Sequence[OutputPiece], generator: Any) -> Number | None:
     """The output that the pieces give for what a real generator draws; None where none holds."""
     drawn = _only_draw(pieces).run(generator)
     for piece in pieces:
@@ -142,11 +142,11 @@ def _where(piece: OutputPiece, draw: Draw) -> list[Span]:
     reach = abs(draw.loc) + _REACH * draw.scale
     spans = [(-reach, reach)]
     for condition in piece.conditions:
-        spans = [kept for span in spans for kept in _kept(condition, span)]
+        spans = [kept for span in spans for kept in _keep(condition, span)]
     return spans
 
 
-def _kept(condition: Condition, span: Span) -> Iterator[Span]:
+def _keep(condition: Condition, span: Span) -> Iterator[Span]:
     """The parts of a span in which a condition holds."""
     run, bound = condition.chain.finished, condition.bound
     rising = condition.chain.is_rising
@@ -230,10 +230,10 @@ class _Counter:
         """How many lead to a number of at least this one."""
         count = self._known.get(number)
         if count is None:
-            count = self._known[number] = self._counted(number)
+            count = self._known[number] = self._count(number)
         return count
 
-    def _counted(self, number: float) -> int:
+    def _count(self, number: float) -> int:
         below = math.nextafter(number, -math.inf)
         points = window(self._draw, (Fraction(below) + Fraction(number)) / 2, Fraction(number))
         if len(points) > MOST_POINTS:
@@ -249,11 +249,11 @@ def loss_between(left: CountedLaw, right: CountedLaw) -> tuple[arb, Number | Non
     """The largest log ratio of two laws, either way, and the output that has it."""
     worst, where = Fraction(1), None
     for output in dict.fromkeys((*left.counts, *right.counts)):
-        one = Fraction(left.counts.get(output, 0), left.total)
+        share = Fraction(left.counts.get(output, 0), left.total)
         other = Fraction(right.counts.get(output, 0), right.total)
-        if not (one and other):
+        if not (share and other):
             return arb("inf"), output
-        ratio = max(one / other, other / one)
+        ratio = max(share / other, other / share)
         if ratio > worst:
             worst, where = ratio, output
     with precision(_BITS):
@@ -279,4 +279,4 @@ def bounds_of_exp(epsilon: Any) -> tuple[Fraction, Fraction]:
     """Rationals around e^epsilon."""
     with precision(_BITS):
         ball = epsilon.exp()
-        return middle_of(ball.lower()), middle_of(ball.upper())
+        return find_middle(ball.lower()), find_middle(ball.upper())

@@ -35,7 +35,7 @@ def words_at(origin: str, point: int) -> tuple[int, int]:
     if origin == GENERATOR:
         return (((point << 11) - _INCREMENT) * _INVERSE) % (1 << 128), _INCREMENT
     high, low = point >> 26, point & ((1 << 26) - 1)
-    return _untempered((high << 5) & _WORD), _untempered((low << 6) & _WORD)
+    return _untemper((high << 5) & _WORD), _untemper((low << 6) & _WORD)
 
 
 def state_words(generator: Any) -> tuple[int, int]:
@@ -93,7 +93,7 @@ class GridSource:
         return self._generator
 
 
-def _untempered(word: int) -> int:
+def _untemper(word: int) -> int:
     """The word of a Mersenne Twister's state whose tempering gives a word."""
     word ^= word >> 18
     word ^= (word << 15) & 0xEFC60000

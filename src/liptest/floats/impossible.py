@@ -39,7 +39,7 @@ def exclude(entry: Entry, output: float, most: int = MOST_POINTS) -> Exclusion |
         return Exclusion(CONSTANT) if entry != output and entry == entry else None
     if is_far(output) or not entry.is_plain:
         return None
-    reals = entry.drawn_between(output)
+    reals = entry.find_drawn_between(output)
     if reals is None:
         return Exclusion(INVERSION if entry.has_logarithms else ROUNDING)
     if entry.draw.sampler() is not None:
@@ -79,14 +79,14 @@ def is_too_fine(chain: FloatChain, output: float) -> bool:
     Let q be the unit in the last place of |c| / 2. Where |c + n| < |c| / 2, n is a multiple of q,
     and so is c; the sum is one of fewer than 2**53 units, and so it is exact, a multiple of q.
     """
-    constant = _added_last(chain)
+    constant = _find_added_last(chain)
     if constant is None or constant == 0.0 or abs(constant) < 2.0**-900:
         return False
     half = abs(constant) / 2
     return abs(output) < half and not (output / math.ulp(half)).is_integer()
 
 
-def _added_last(chain: FloatChain) -> float | None:
+def _find_added_last(chain: FloatChain) -> float | None:
     """The constant of a last step that is a sum; or the place of a draw that adds it so."""
     if chain.steps:
         last = chain.steps[-1]

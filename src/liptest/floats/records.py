@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.floats.chains import FloatChain, FloatStep, Number
 from liptest.floats.grid import generator_in
 from liptest.floats.impossible import CONSTANT, GRANULARITY, INVERSION, ROUNDING, Entry, exclude
@@ -146,14 +146,14 @@ class ImpossibleOutput(Record):
 
     def problems(self) -> list[str]:
         """What the installed NumPy does otherwise; nothing where the witness holds on it."""
-        told = []
+        problems = []
         if self.number is not None and self.point is not None:
             entry = self.number.entry()
             if isinstance(entry, FloatChain) and entry.run(self.generator_there()) != self.value:
-                told.append("from its state the output is another one")
+                problems.append("from its state the output is another one")
         if not self.excluded or not all(path.holds(self.value) for path in self.excluded):
-            told.append("the output is not excluded for the neighbour")
-        return told
+            problems.append("the output is not excluded for the neighbour")
+        return problems
 
 
 @dataclass(frozen=True)
@@ -182,9 +182,9 @@ class AsImplemented(Record):
     )
 
     def __str__(self) -> str:
-        return f"As implemented: {self._told()}"
+        return f"As implemented: {self._tell()}"
 
-    def _told(self) -> str:
+    def _tell(self) -> str:
         """The decision, the witness, what was counted, and what that rests on."""
         if self.witness is None and self.loss is None:
             return f"{self.reason}."
@@ -194,10 +194,10 @@ class AsImplemented(Record):
         elif self.reason:
             parts.append(f"{self.reason[0].upper()}{self.reason[1:]}.")
         if self.loss is not None:
-            parts += self._counted_words(*self.loss)
+            parts += self._say_counted(*self.loss)
         return " ".join([*parts, f"It rests on: {self.rests_on}."])
 
-    def _counted_words(self, low: float, high: float) -> list[str]:
+    def _say_counted(self, low: float, high: float) -> list[str]:
         pairs = f"{self.pairs:,} neighbouring pair{'s' * (self.pairs != 1)}"
         told = [f"Loss {'infinite' if math.isinf(high) else f'{high:.9g}'} over {pairs}."]
         if self.delta and self.decision is not Decision.YES:
@@ -267,7 +267,7 @@ def number_from(text: str) -> Number:
     try:
         return float.fromhex(text) if is_float else int(text)
     except ValueError:
-        raise InputError(f"number={shown(text)}: it is not one as liptest writes it") from None
+        raise InputError(f"number={quote(text)}: it is not one as liptest writes it") from None
 
 
 def conditions(*ways: str) -> str:

@@ -102,8 +102,8 @@ def window(draw: Draw, low: Fraction, high: Fraction) -> range:
     slack = 2 * ERROR * size
     with precision(_BITS):
         places = [_ball(sampler, end / scale) for end in (ends[0] - slack, ends[1] + slack)]
-        first = min(math.floor(middle_of(place.lower())) for place in places)
-        last = max(math.ceil(middle_of(place.upper())) for place in places)
+        first = min(math.floor(find_middle(place.lower())) for place in places)
+        last = max(math.ceil(find_middle(place.upper())) for place in places)
     # The half step of the model, and the rounding above.
     return range(max(sampler.first, first - 1), min(GRID - 1, last + 1) + 1)
 
@@ -114,7 +114,7 @@ def _ball(sampler: GridSampler, ratio: Fraction) -> arb:
     return sampler.grid(ball(ratio))
 
 
-def middle_of(ball: arb) -> Fraction:
+def find_middle(ball: arb) -> Fraction:
     """The middle of a ball."""
     mantissa, exponent = ball.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

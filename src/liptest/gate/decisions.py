@@ -15,16 +15,16 @@ from typing import Any
 from liptest.gate.noisy_sums import (
     DrawnSums,
     NoisySums,
-    fraction_of,
     in_hexadecimals,
+    read_fraction,
     require_few_digits,
 )
-from liptest.gate.plain import LONGEST, drawn_text, read_output, with_numbers
+from liptest.gate.plain import LONGEST, read_output, with_numbers, write_drawn
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import AlignedPath
 from liptest.symbolic.exact_draws import draw_cell, draw_sign
 from liptest.symbolic.forms import Constraint
-from liptest.values.answers.decisions import Alternative, Contest, LargestOf, winners_of
+from liptest.values.answers.decisions import Alternative, Contest, LargestOf, find_winners
 
 # Of one tree, and of all ways from its root to its leaves together.
 MOST_NODES, _MOST_STEPS = 1 << 14, 1 << 22
@@ -123,9 +123,9 @@ def tell(leaf: Tell, drawn: DrawnSums, step: Fraction) -> str:
     shape = read_output(leaf.shape)
     numbers: dict[int, int | float] = {}
     for number in sums_told_in(shape):
-        told = draw_cell(*drawn.parts(number), step) * step
-        numbers[number] = int(told) if told.denominator == 1 else float(told)
-    return drawn_text(with_numbers(shape, numbers))
+        number_told = draw_cell(*drawn.parts(number), step) * step
+        numbers[number] = int(number_told) if number_told.denominator == 1 else float(number_told)
+    return write_drawn(with_numbers(shape, numbers))
 
 
 def sums_told_in(shape: Output) -> list[int]:
@@ -143,26 +143,26 @@ def sums_told_in(shape: Output) -> list[int]:
     return sorted(seen)
 
 
-def told_sums(nodes: Sequence[Node]) -> list[int]:
+def find_told_sums(nodes: Sequence[Node]) -> list[int]:
     """All sums that some leaf tells."""
     leaves = (node for node in nodes if isinstance(node, Tell))
     return sorted({number for leaf in leaves for number in sums_told_in(read_output(leaf.shape))})
 
 
-def paths_of(nodes: Sequence[Node], sums: NoisySums) -> tuple[AlignedPath, ...]:
+def list_paths(nodes: Sequence[Node], sums: NoisySums) -> tuple[AlignedPath, ...]:
     """A path for each leaf, those of equal price once; data and noise are symbols."""
     paths: dict[Any, AlignedPath] = {}
     are_alike = not sums.is_by_records
-    for leaf, asked, won in leaves_of(nodes, sums):
+    for leaf, asked, won in list_leaves(nodes, sums):
         places = tuple(map(sums.form, sums_told_in(read_output(leaf.shape))))
-        key = asked, places, winners_of(won, asked, places, are_answers_alike=are_alike)
+        key = asked, places, find_winners(won, asked, places, are_answers_alike=are_alike)
         if key not in paths:
             of_contests = (one for contest, place in won for one in contest.way(place))
             paths[key] = AlignedPath(sums.variables, (*asked, *of_contests), places)
     return tuple(paths.values())
 
 
-def leaves_of(
+def list_leaves(
     nodes: Sequence[Node], sums: NoisySums
 ) -> Iterator[tuple[Tell, tuple[Constraint, ...], list[tuple[Contest, int]]]]:
     """All leaves, with what comparisons say and which sums are the largest where each is reached.
@@ -176,12 +176,12 @@ def leaves_of(
         for child in range(2)
     }
     contests = {
-        number: _contest_of(node, sums)
+        number: _find_contest(node, sums)
         for number, node in enumerate(nodes)
         if isinstance(node, FirstLargest)
     }
     for leaf, taken in _ways_down(nodes):
-        asked = _joined(sides[step] for step in taken if step in sides)
+        asked = _join(sides[step] for step in taken if step in sides)
         yield leaf, asked, [(contests[k], child) for k, child in taken if k in contests]
 
 
@@ -214,13 +214,13 @@ def _side(node: Reaches, child: int, sums: NoisySums) -> Constraint:
     return form.between(None, 0, high_closed=node.strictly)
 
 
-def _contest_of(node: FirstLargest, sums: NoisySums) -> Contest:
+def _find_contest(node: FirstLargest, sums: NoisySums) -> Contest:
     forms = list(map(sums.form, node.sums))
     asked = Alternative(LargestOf(tuple(forms)), len(forms), lambda: 0)
     return Contest(forms, asked, sums.variables)
 
 
-def _joined(conditions: Iterable[Constraint]) -> tuple[Constraint, ...]:
+def _join(conditions: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """All that is asked of the same terms as one constraint: the narrower ends."""
     joined: dict[Any, Constraint] = {}
     for one in conditions:
@@ -280,7 +280,7 @@ def _read_node(listed: list[Any]) -> Node:
     ways = tuple(children)
     if kind == "reaches":
         number, bound, strictly = asked
-        made: Node = Reaches(number, fraction_of(*bound), strictly, ways)
+        made: Node = Reaches(number, read_fraction(*bound), strictly, ways)
         if type(strictly) is not bool or len(ways) != 2:
             raise ValueError
         return made

@@ -28,14 +28,14 @@ from liptest.data.distributions import (
     distribution_or_domain,
 )
 from liptest.data.domains import Domain, IntArray
-from liptest.data.fitted import recognised
+from liptest.data.fitted import recognise
 from liptest.data.sources import is_table
 from liptest.data.tables import Table
-from liptest.errors import CodeChangedError, GateError, check_count, shown
+from liptest.errors import CodeChangedError, GateError, check_count, quote
 from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
-from liptest.evidence.ledger_entries import checked_name
-from liptest.gate.plain import FAILED, read_output, text_of
+from liptest.evidence.ledger_entries import check_name
+from liptest.gate.plain import FAILED, read_output, write_text
 from liptest.gate.sealed import RandomBelow, Sealed, in_plain_values
 from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealing import (
@@ -49,11 +49,11 @@ from liptest.gate.sealing import (
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, exact_positive
 from liptest.mechanisms.base import Mechanism, check_mechanism, require_probabilities
-from liptest.mechanisms.laws import Output, OutputLaw, integer_weights, released_weights
+from liptest.mechanisms.laws import Output, OutputLaw, find_released_weights, integer_weights
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.check import check_with_settings
 from liptest.privacy.claims import ExactLog
-from liptest.privacy.request import validated_request
+from liptest.privacy.request import validate_request
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import BY_ALIGNMENT, BY_RECORDS, PrivacyVerdict
 from liptest.runs.driver import Progress
@@ -162,8 +162,8 @@ class Gate:
         if self._seal.reason and not self._seal.trusts_code:
             raise GateError(f"{self._mechanism.name}: nothing is released: {self._seal.reason}")
         if key is not None and self._seal.sealed is None:
-            raise GateError(f"key={shown(key)}: answers of code that is trusted are not stored")
-        stored = self._stored(key)
+            raise GateError(f"key={quote(key)}: answers of code that is trusted are not stored")
+        stored = self._find_stored(key)
         if stored is None:
             self._check_left()
         private = self._read(dataset)
@@ -223,13 +223,13 @@ class Gate:
             self._check_left()
             self._recorder.release(None, lambda: None)
             self._left -= 1
-        failed, output = quietly(lambda: text_of(_draw(self._mechanism, private)))
+        failed, output = quietly(lambda: write_text(_draw(self._mechanism, private)))
         return FAILED if failed or os.getpid() != self._process else str(output)
 
-    def _stored(self, key: str | None) -> str | None:
+    def _find_stored(self, key: str | None) -> str | None:
         if key is None:
             return None
-        checked_name("key", key)
+        check_name("key", key)
         return self._answers.get(key)
 
     def __reduce__(self) -> Any:
@@ -251,7 +251,7 @@ class Gate:
         guarantee = self._certificate.verdict.guarantee
         if self._law is None or (guarantee.kind == "proof" and not guarantee.exception_mass):
             return ""  # a proof holds whatever the distribution was fitted on
-        return recognised(self._law, private)
+        return recognise(self._law, private)
 
     def _check_left(self) -> None:
         if self._left <= 0:
@@ -358,7 +358,7 @@ class PrivacyGate(Gate):
             executor=executor,
             progress=progress,
         )
-        validated_request(checked, distribution, settings)
+        validate_request(checked, distribution, settings)
         formula = None
         if grid_step is not None:
             exact_positive("grid_step", grid_step)
@@ -386,8 +386,8 @@ class PrivacyGate(Gate):
             of_code = check_with_settings(checked, distribution, run)
             verdict = of_code if of_code.decision is Decision.NO else verdict
         if verdict.decision is Decision.YES and own_seal.sealed is None:
-            verdict, own_seal = _sealed(checked, distribution, settings, verdict, own_seal)
-        worded = self._worded(verdict)
+            verdict, own_seal = _seal(checked, distribution, settings, verdict, own_seal)
+        worded = self._word(verdict)
         certificate = certify(
             worded,
             code,
@@ -399,7 +399,7 @@ class PrivacyGate(Gate):
         super().__init__(checked, domain, code, certificate, recorder, own_seal)
         self._law = distribution
 
-    def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
+    def _word(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
         """The verdict in the words of the route, before it is certified."""
         return verdict
 
@@ -467,7 +467,7 @@ class SealedGate(Gate):
         self._law = distribution
 
 
-def _sealed(
+def _seal(
     mechanism: Mechanism,
     distribution: Distribution,
     settings: CheckSettings,
@@ -540,7 +540,7 @@ def draw_output(law: OutputLaw, below: RandomBelow = secrets.randbelow) -> Outpu
     """
     if law.unexplored:
         raise GateError("the law has unexplored mass and cannot be drawn from")
-    weights = integer_weights(released_weights(law))
+    weights = integer_weights(find_released_weights(law))
     ticket = below(sum(weights))
     for output, weight in zip(law.outputs, weights, strict=True):
         ticket -= weight

@@ -75,11 +75,11 @@ class NoisySums:
 
     def is_whole(self, number: int, step: Fraction) -> bool:
         """Whether a sum is a multiple of a step."""
-        one = self.sums[number]
-        sources: list[Answer | Noise] = [self.noises[v] for v, _ in one.noises]
-        sources += [] if self.is_by_records else [self.variables[v] for v, _ in one.added]
+        noisy_sum = self.sums[number]
+        sources: list[Answer | Noise] = [self.noises[v] for v, _ in noisy_sum.noises]
+        sources += [] if self.is_by_records else [self.variables[v] for v, _ in noisy_sum.added]
         is_discrete = all(source.is_discrete for source in sources)
-        return is_discrete and all((by / step).denominator == 1 for by in one.numbers())
+        return is_discrete and all((by / step).denominator == 1 for by in noisy_sum.numbers())
 
     def counted(self, dataset: IntArray) -> Sequence[int | Fraction]:
         """What sums add up: how many records have each value, or the numbers of a dataset, (d,).
@@ -134,13 +134,13 @@ class NoisySums:
 
     def form(self, number: int) -> Form:
         """A sum with data and noise as symbols."""
-        one = self.sums[number]
-        answers = one.added
+        noisy_sum = self.sums[number]
+        answers = noisy_sum.added
         if answers and self.is_by_records:
             answers = ((number, Fraction(1)),)
         first = self.differences.size
-        terms = [*answers, *((first + v, factor) for v, factor in one.noises)]
-        form = Form.of(one.offset)
+        terms = [*answers, *((first + v, factor) for v, factor in noisy_sum.noises)]
+        form = Form.of(noisy_sum.offset)
         for v, factor in terms:
             form = form + Form.variable(v) * factor
         return form
@@ -178,7 +178,7 @@ class DrawnSums:
 
 def read_noisy_sums(document: dict[str, Any], domain: Domain) -> NoisySums:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
-    noises = tuple(Noise(family, fraction_of(*number)) for family, *number in document["noises"])
+    noises = tuple(Noise(family, read_fraction(*number)) for family, *number in document["noises"])
     sums = tuple(map(read_sum, document["sums"]))
     answers = None
     if isinstance(domain, RowsOfUsers):
@@ -203,10 +203,10 @@ def read_noisy_sums(document: dict[str, Any], domain: Domain) -> NoisySums:
 def read_sum(document: dict[str, Any]) -> NoisySum:
     """The inverse of ``NoisySum.to_list``."""
     added, noises = (
-        tuple((v, fraction_of(*number)) for v, *number in document[key])
+        tuple((v, read_fraction(*number)) for v, *number in document[key])
         for key in ("added", "noises")
     )
-    return NoisySum(added, fraction_of(*document["offset"]), noises)
+    return NoisySum(added, read_fraction(*document["offset"]), noises)
 
 
 def _require_below(terms: Sequence[tuple[int, Fraction]], most: int) -> None:
@@ -231,11 +231,11 @@ def _digits(number: Fraction) -> int:
 
 
 def in_hexadecimals(number: Fraction) -> list[str]:
-    """A fraction in plain JSON values; ``fraction_of`` is the inverse."""
+    """A fraction in plain JSON values; ``read_fraction`` is the inverse."""
     return [f"{number.numerator:x}", f"{number.denominator:x}"]
 
 
-def fraction_of(above: str, below: str) -> Fraction:
+def read_fraction(above: str, below: str) -> Fraction:
     """ValueError for long ones."""
     if max(len(above), len(below)) > _MOST_DIGITS:
         raise ValueError

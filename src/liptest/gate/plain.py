@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from liptest.enumerate.numbers.noise_outputs import entries_of, with_entries
+from liptest.enumerate.numbers.noise_outputs import list_entries, with_entries
 from liptest.enumerate.trees.outputs import Fields, Items
-from liptest.errors import GateError, InputError, shown
+from liptest.errors import GateError, InputError, quote
 from liptest.mechanisms.laws import Output, Raised
 
 #: Longest text of one output. A release that spells out more is neither a number, nor a name, nor
@@ -48,38 +48,38 @@ def with_numbers(
     """The output with these numbers in the places of ``SumPlace``; LookupError for too few."""
     if type(output) is SumPlace:
         return numbers[output.number]
-    entries = entries_of(output)
+    entries = list_entries(output)
     if entries is None:
         return output
     filled: Output = with_entries(output, [with_numbers(entry, numbers) for entry in entries])
     return filled
 
 
-def text_of(output: Output) -> str:
+def write_text(output: Output) -> str:
     """The text of an output made of plain values; GateError, which quotes nothing, for others."""
-    text = drawn_text(output)
+    text = write_drawn(output)
     if len(text) > LONGEST:
         raise GateError(f"an output of more than {LONGEST:,} characters is not released")
     return text
 
 
-def drawn_text(output: Output) -> str:
+def write_drawn(output: Output) -> str:
     """The same of any length: of an output that is drawn, whose length may tell about the data."""
-    return _written(_coded(output, 0))
+    return _write(_encode(output, 0))
 
 
 def read_output(text: str, *, longest: int | None = None) -> Any:
     """The output that has this text; InputError for a text that none has, or a longer one."""
     try:
-        output = _decoded(json.loads(text), 0)
-        if drawn_text(output) == text and (longest is None or len(text) <= longest):
+        output = _decode(json.loads(text), 0)
+        if write_drawn(output) == text and (longest is None or len(text) <= longest):
             return output
     except (ValueError, TypeError, LookupError, RecursionError, GateError):
         pass
-    raise InputError(f"output={shown(text)} is not the text of an output")
+    raise InputError(f"output={quote(text)} is not the text of an output")
 
 
-def _coded(output: Any, depth: int) -> Any:
+def _encode(output: Any, depth: int) -> Any:
     """JSON that tells plain values of different kinds apart."""
     kind = type(output)
     if depth > _DEEPEST:
@@ -105,7 +105,7 @@ def _coded(output: Any, depth: int) -> Any:
             f"its class calls equal may be written in two ways; return a number, a string, or a "
             f"tuple, list, set or dict of them"
         )
-    return coder(output, lambda entry: _coded(entry, depth + 1))
+    return coder(output, lambda entry: _encode(entry, depth + 1))
 
 
 _Entry = Callable[[Any], Any]
@@ -113,33 +113,33 @@ _Entry = Callable[[Any], Any]
 FAILED = '{"raised":"withheld"}'
 
 
-def _coded_fields(output: Fields, entry: _Entry) -> Any:
+def _encode_fields(output: Fields, entry: _Entry) -> Any:
     return {"fields": [entry(output.kind), [[entry(n), entry(v)] for n, v in output.values]]}
 
 
 _CONTAINERS: dict[type, Callable[[Any, _Entry], Any]] = {
     tuple: lambda output, entry: [entry(one) for one in output],
-    frozenset: lambda output, entry: {"set": sorted((entry(one) for one in output), key=_written)},
+    frozenset: lambda output, entry: {"set": sorted((entry(one) for one in output), key=_write)},
     Items: lambda output, entry: {
-        "items": sorted(([entry(k), entry(v)] for k, v in output.items), key=_written)
+        "items": sorted(([entry(k), entry(v)] for k, v in output.items), key=_write)
     },
-    Fields: _coded_fields,
+    Fields: _encode_fields,
     Raised: lambda output, entry: {"raised": entry(output.exception)},
     SumPlace: lambda output, entry: {"place": output.number},
 }
 
 
-def _decoded(coded: Any, depth: int) -> Any:
+def _decode(coded: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         raise ValueError("too deep")
     if isinstance(coded, list):
-        return tuple(_decoded(part, depth + 1) for part in coded)
+        return tuple(_decode(part, depth + 1) for part in coded)
     if not isinstance(coded, dict):
         if coded is not None and type(coded) not in (bool, int, str):
             raise ValueError("floats are written as text")
         return coded
     [(tag, value)] = coded.items()
-    output: Output = _READERS[tag](value, lambda part: _decoded(part, depth + 1))
+    output: Output = _READERS[tag](value, lambda part: _decode(part, depth + 1))
     return output
 
 
@@ -159,9 +159,9 @@ _READERS: dict[str, Callable[[Any, _Entry], Any]] = {
 }
 
 
-def _written(coded: Any) -> str:
+def _write(coded: Any) -> str:
     return json.dumps(coded, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _name(kind: type) -> str:
-    return shown(type.__getattribute__(kind, "__qualname__"))
+    return quote(type.__getattribute__(kind, "__qualname__"))

@@ -39,7 +39,7 @@ def hexadecimals(numbers: Floats) -> list[str]:
     return [number.hex() for number in numbers.tolist()]
 
 
-def listed_recipe(recipe: Recipe) -> list[Any]:
+def list_recipe(recipe: Recipe) -> list[Any]:
     """Plain JSON values; ``RecipeReader`` is the inverse."""
     kind, *rest = recipe
     if kind in ("real", "number"):
@@ -47,8 +47,8 @@ def listed_recipe(recipe: Recipe) -> list[Any]:
     if kind == "table":
         return ["table", hexadecimals(np.frombuffer(rest[1]))]
     if kind == "cells":
-        return ["cells", *map(listed_recipe, rest[0])]
-    return [kind.__name__, *map(listed_recipe, rest)]
+        return ["cells", *map(list_recipe, rest[0])]
+    return [kind.__name__, *map(list_recipe, rest)]
 
 
 def plain_recipe(recipe: Recipe, functions: Functions = OF_ROWS) -> Recipe:
@@ -112,7 +112,7 @@ class RecipeReader:
     has_cells: bool = False
 
     def read(self, listed: list[Any], depth: int = 0) -> Recipe:
-        """The inverse of ``listed_recipe``; ValueError and its like for anything else."""
+        """The inverse of ``list_recipe``; ValueError and its like for anything else."""
         self.budget.take(1)
         require_shallow(depth)
         kind, *rest = listed

@@ -22,9 +22,9 @@ from liptest.evidence.certificate import certify
 from liptest.evidence.domain_form import domain_to_dict
 from liptest.evidence.ledger import LedgerLike, LedgerRecorder
 from liptest.gate.gate import Gate, PrivacyGate, Refused, Released, quietly
-from liptest.gate.plain import FAILED, text_of
+from liptest.gate.plain import FAILED, write_text
 from liptest.gate.sealed import DOMAINS, MOST_ROWS, RandomBelow, Sealed
-from liptest.gate.sealing import Seal, words_of
+from liptest.gate.sealing import Seal, find_words
 from liptest.lipschitz.local_filter import MAX_REFERENCES
 from liptest.lipschitz.oracles import as_oracle
 from liptest.lipschitz.testers.base import LipschitzTester
@@ -49,7 +49,7 @@ from liptest.privacy.verdicts import (
     Settings,
     proof_sentence,
 )
-from liptest.privacy.wording.sentences import excepted_sentence
+from liptest.privacy.wording.sentences import write_excepted_sentence
 from liptest.runs.fingerprints import distribution_hash, fingerprint
 from liptest.statistics.user_statistic import UserStatistic
 from liptest.verdicts import Cost, Decision, Guarantee
@@ -112,7 +112,7 @@ class SensitivityGate(PrivacyGate):
     ) -> None:
         domain = check_distribution(distribution).domain
         grid = Grid.of(sensitivity, grid_step)
-        claimed = _tested_epsilon(parse_epsilon(epsilon), method)
+        claimed = _find_tested_epsilon(parse_epsilon(epsilon), method)
         rounded = RoundedQuery(as_oracle(query, domain), grid.step)
         self._step = grid.step
         self._query = grid.noisy(rounded, claimed, f"{rounded.oracle.name} with noise")
@@ -120,7 +120,7 @@ class SensitivityGate(PrivacyGate):
         options.setdefault("search_laws", 0)
         super().__init__(self._query, distribution, epsilon=claimed, method=method, **options)
 
-    def _worded(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
+    def _word(self, verdict: PrivacyVerdict) -> PrivacyVerdict:
         return replace(verdict, law_source=NOISY_QUERY)
 
     @property
@@ -130,7 +130,7 @@ class SensitivityGate(PrivacyGate):
 
     def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scaled(super().release(dataset, key=key), self._step)
+        return _scale(super().release(dataset, key=key), self._step)
 
 
 class FilterGate(Gate):
@@ -208,7 +208,7 @@ class FilterGate(Gate):
         verdict = _by_construction(self._query, law, claim, excepted, most, limit)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         recorder.begin(self._query, code, law, claim, 0.0)
-        own_seal = _sealed_query(single, filtered, self._query, Seal(trusts_code=trust_code))
+        own_seal = _seal_query(single, filtered, self._query, Seal(trusts_code=trust_code))
         certificate = certify(
             verdict,
             code,
@@ -227,7 +227,7 @@ class FilterGate(Gate):
 
     def release(self, dataset: ArrayLike, *, key: str | None = None) -> Released | Refused:
         """As ``PrivacyGate.release``; the output is in the units of the query."""
-        return _scaled(super().release(dataset, key=key), self._step)
+        return _scale(super().release(dataset, key=key), self._step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,11 +262,11 @@ class SealedFilter(Sealed):
         }
 
     def draw(self, dataset: IntArray, below: RandomBelow) -> str:
-        failed, text = quietly(lambda: text_of(self.mechanism.draw(dataset, below)))
+        failed, text = quietly(lambda: write_text(self.mechanism.draw(dataset, below)))
         return FAILED if failed else str(text)
 
 
-def _sealed_query(
+def _seal_query(
     single: OneAtATime, filtered: FilteredQuery, mechanism: ShiftMechanism, found: Seal
 ) -> Seal:
     domain = filtered.distribution.domain
@@ -275,7 +275,7 @@ def _sealed_query(
     try:
         answers = np.concatenate([single(block) for block in domain.all_points(1 << 10)])
     except Exception as error:
-        reason = f"the query has no answer on some dataset: {words_of(error)}"
+        reason = f"the query has no answer on some dataset: {find_words(error)}"
         return replace(found, reason=reason)
     noise = mechanism.noise
     assert isinstance(noise, DiscreteLaplace)
@@ -294,7 +294,9 @@ def _require_few(distribution: ProductDistribution, trust_code: bool) -> None:
         )
 
 
-def _tested_epsilon(epsilon: float | ExactLog, method: str | LipschitzTester) -> float | ExactLog:
+def _find_tested_epsilon(
+    epsilon: float | ExactLog, method: str | LipschitzTester
+) -> float | ExactLog:
     """A tester of factor theta certifies theta times what it tests (theory 3.12)."""
     if isinstance(method, (str, type)) or not isinstance(method, LipschitzTester):
         return epsilon
@@ -315,7 +317,7 @@ def _affordable(distribution: ProductDistribution, most: int, limit: float) -> f
     return mass
 
 
-def _scaled(answer: Released | Refused, step: Fraction) -> Released | Refused:
+def _scale(answer: Released | Refused, step: Fraction) -> Released | Refused:
     if isinstance(answer, Refused):
         return answer
     output = answer.output
@@ -332,7 +334,7 @@ def _by_construction(
     limit: float,
 ) -> PrivacyVerdict:
     sentence = proof_sentence(claim, distribution.domain, _CONDITION)
-    sentence += excepted_sentence(excepted, most)
+    sentence += write_excepted_sentence(excepted, most)
     return PrivacyVerdict(
         decision=Decision.YES,
         mechanism=mechanism.name,

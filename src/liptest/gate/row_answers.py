@@ -19,7 +19,7 @@ import numpy as np
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import Real, RealRows
 from liptest.data.tables import RowsOfUsers
-from liptest.gate.recipe_texts import OF_ROWS, ReadingBudget, RecipeReader, listed_recipe
+from liptest.gate.recipe_texts import OF_ROWS, ReadingBudget, RecipeReader, list_recipe
 from liptest.gate.row_sums import AnswerReader, RowAnswer, RowsOfTable, UserAnswer
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences
 from liptest.values.answers.answer_book import AnswerBook
@@ -43,7 +43,7 @@ class RowAnswers:
     @cached_property
     def cells(self) -> RowCells:
         """The cells that the rows fall into."""
-        reals = _reals_of(self.domain)
+        reals = _find_reals(self.domain)
         limits = {name: (kind.lower, kind.upper) for name, kind in reals.items()}
         rows = self.domain.row_values - 1
         return RowCells(rows, int(_has_gaps(self.domain)), limits, self.cuts, self.conditions)
@@ -54,15 +54,15 @@ class RowAnswers:
         comes_and_goes = self.domain.kind == "add_remove"
         book = AnswerBook(self.domain.rows, self.cells.count, comes_and_goes=comes_and_goes)
         for number, one in enumerate(self.answers):
-            own = copy(book)  # which shares the lists
+            own_book = copy(book)  # which shares the lists
             bound: Any = one.bound
-            own.bound = bound
+            own_book.bound = bound
             low, high = one.tables
             if one.recipe is None:
-                answer = own.of(low)
+                answer = own_book.of(low)
             else:
                 made = (number,), low, high, NO_ROUNDING
-                answer = own.of_recipe(*made, is_whole=one.is_whole)
+                answer = own_book.of_recipe(*made, is_whole=one.is_whole)
             if answer.number != number:
                 raise ValueError
         return book
@@ -96,14 +96,14 @@ class RowAnswers:
         return {
             "cuts": {name: [cut.hex() for cut in sorted(cuts)] for name, cuts in self.cuts.items()},
             "conditions": [
-                [one.comparison.__name__, listed_recipe(one.left), listed_recipe(one.right)]
+                [one.comparison.__name__, list_recipe(one.left), list_recipe(one.right)]
                 for one in self.conditions
             ],
             "answers": [one.to_dict() for one in self.answers],
         }
 
 
-def _reals_of(domain: RowsOfUsers) -> dict[str, Real]:
+def _find_reals(domain: RowsOfUsers) -> dict[str, Real]:
     return domain.reals if isinstance(domain, RealRows) else {}
 
 
@@ -118,7 +118,7 @@ def _has_gaps(domain: RowsOfUsers) -> bool:
 
 def read_row_answers(document: dict[str, Any], domain: RowsOfUsers) -> RowAnswers:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
-    budget, reals = ReadingBudget(), _reals_of(domain)
+    budget, reals = ReadingBudget(), _find_reals(domain)
     cuts = {
         name: frozenset(budget.floats(document["cuts"][name], kind.lower, kind.upper))
         for name, kind in reals.items()
@@ -133,10 +133,10 @@ def read_row_answers(document: dict[str, Any], domain: RowsOfUsers) -> RowAnswer
     of_cells = RecipeReader(reals, cells.count, budget, OF_ROWS, has_cells=True)
     reader = AnswerReader(cells.count, cells.first, _has_users(domain), of_cells)
     answers = tuple(map(reader.read, document["answers"]))
-    made = RowAnswers(domain, cuts, conditions, answers)
+    answers_read = RowAnswers(domain, cuts, conditions, answers)
     # That it can be computed at all shows here: whether it can depends on no number of a row.
-    _ = made.book, made.totals(_no_rows(domain))
-    return made
+    _ = answers_read.book, answers_read.totals(_no_rows(domain))
+    return answers_read
 
 
 def _read_condition(

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.symbols.user_rows import exact_sum, kept_by
+from liptest.enumerate.symbols.user_rows import exact_sum, find_kept_rows
 from liptest.gate.recipe_texts import (
     OF_USERS,
     Floats,
     ReadingBudget,
     RecipeReader,
     hexadecimals,
-    listed_recipe,
+    list_recipe,
     require_shallow,
 )
 from liptest.values.answers.answer_book import RowBound
-from liptest.values.pandas.user_numbers import HOWS, PerUser, added_by_users
+from liptest.values.pandas.user_numbers import HOWS, PerUser, add_by_users
 from liptest.values.reals.recipes import Recipe, evaluate
 
 # Largest number that a row adds: what is told stays far inside the range of floats.
@@ -43,9 +43,9 @@ class RowsOfTable:
     users: NDArray[np.int64]
     entries: Mapping[str, Floats]
 
-    def kept_by(self, bound: RowBound | None) -> RowsOfTable:
+    def keep_by(self, bound: RowBound | None) -> RowsOfTable:
         """Those that a bound leaves."""
-        left = kept_by(bound, self.cells, self.users)
+        left = find_kept_rows(bound, self.cells, self.users)
         entries = {name: own[left] for name, own in self.entries.items()}
         return RowsOfTable(self.cells[left], self.users[left], entries)
 
@@ -74,7 +74,7 @@ class RowAnswer:
 
     def total(self, rows: RowsOfTable) -> Fraction:
         """The sum over the rows, exactly."""
-        left = rows.kept_by(self.bound)
+        left = rows.keep_by(self.bound)
         low, high = self.low[left.cells], self.high[left.cells]
         if self.recipe is None:
             return exact_sum(low)
@@ -87,9 +87,9 @@ class RowAnswer:
         """Plain JSON values; ``AnswerReader`` is the inverse."""
         listed: dict[str, Any] = {"low": hexadecimals(self.low)}
         if self.recipe is not None:
-            listed |= {"high": hexadecimals(self.high), "recipe": listed_recipe(self.recipe)}
+            listed |= {"high": hexadecimals(self.high), "recipe": list_recipe(self.recipe)}
         if self.bound is not None:
-            listed["bound"] = _listed_bound(self.bound)
+            listed["bound"] = _list_bound(self.bound)
         return listed
 
 
@@ -115,9 +115,9 @@ class UserAnswer:
 
     def total(self, rows: RowsOfTable) -> Fraction:
         """The sum over all users who have a row of these cells, exactly."""
-        left = rows.kept_by(self.bound.before)
+        left = rows.keep_by(self.bound.before)
         numbers = self.bound.of_rows(left.users, left.cells, left.entries)
-        added = np.minimum(np.maximum(added_by_users(self.recipe, numbers), self.low), self.high)
+        added = np.minimum(np.maximum(add_by_users(self.recipe, numbers), self.low), self.high)
         return exact_sum(np.rint(added) if self.is_whole else added)
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,11 +125,11 @@ class UserAnswer:
         return {
             "low": float(self.low).hex(),
             "high": float(self.high).hex(),
-            "recipe": listed_recipe(self.recipe),
+            "recipe": list_recipe(self.recipe),
             "whole": self.is_whole,
-            "bound": _listed_bound(self.bound.before),
+            "bound": _list_bound(self.bound.before),
             "kept": _truths(self.bound.kept),
-            "made": [[how, listed_recipe(recipe)] for how, recipe in self.bound.made],
+            "made": [[how, list_recipe(recipe)] for how, recipe in self.bound.made],
         }
 
 
@@ -138,7 +138,7 @@ def _truths(kept: bytes) -> list[int]:
     return listed
 
 
-def _listed_bound(bound: RowBound | None) -> list[Any]:
+def _list_bound(bound: RowBound | None) -> list[Any]:
     """The bounds, the first one first."""
     if bound is None:
         return []
@@ -146,7 +146,7 @@ def _listed_bound(bound: RowBound | None) -> list[Any]:
     listed = [_truths(bound.kept), bound.most, order]
     if bound.by or bound.is_all:
         listed += [np.frombuffer(bound.by, dtype=np.int64).tolist(), bound.is_all]
-    return [*_listed_bound(bound.before), listed]
+    return [*_list_bound(bound.before), listed]
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ class AnswerReader:
         kept = self._kept(said["kept"])
         if kept[: self.first].any() or not kept.any():
             raise ValueError
-        made = tuple((how, self.recipes.read(recipe)) for how, recipe in said["made"])
-        if not 0 < len(made) <= _MOST_MADE or any(how not in HOWS for how, _ in made):
+        recipes = tuple((how, self.recipes.read(recipe)) for how, recipe in said["made"])
+        if not 0 < len(recipes) <= _MOST_MADE or any(how not in HOWS for how, _ in recipes):
             raise ValueError
-        numbers = {str(place) for place in range(len(made))}
+        numbers = {str(place) for place in range(len(recipes))}
         recipe = RecipeReader(numbers, 0, self._budget, OF_USERS).read(said["recipe"])
-        per_user = PerUser(self._bound(said["bound"]), kept.tobytes(), made)
+        per_user = PerUser(self._bound(said["bound"]), kept.tobytes(), recipes)
         return UserAnswer(low, high, recipe, per_user, said["whole"])
 
     def _kept(self, listed: list[Any]) -> NDArray[np.bool_]:

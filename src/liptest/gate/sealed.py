@@ -37,9 +37,9 @@ from liptest.data.real_tables import (
 )
 from liptest.data.tables import AddedRows, AddedUsers, ReplacedRows, ReplacedUsers
 from liptest.errors import GateError
-from liptest.evidence.domain_form import domain_of, domain_to_dict
+from liptest.evidence.domain_form import domain_to_dict, read_domain
 from liptest.evidence.ledger_file import canonical_json, text_digest
-from liptest.gate.plain import LONGEST, PlainOutput, drawn_text, read_output, text_of
+from liptest.gate.plain import LONGEST, PlainOutput, read_output, write_drawn, write_text
 from liptest.mechanisms.additive import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.declared import distinct_rows, statistic_value
@@ -48,13 +48,13 @@ from liptest.mechanisms.laws import (
     LawTable,
     OutputLaw,
     default_error,
+    find_released_weights,
     log_fraction,
-    released_weights,
 )
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.statistics.protocol import Statistic, Values, values_at
-from liptest.statistics.trusted import statistic_of, statistic_spec
+from liptest.statistics.trusted import read_statistic, statistic_spec
 
 RandomBelow = Callable[[int], int]
 Indices = NDArray[np.int64]
@@ -190,7 +190,7 @@ class SealedTable(Sealed):
     @cached_property
     def _places(self) -> dict[Any, int]:
         assert self.statistic is not None
-        values, _ = values_of(self.statistic, self.domain)
+        values, _ = find_values(self.statistic, self.domain)
         return {value: k for k, value in enumerate(_hashable(values))}
 
 
@@ -282,7 +282,7 @@ class SealedNoise(Sealed):
         }
 
     def draw(self, dataset: IntArray, below: RandomBelow) -> str:
-        return drawn_text(self.mechanism.draw(dataset, below))
+        return write_drawn(self.mechanism.draw(dataset, below))
 
 
 def in_plain_values(verdict: PrivacyVerdict) -> PrivacyVerdict:
@@ -299,7 +299,7 @@ def read_table(document: dict[str, Any], name: str) -> SealedTable:
     domain, statistic = _read_place(document)
     if statistic is not None and not has_few_edges(statistic, domain):
         raise ValueError
-    count = domain.size if statistic is None else len(values_of(statistic, domain)[0])
+    count = domain.size if statistic is None else len(find_values(statistic, domain)[0])
     laws = tuple(map(_read_law, document["laws"]))
     outputs = tuple(document["outputs"])
     rows = np.array(document["rows"])
@@ -335,11 +335,11 @@ def read_noise(document: dict[str, Any], name: str) -> SealedNoise:
 
 
 def _read_place(document: dict[str, Any]) -> tuple[Domain, Statistic | None]:
-    domain = domain_of(document["domain"])
+    domain = read_domain(document["domain"])
     if type(domain) not in DOMAINS:
         raise ValueError
     spec = document["statistic"]
-    return domain, None if spec is None else statistic_of(spec, domain)
+    return domain, None if spec is None else read_statistic(spec, domain)
 
 
 def has_few_edges(statistic: Statistic, domain: Domain) -> bool:
@@ -347,10 +347,12 @@ def has_few_edges(statistic: Statistic, domain: Domain) -> bool:
     count = statistic.edge_count(domain)
     if count is None or count > _MOST_EDGES:
         return False
-    return count < MOST_ROWS or len(values_of(statistic, domain)[0]) <= MOST_ROWS
+    return count < MOST_ROWS or len(find_values(statistic, domain)[0]) <= MOST_ROWS
 
 
-def values_of(statistic: Statistic, domain: Domain) -> tuple[Values, list[tuple[Any, Any] | None]]:
+def find_values(
+    statistic: Statistic, domain: Domain
+) -> tuple[Values, list[tuple[Any, Any] | None]]:
     """All values of a trusted statistic, ascending, and a neighbouring value of each.
 
     The domain is connected: if there are two values, then between a dataset of either and one of
@@ -412,7 +414,7 @@ class LawCollector:
         return SealedTable(domain, statistic, rows, tuple(outputs), laws, name)
 
 
-def _rounded(shares: list[Fraction]) -> list[Fraction]:
+def _round(shares: list[Fraction]) -> list[Fraction]:
     """Weights of fewer digits, where they have many; none that is not 0 becomes 0.
 
     Each is moved by less than a 2**-254th of it, and so a loss by less than 2**-252, which the
@@ -428,7 +430,7 @@ def _rounded(shares: list[Fraction]) -> list[Fraction]:
 
 def _plain_law(law: OutputLaw, outputs: dict[str, int]) -> dict[int, int]:
     """Whole weights by position of the output, which is noted among all ``outputs``."""
-    shares = _rounded(released_weights(law))
+    shares = _round(find_released_weights(law))
     common = math.lcm(*(p.denominator for p in shares))
     if common.bit_length() > MOST_BITS:
         raise GateError(
@@ -439,6 +441,6 @@ def _plain_law(law: OutputLaw, outputs: dict[str, int]) -> dict[int, int]:
     for output, share in zip(law.outputs, shares, strict=True):
         weight = share.numerator * (common // share.denominator)
         if weight:
-            place = outputs.setdefault(text_of(output), len(outputs))
+            place = outputs.setdefault(write_text(output), len(outputs))
             weights[place] = weights.get(place, 0) + weight
     return weights

@@ -17,22 +17,22 @@ from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.symbols.symbolic_paths import SymbolicPaths
 from liptest.errors import GateError
-from liptest.evidence.domain_form import domain_of, domain_to_dict
+from liptest.evidence.domain_form import domain_to_dict, read_domain
 from liptest.gate.decisions import (
     Node,
     Tell,
     draw_leaf,
+    find_told_sums,
+    list_paths,
     path_of_all,
-    paths_of,
     read_nodes,
     tell,
-    told_sums,
 )
 from liptest.gate.noisy_sums import (
     DrawnSums,
     NoisySums,
-    fraction_of,
     in_hexadecimals,
+    read_fraction,
     read_noisy_sums,
     require_few_digits,
 )
@@ -68,7 +68,7 @@ class SealedSums(Sealed):
     @cached_property
     def is_whole(self) -> bool:
         """Whether all sums that are told are multiples of the step before they are rounded."""
-        return all(self.sums.is_whole(number, self.step) for number in told_sums(self.nodes))
+        return all(self.sums.is_whole(number, self.step) for number in find_told_sums(self.nodes))
 
     @property
     def decides(self) -> bool:
@@ -132,13 +132,13 @@ class SumsMechanism(Mechanism):
         """Itself: of a table, too, it gets datasets as they are."""
         return self
 
-    def aligned_paths(self, domain: Domain, *, way: str = "released") -> SymbolicPaths:
+    def align_paths(self, domain: Domain, *, way: str = "released") -> SymbolicPaths:
         """Its paths: "released" tells all sums, of which the output is a function."""
         sealed = self.sums
         if sealed.decides and way == "released":
             paths: Any = (path_of_all(sealed.nodes, sealed.sums),)
         else:
-            paths = paths_of(sealed.nodes, sealed.sums)
+            paths = list_paths(sealed.nodes, sealed.sums)
         return SymbolicPaths(paths, sealed.sums.differences, way, reads_length=True)
 
     def laws(self, points: PointBatch) -> ComparableLaws:
@@ -150,11 +150,11 @@ class SumsMechanism(Mechanism):
 
 def read_sums(document: dict[str, Any], name: str) -> SealedSums:
     """The inverse of ``to_dict``; ValueError and its like for anything else."""
-    domain = domain_of(document["domain"])
+    domain = read_domain(document["domain"])
     if type(domain) not in SUM_DOMAINS:
         raise ValueError
     sums = read_noisy_sums(document, domain)
-    step = fraction_of(*document["step"])
+    step = read_fraction(*document["step"])
     listed = [["tell", document["shape"]]] if "shape" in document else document["nodes"]
     nodes = read_nodes(listed, len(sums.sums))
     if step <= 0:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import Domain, IntArray
-from liptest.errors import GateError, InputError, LiptestError, shown
-from liptest.evidence.domain_form import domain_of
+from liptest.errors import GateError, InputError, LiptestError, quote
+from liptest.evidence.domain_form import read_domain
 from liptest.gate.sealed import (
     DOMAINS,
     MOST_ROWS,
@@ -25,10 +25,10 @@ from liptest.gate.sealed import (
     Sealed,
     SealedNoise,
     SealedTable,
+    find_values,
     has_few_edges,
     read_noise,
     read_table,
-    values_of,
 )
 from liptest.gate.sealed_sums import SealedSums, read_sums
 from liptest.gate.sum_sealing import seal_decisions, seal_sums
@@ -36,7 +36,7 @@ from liptest.mechanisms.additive import (
     AdditiveNoise,
     DiscreteGaussian,
     DiscreteLaplace,
-    checked_step,
+    check_step,
 )
 from liptest.mechanisms.base import Mechanism, ReadsMore
 from liptest.mechanisms.shift import ShiftMechanism, VectorShift
@@ -44,7 +44,7 @@ from liptest.privacy.methods import affordable_laws
 from liptest.runs.surroundings import surroundings_kept
 from liptest.statistics.protocol import Statistic, values_at
 from liptest.statistics.tabulated import Tabulated
-from liptest.statistics.trusted import statistic_of, statistic_spec
+from liptest.statistics.trusted import read_statistic, statistic_spec
 
 _CHUNK = 1 << 10
 _OF_TABLES = (
@@ -119,7 +119,7 @@ def require_sealable(mechanism: Mechanism, domain: Domain, *, trust_code: bool) 
     """
     if trust_code is not True and (reason := why_no_table(mechanism, domain)):
         raise InputError(
-            f"trust_code={shown(trust_code)}: what a release may need cannot be sealed before "
+            f"trust_code={quote(trust_code)}: what a release may need cannot be sealed before "
             f"private data are opened: {reason}; or, if you trust its author, trust_code=True",
             name="trust_code",
         )
@@ -135,7 +135,7 @@ def seal_formula(mechanism: Mechanism, domain: Domain) -> Sealed | None:
     if way == "noise":
         return seal(mechanism, domain)
     whole = _whole_sums(mechanism, domain)
-    if whole is not None or way != "none" or _seen_narrowly(mechanism, domain) is not None:
+    if whole is not None or way != "none" or _see_narrowly(mechanism, domain) is not None:
         return whole
     return _decisions(mechanism, domain)
 
@@ -146,8 +146,8 @@ def seal_on_grid(mechanism: Mechanism, domain: Domain, grid_step: Any) -> Sealed
     Raises InputError for a step that is not one, and GateError where the program is not made of
     noisy sums of its data.
     """
-    step = checked_step(grid_step)
-    name = _name_of(mechanism)
+    step = check_step(grid_step)
+    name = _find_name(mechanism)
     with surroundings_kept():
         with suppress(GateError):
             return seal_sums(mechanism, domain, step, name, as_output=True)
@@ -166,7 +166,7 @@ def plan_seal(mechanism: Mechanism, domain: Domain) -> SealPlan:
         return SealPlan("none", reason=_OF_TABLES)
     if type(domain) not in DOMAINS:
         return SealPlan("none", reason=f"datasets of {domain} can be neither listed nor added up")
-    statistic = _trusted(mechanism.statistic, domain)
+    statistic = _trust(mechanism.statistic, domain)
     if isinstance(mechanism, (ShiftMechanism, VectorShift)) and _is_ours(mechanism):
         if statistic is not None:
             return SealPlan("noise", statistic)
@@ -197,9 +197,9 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
     Raises GateError where that cannot be done, with what to write instead. The code is told of no
     private data: it is asked about every dataset, or every value of its statistic, in one order.
     """
-    name = _name_of(mechanism)
+    name = _find_name(mechanism)
     try:
-        sealed = _whole_sums(mechanism, domain) or _narrowed(mechanism, domain)
+        sealed = _whole_sums(mechanism, domain) or _narrow(mechanism, domain)
         if sealed is not None:
             return sealed
         plan = plan_seal(mechanism, domain)
@@ -209,21 +209,21 @@ def seal(mechanism: Mechanism, domain: Domain) -> Sealed:
                 raise GateError(plan.reason)
             return decisions
         if plan.way.endswith("noise"):
-            return _sealed_noise(mechanism, domain, plan.statistic, name)
-        return _sealed_table(mechanism, domain, plan.statistic, name)
+            return _seal_noise(mechanism, domain, plan.statistic, name)
+        return _seal_table(mechanism, domain, plan.statistic, name)
     except GateError:
         raise
     except Exception as error:  # a query's own exception passes through its oracle as it is
         raise GateError(
-            f"a law that a release may need was not computed: {words_of(error)}"
+            f"a law that a release may need was not computed: {find_words(error)}"
         ) from None
 
 
-def _name_of(mechanism: Mechanism) -> str:
+def _find_name(mechanism: Mechanism) -> str:
     return mechanism.name if type(mechanism.name) is str else "mechanism"
 
 
-def words_of(error: Exception) -> str:
+def find_words(error: Exception) -> str:
     """What went wrong in the analysis; private data are not known yet."""
     return str(error) if isinstance(error, LiptestError) else type(error).__name__
 
@@ -231,7 +231,7 @@ def words_of(error: Exception) -> str:
 def why_no_table(mechanism: Mechanism, domain: Domain) -> str:
     """Why its laws cannot be sealed; "" when they can, as far as that is known without them."""
     plan = plan_seal(mechanism, domain)
-    is_narrow = plan.way == "none" and _seen_narrowly(mechanism, domain) is not None
+    is_narrow = plan.way == "none" and _see_narrowly(mechanism, domain) is not None
     return "" if is_narrow else plan.reason
 
 
@@ -245,7 +245,7 @@ def is_left_open(mechanism: Mechanism, domain: Domain) -> bool:
 def _whole_sums(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
     """The output itself where it is made of whole sums with whole noise: 1 is no coarser a grid."""
     with suppress(GateError), surroundings_kept():
-        sums = seal_sums(mechanism, domain, Fraction(1), _name_of(mechanism), as_output=True)
+        sums = seal_sums(mechanism, domain, Fraction(1), _find_name(mechanism), as_output=True)
         return sums if sums.sums.noises and sums.is_whole else None
     return None
 
@@ -253,37 +253,37 @@ def _whole_sums(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
 def _decisions(mechanism: Mechanism, domain: Domain) -> SealedSums | None:
     """A tree of decisions on noisy sums that tells no real numbers, so that no step is needed."""
     with suppress(GateError), surroundings_kept():
-        decisions = seal_decisions(mechanism, domain, Fraction(1), _name_of(mechanism))
+        decisions = seal_decisions(mechanism, domain, Fraction(1), _find_name(mechanism))
         return decisions if decisions.decides and decisions.is_whole else None
     return None
 
 
-def _narrowed(mechanism: Mechanism, domain: Domain) -> SealedTable | None:
+def _narrow(mechanism: Mechanism, domain: Domain) -> SealedTable | None:
     """By the little that the code is seen to read; the law released is that of this much of it."""
-    narrow = _seen_narrowly(mechanism, domain)
+    narrow = _see_narrowly(mechanism, domain)
     if narrow is None:
         return None
-    statistic = _trusted(narrow.statistic, domain)
+    statistic = _trust(narrow.statistic, domain)
     assert statistic is not None
     with suppress(ReadsMore):
         # A law that cannot be drawn from is refused before all others are computed.
         LawCollector().add(narrow.law(next(_representatives(domain, statistic))))
-        narrow.laws_of(values_of(statistic, domain)[0])
-        return _sealed_table(narrow, domain, statistic, narrow.name)
+        narrow.laws_of(find_values(statistic, domain)[0])
+        return _seal_table(narrow, domain, statistic, narrow.name)
     return None
 
 
-def _seen_narrowly(mechanism: Mechanism, domain: Domain) -> Mechanism | None:
+def _see_narrowly(mechanism: Mechanism, domain: Domain) -> Mechanism | None:
     if mechanism.statistic is not None or not domain.one_at_a_time or type(domain) not in DOMAINS:
         return None
     narrow = mechanism.narrowed(domain)
     if narrow is None:
         return None
-    statistic = _trusted(narrow.statistic, domain)
+    statistic = _trust(narrow.statistic, domain)
     return narrow if statistic is not None and has_few_edges(statistic, domain) else None
 
 
-def _sealed_table(
+def _seal_table(
     mechanism: Mechanism, domain: Domain, statistic: Statistic | None, name: str
 ) -> SealedTable:
     collector = LawCollector()
@@ -298,14 +298,14 @@ def _representatives(domain: Domain, statistic: Statistic | None) -> Iterator[In
         for block in domain.all_points(_CHUNK):
             yield from block.copy()
         return
-    for pair in values_of(statistic, domain)[1]:
+    for pair in find_values(statistic, domain)[1]:
         if pair is None:
             yield np.zeros(domain.dimension, dtype=domain.dtype)
         else:
             yield statistic.realise(domain, *pair)[0]
 
 
-def _sealed_noise(
+def _seal_noise(
     mechanism: Any, domain: Domain, statistic: Statistic | None, name: str
 ) -> SealedNoise:
     if statistic is None:
@@ -314,7 +314,7 @@ def _sealed_noise(
         if table.ndim != 1:
             raise GateError("a statistic of several numbers that is code cannot be sealed")
         statistic = Tabulated(table, domain, name)
-    noise = _made_anew(mechanism.noise)
+    noise = _make_anew(mechanism.noise)
     return SealedNoise(domain, statistic, noise, type(mechanism) is VectorShift, name)
 
 
@@ -326,16 +326,16 @@ def _is_ours(mechanism: ShiftMechanism | VectorShift) -> bool:
     )
 
 
-def _made_anew(noise: AdditiveNoise) -> AdditiveNoise:
+def _make_anew(noise: AdditiveNoise) -> AdditiveNoise:
     width: Any = noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma  # type: ignore[attr-defined]
     kind: Any = type(noise)
     made: AdditiveNoise = kind(Fraction(int(width.numerator), int(width.denominator)))
     return made
 
 
-def _trusted(statistic: Any, domain: Domain) -> Statistic | None:
+def _trust(statistic: Any, domain: Domain) -> Statistic | None:
     spec = None if statistic is None else statistic_spec(statistic)
-    return None if spec is None or not domain.one_at_a_time else statistic_of(spec, domain)
+    return None if spec is None or not domain.one_at_a_time else read_statistic(spec, domain)
 
 
 def _too_many(domain: Domain, what: str) -> str:
@@ -359,9 +359,9 @@ _NOT_SEALED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeErr
 def read_sealed(document: Any, name: str, domain: Domain | None = None) -> Sealed:
     """What plain JSON values say, of a domain if one is given; InputError for anything else."""
     try:
-        stated = domain_of(document["domain"])
+        stated = read_domain(document["domain"])
         if document["version"] == VERSION and domain in (None, stated):
             return _READERS[document["sealed"]](document, name)
     except _NOT_SEALED:
         pass
-    raise InputError(f"sealed={shown(document)} is not what liptest seals")
+    raise InputError(f"sealed={quote(document)} is not what liptest seals")

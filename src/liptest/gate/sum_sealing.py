@@ -12,14 +12,14 @@ import numpy as np
 
 from liptest.data.domains import Domain
 from liptest.data.tables import RowsOfUsers
-from liptest.enumerate.numbers.noise_outputs import replaced
+from liptest.enumerate.numbers.noise_outputs import replace_numbers
 from liptest.enumerate.symbols.symbolic_paths import PathEnd, SymbolicPaths
 from liptest.enumerate.symbols.user_rows import SumOverRows, UserRows
 from liptest.enumerate.syntax.post_processing import place_of_cut
 from liptest.errors import GateError
 from liptest.gate.decisions import MOST_NODES, Chance, FirstLargest, Node, Reaches, Tell
 from liptest.gate.noisy_sums import NoisySum, NoisySums
-from liptest.gate.plain import SumPlace, text_of
+from liptest.gate.plain import SumPlace, write_text
 from liptest.gate.recipe_texts import OF_USERS, plain_recipe
 from liptest.gate.row_answers import RowAnswers
 from liptest.gate.row_sums import RowAnswer, UserAnswer
@@ -45,19 +45,19 @@ def seal_sums(
 
     ``as_output``: only where they are its output, and not what that is calculated from.
     """
-    followed = _followed(mechanism, domain, "released")
+    followed = _follow(mechanism, domain, "released")
     [path, *more] = followed.paths
     if more or path.conditions:
         raise GateError("which sums are looked at depends on chance or on noise")
     collected = SumCollector(followed, domain)
     forms = sorted(path.places, key=lambda form: _order(form, path))
-    places = {_key_of(form): collected.number_of(form, path.noises) for form in forms}
+    places = {_make_key(form): collected.number_of(form, path.noises) for form in forms}
     shape = _own_shape(followed, places)
     if shape is None:
         if as_output:
             raise GateError("its output is calculated from noisy sums")
         every = tuple(map(SumPlace, range(len(set(places.values())))))
-        shape = text_of(every[0] if len(every) == 1 else every)
+        shape = write_text(every[0] if len(every) == 1 else every)
     return SealedSums(collected.sums(), step, (Tell(shape),), name)
 
 
@@ -66,17 +66,17 @@ def seal_decisions(mechanism: Mechanism, domain: Domain, step: Fraction, name: s
 
     GateError where it does more with sums than compare and tell them.
     """
-    followed = _followed(mechanism, domain, "every branch")
+    followed = _follow(mechanism, domain, "every branch")
     collected = SumCollector(followed, domain)
-    nodes = _NodeWriter(collected).write(_grown(followed.ends))
+    nodes = _NodeWriter(collected).write(_grow(followed.ends))
     return SealedSums(collected.sums(), step, nodes, name)
 
 
-def _followed(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
+def _follow(mechanism: Mechanism, domain: Domain, way: str) -> SymbolicPaths:
     """Its paths; GateError where it is not followed, MechanismError where it never answers."""
     if type(domain) not in SUM_DOMAINS:
         raise GateError(f"datasets of {domain} are not added up")
-    followed: Any = mechanism.aligned_paths(domain, way=way)
+    followed: Any = mechanism.align_paths(domain, way=way)
     if followed is None or not followed.paths:
         why = "there is no code to follow" if followed is None else followed.reason
         raise GateError(f"{_REFUSED}: {why}")
@@ -144,12 +144,12 @@ class _RowCollector:
         over_rows = self._data.sum_over_rows(number)
         if over_rows is None:
             return None
-        one = _answer_of(over_rows)
-        low, high = one.tables
-        key = low.tobytes(), high.tobytes(), one.recipe, one.bound
+        answer = _find_answer(over_rows)
+        low, high = answer.tables
+        key = low.tobytes(), high.tobytes(), answer.recipe, answer.bound
         if key not in self._places:
             self._places[key] = len(self._answers)
-            self._answers.append(one)
+            self._answers.append(answer)
         return {self._places[key]: Fraction(1)}
 
     def answers(self) -> RowAnswers:
@@ -164,7 +164,7 @@ class _RowCollector:
         return RowAnswers(self._domain, cells.cuts, conditions, answers)
 
 
-def _answer_of(over_rows: SumOverRows) -> RowAnswer | UserAnswer:
+def _find_answer(over_rows: SumOverRows) -> RowAnswer | UserAnswer:
     low, high = (np.asarray(end, dtype=np.float64) for end in over_rows[:2])
     bound, recipe = over_rows.bound, over_rows.recipe
     if not isinstance(bound, PerUser):
@@ -184,7 +184,7 @@ class _Fork:
     after: dict[int, _Fork | PathEnd]
 
 
-def _grown(ends: Iterable[PathEnd]) -> _Fork | PathEnd:
+def _grow(ends: Iterable[PathEnd]) -> _Fork | PathEnd:
     """The tree of all choices, with the ends as leaves."""
     root: dict[int, _Fork | PathEnd] = {}
     for end in ends:
@@ -210,7 +210,7 @@ class _NodeWriter:
         while self._waiting:
             number, grown = self._waiting.pop()
             if isinstance(grown, PathEnd):
-                self._nodes[number] = _leaf_of(grown, self._collected)
+                self._nodes[number] = _find_leaf(grown, self._collected)
             else:
                 self._write_fork(number, grown)
         return tuple(self._nodes)
@@ -271,7 +271,7 @@ class _NodeWriter:
         self._nodes[number] = Chance(tuple(filter(None, weights)), ways)
 
 
-def _leaf_of(end: PathEnd, collected: SumCollector) -> Tell:
+def _find_leaf(end: PathEnd, collected: SumCollector) -> Tell:
     def place(one: Any) -> SumPlace:
         if not isinstance(one, Form):
             raise GateError("its output is calculated from noisy sums")
@@ -279,7 +279,7 @@ def _leaf_of(end: PathEnd, collected: SumCollector) -> Tell:
 
     if place_of_cut(end.output) is not None:
         raise GateError("its output is calculated from noisy sums")
-    return Tell(text_of(replaced(end.output, place)))
+    return Tell(write_text(replace_numbers(end.output, place)))
 
 
 def _order(form: Form, path: AlignedPath) -> tuple[int, Any]:
@@ -288,7 +288,7 @@ def _order(form: Form, path: AlignedPath) -> tuple[int, Any]:
     return min(drawn, default=-1), form.terms
 
 
-def _key_of(form: Any) -> Any:
+def _make_key(form: Any) -> Any:
     """Of a sum; of what is calculated from sums it is the key of none."""
     return (form.constant, form.terms) if isinstance(form, Form) else None
 
@@ -298,13 +298,13 @@ def _own_shape(followed: SymbolicPaths, places: dict[Any, int]) -> str | None:
     seen: set[int] = set()
 
     def place(one: Any) -> SumPlace:
-        number = places[_key_of(one)]
+        number = places[_make_key(one)]
         seen.add(number)
         return SumPlace(number)
 
     if followed.output is not None:
         with suppress(KeyError, GateError):  # of an output that is calculated from the sums
-            shape = text_of(followed.output(place))
+            shape = write_text(followed.output(place))
             if len(seen) == len(set(places.values())):
                 return shape
     return None

@@ -26,7 +26,7 @@ from liptest.lipschitz.verdicts import LipschitzVerdict, QueryPlan, Witness
 from liptest.runs.driver import Finding, Judgement, Progress, QueryBatch, RunOutcome, Sampling, run
 from liptest.runs.progress import check_progress
 from liptest.runs.surroundings import surroundings_kept
-from liptest.verdicts import Cost, Decision, Guarantee, rounded_up
+from liptest.verdicts import Cost, Decision, Guarantee, round_up
 
 # Float differences and products are off by at most a few units in the last place.
 _SCREEN = 1.0 - 2.0**-50
@@ -113,11 +113,11 @@ class ValueExtremes:
         """
         if self.low == -math.inf:
             return Fraction(0) if self.high == -math.inf else math.inf
-        high, low = (rounded_steps(value, limit, steps) for value in (self.high, self.low))
+        high, low = (round_steps(value, limit, steps) for value in (self.high, self.low))
         return Fraction(high - low, steps)
 
 
-def rounded_steps(value: float, limit: float, steps: int) -> int:
+def round_steps(value: float, limit: float, steps: int) -> int:
     """The multiple of 1/steps nearest to value / limit, ties upwards, exactly (theory 1.3)."""
     return math.floor(Fraction(value) * steps / Fraction(limit) + Fraction(1, 2))
 
@@ -171,7 +171,7 @@ def narrow(finding: Finding, oracle: FunctionOracle, limit: float) -> Narrowed:
     low, high, queries = 0, path.length, 0
     left, right = finding.evidence
     if not path.shows(low, high):
-        return _confirmed(finding, oracle, limit, queries)
+        return _confirm(finding, oracle, limit, queries)
     while high - low > 1:
         middle = (low + high) // 2
         value = float(oracle.values(from_array(path.point(middle)[None, :]))[0])
@@ -181,12 +181,12 @@ def narrow(finding: Finding, oracle: FunctionOracle, limit: float) -> Narrowed:
         else:
             low, left = middle, value
     if not path.shows(low, high):
-        return _confirmed(finding, oracle, limit, queries)
+        return _confirm(finding, oracle, limit, queries)
     near = Finding(path.point(low), path.point(high), high - low, (left, right))
-    return _confirmed(near, oracle, limit, queries)
+    return _confirm(near, oracle, limit, queries)
 
 
-def _confirmed(finding: Finding, oracle: FunctionOracle, limit: float, queries: int) -> Narrowed:
+def _confirm(finding: Finding, oracle: FunctionOracle, limit: float, queries: int) -> Narrowed:
     ends = np.stack([finding.point, finding.other])
     left, right = ask_again(oracle, ends, list(finding.evidence), limit)
     if not is_violated(left, right, finding.distance, limit):
@@ -233,7 +233,7 @@ def run_tester(task: TesterTask) -> RunOutcome:
     outcome = _run(task)
     if outcome.total.violation is None:
         return outcome
-    return replace(outcome, total=_narrowed(task, outcome.total, outcome.total.violation))
+    return replace(outcome, total=_narrow(task, outcome.total, outcome.total.violation))
 
 
 def _run(task: TesterTask) -> RunOutcome:
@@ -269,7 +269,7 @@ def _pairs(task: TesterTask, draws: int, before: int = 0) -> RunOutcome:
             stage=int(before > 0),
         ),
         executor=task.executor,
-        progress=_shifted(task.progress, before, before + draws),
+        progress=_shift(task.progress, before, before + draws),
     )
 
 
@@ -285,7 +285,7 @@ def _diameter(task: TesterTask) -> RunOutcome:
             seed=task.seed,
         ),
         executor=task.executor,
-        progress=_shifted(task.progress, 0, task.planned),
+        progress=_shift(task.progress, 0, task.planned),
     )
 
 
@@ -293,7 +293,7 @@ def _points(distribution: Distribution, rng: np.random.Generator, count: int) ->
     return QueryBatch(from_array(distribution.sample(rng, count)))
 
 
-def _shifted(progress: Progress | None, before: int, planned: int) -> Progress | None:
+def _shift(progress: Progress | None, before: int, planned: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, planned)
 
 
@@ -309,7 +309,7 @@ def _too_wide(task: TesterTask, first: RunOutcome, extremes: ValueExtremes) -> R
     return replace(first, total=first.total + judgement, ended="violation")
 
 
-def _narrowed(task: TesterTask, total: Judgement, violation: Finding) -> Judgement:
+def _narrow(task: TesterTask, total: Judgement, violation: Finding) -> Judgement:
     narrowed = narrow(violation, task.oracle, task.limit)
     left, right = narrowed.finding.evidence
     return replace(
@@ -463,11 +463,11 @@ def _meaning(task: TesterTask, outcome: RunOutcome) -> tuple[Decision, str, Guar
             Guarantee(sentence, "refutation", task.plan.source, tolerance=task.tolerance),
         )
     if outcome.ended == "complete":
-        return Decision.ACCEPT, *_accepted(task)
+        return Decision.ACCEPT, *_accept(task)
     return Decision.INCONCLUSIVE, outcome.ended, _partial(task, outcome.total.draws)
 
 
-def _accepted(task: TesterTask) -> tuple[str, Guarantee]:
+def _accept(task: TesterTask) -> tuple[str, Guarantee]:
     factor = task.plan.approximation_factor
     claim = (
         f"{task.constant * factor:g}-Lipschitz outside a set of points of total probability <= "
@@ -504,7 +504,7 @@ def _partial(task: TesterTask, draws: int) -> Guarantee:
         return Guarantee(f"nothing is promised: {made}.", "none", task.plan.source)
     return Guarantee(
         f"less than was requested: {made}; either the function is {task.constant:g}-Lipschitz "
-        f"outside a set of points of total probability <= {rounded_up(mass):.4g}, or this test hit "
+        f"outside a set of points of total probability <= {round_up(mass):.4g}, or this test hit "
         f"an event of probability <= {task.failure:g}.",
         "none",
         task.plan.source,

@@ -26,7 +26,7 @@ from liptest.errors import (
     LiptestError,
     check_non_negative,
     check_positive,
-    shown,
+    quote,
 )
 from liptest.lipschitz.flow import Arcs, minimum_cut
 from liptest.lipschitz.oracles import as_oracle
@@ -105,7 +105,7 @@ def check_enumerable(domain: Domain) -> None:
     """Raise BudgetError when the domain has more than ``MAX_POINTS`` points."""
     if domain.size > MAX_POINTS:
         raise BudgetError(
-            f"{domain} has {shown(domain.size)} points, more than the {MAX_POINTS} that can be "
+            f"{domain} has {quote(domain.size)} points, more than the {MAX_POINTS} that can be "
             f"enumerated; use check_lipschitz, which samples",
             needed=domain.size,
             budget=MAX_POINTS,
@@ -266,10 +266,10 @@ def minimum_cover_of_pairs(distribution: Distribution, pairs: ArrayLike) -> Cove
         Wrong shape, an index outside the domain, a pair of equal points, no masses.
     """
     domain = check_distribution(distribution, together=True).domain
-    edges = _checked_pairs(pairs, domain.size)
+    edges = _check_pairs(pairs, domain.size)
     members, positions = np.unique(edges, return_inverse=True)
     masses, denominator = exact_masses(distribution, domain.points(members))
-    return weighted_cover(positions.reshape(-1, 2), members, masses, denominator)
+    return find_weighted_cover(positions.reshape(-1, 2), members, masses, denominator)
 
 
 def minimum_cover(pairs: ArrayLike, weights: Sequence[Any], *, transitive: bool = False) -> Cover:
@@ -294,11 +294,11 @@ def minimum_cover(pairs: ArrayLike, weights: Sequence[Any], *, transitive: bool 
     InputError
         A wrong shape, vertex or weight; ``transitive`` for a relation that is not.
     """
-    edges = _checked_pairs(pairs, len(weights))
-    masses, denominator = _checked_weights(weights)
+    edges = _check_pairs(pairs, len(weights))
+    masses, denominator = _check_weights(weights)
     vertices = np.arange(len(masses))
     if not transitive:
-        return weighted_cover(edges, vertices, masses, denominator)
+        return find_weighted_cover(edges, vertices, masses, denominator)
     _check_transitive(edges, len(masses))
     arcs = Arcs.of(edges[:, 0], edges[:, 1], len(masses))
     weight, members = antichain_cover(vertices, vertices, arcs, masses)
@@ -331,7 +331,7 @@ def antichain_cover(
     return cut.value, members
 
 
-def weighted_cover(
+def find_weighted_cover(
     edges: NDArray[np.int64], names: NDArray[np.int64], masses: NDArray[Any], denominator: int
 ) -> Cover:
     """``minimum_cover`` of checked (m, 2) pairs of positions in ``names`` and ``masses``."""
@@ -394,23 +394,23 @@ def _check_weight(masses: NDArray[Any], flow: int) -> None:
         )
 
 
-def _checked_weights(weights: Sequence[Any]) -> tuple[NDArray[Any], int]:
+def _check_weights(weights: Sequence[Any]) -> tuple[NDArray[Any], int]:
     try:
         masses, denominator = to_integers(weights)
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            f"weights={shown(weights)} must be finite numbers", name="weights", value=weights
+            f"weights={quote(weights)} must be finite numbers", name="weights", value=weights
         ) from None
     negative = np.flatnonzero(masses < 0)
     if len(negative):
         first = int(negative[0])
         raise InputError(
-            f"weights[{first}]={shown(weights[first])} must be 0 or more", name="weights"
+            f"weights[{first}]={quote(weights[first])} must be 0 or more", name="weights"
         )
     return masses, denominator
 
 
-def _checked_pairs(pairs: ArrayLike, count: int) -> NDArray[np.int64]:
+def _check_pairs(pairs: ArrayLike, count: int) -> NDArray[np.int64]:
     edges = np.asarray(pairs)
     if edges.size == 0:
         return np.zeros((0, 2), dtype=np.int64)

@@ -18,16 +18,16 @@ from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.data.points import from_array
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, check_count, check_seed, shown
+from liptest.errors import InputError, check_count, check_seed, quote
 from liptest.lipschitz.covers import (
     Cover,
     ExactTable,
     antichain_cover,
     exact_masses,
     exact_values,
+    find_weighted_cover,
     line_envelopes,
     violation_limit,
-    weighted_cover,
 )
 from liptest.lipschitz.flow import Arcs
 from liptest.lipschitz.oracles import as_oracle
@@ -70,13 +70,13 @@ def bounds(
     mass = masses.reshape(table.domain.sizes)
     costs = [_line_covers(table, mass, r) for r in range(table.domain.dimension)]
     covered = np.zeros(table.domain.sizes, dtype=bool)
-    covers = [_completed(table, mass, covered)]
-    edges = violated_edges(table)
+    covers = [_complete(table, mass, covered)]
+    edges = find_violated_edges(table)
     if len(edges) <= max_edges:
         edge_cover = _edge_cover(edges, masses)
         lower = edge_cover.lower
         covered.reshape(-1)[edge_cover.members] = True
-        covers.append(_completed(table, mass, covered))
+        covers.append(_complete(table, mass, covered))
     else:
         lower = Fraction(_matching(table, mass, costs))
     weights = [Fraction(int(mass[cover].sum())) for cover in covers]
@@ -87,29 +87,29 @@ def bounds(
     return Bounds(lower, upper, np.flatnonzero(cover))
 
 
-def violated_edges(table: ExactTable) -> NDArray[np.int64]:
+def find_violated_edges(table: ExactTable) -> NDArray[np.int64]:
     """All violated neighbouring pairs as indices of points, (m, 2)."""
     indices = np.arange(table.domain.size).reshape(table.domain.sizes)
     edges = [np.zeros((0, 2), dtype=np.int64)]
     for r in range(table.domain.dimension):
         values, names = np.moveaxis(table.numerators, r, 0), np.moveaxis(indices, r, 0)
         for a, b in table.domain.value_pairs(r).tolist():
-            violated = _violated(values, a, b, table.slope)[0]
+            violated = _find_violated(values, a, b, table.slope)[0]
             edges.append(np.stack([names[a][violated], names[b][violated]], axis=1))
     return np.concatenate(edges)
 
 
-def _violated(values: NDArray[Any], a: int, b: int, slope: int) -> NDArray[np.bool_]:
+def _find_violated(values: NDArray[Any], a: int, b: int, slope: int) -> NDArray[np.bool_]:
     # Slices keep Python ints: NumPy would turn a lone one into a machine word or a float.
     return np.asarray(np.abs(values[a : a + 1] - values[b : b + 1]) > slope, dtype=bool)
 
 
 def _edge_cover(edges: NDArray[np.int64], masses: NDArray[Any]) -> Cover:
     members, positions = np.unique(edges, return_inverse=True)
-    return weighted_cover(positions.reshape(-1, 2), members, masses[members], 1)
+    return find_weighted_cover(positions.reshape(-1, 2), members, masses[members], 1)
 
 
-def _completed(
+def _complete(
     table: ExactTable, mass: NDArray[Any], covered: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Add the upper ends of the violated pairs that are left, or the lower ends if lighter."""
@@ -147,7 +147,7 @@ def _matching(table: ExactTable, mass: NDArray[Any], costs: list[int]) -> int:
         for a, b in table.domain.value_pairs(r).tolist():
             low, high = slice(a, a + 1), slice(b, b + 1)
             taken = np.minimum(rest[low], rest[high])
-            taken = np.where(_violated(values, a, b, table.slope), taken, 0)
+            taken = np.where(_find_violated(values, a, b, table.slope), taken, 0)
             rest[low] -= taken
             rest[high] -= taken
             total += int(taken.sum())
@@ -180,7 +180,7 @@ def image_diameter(function: Any, domain: Domain) -> Fraction:
         No function or domain; NaN, infinity or a wrong shape.
     """
     if not isinstance(domain, Domain):
-        raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
+        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
     values = exact_values(function, domain)
     return Fraction(max(values)) - Fraction(min(values))
 
@@ -314,14 +314,16 @@ def distance_to_lipschitz(
         lower, upper = bracket.lower / denominator, bracket.upper / denominator
         value = lower if lower == upper else None
         return Distance(value, lower, upper, bracket.cover, None, "violated edges, theory 2.4")
-    arcs = violated_pairs(table, above, below)
+    arcs = find_violated_pairs(table, above, below)
     weight, cover = antichain_cover(above, below, arcs, masses)
     value = Fraction(weight, denominator)
     source = "maximum flow over all pairs, theory 1.1b"
     return Distance(value, value, value, cover, len(arcs.targets), source)
 
 
-def violated_pairs(table: ExactTable, above: NDArray[np.int64], below: NDArray[np.int64]) -> Arcs:
+def find_violated_pairs(
+    table: ExactTable, above: NDArray[np.int64], below: NDArray[np.int64]
+) -> Arcs:
     """All (x, y) in above x below, as positions in them, with f(x) - f(y) > slope * d(x, y).
 
     Floats decide what is far from a tie, Python ints the rest.

@@ -123,7 +123,7 @@ class LocalFilter:
                 needed=needed,
                 budget=self.max_references,
             )
-        return Fraction(self._filtered(chains), _UNIT)
+        return Fraction(self._filter(chains), _UNIT)
 
     def _point_chains(self, point: ArrayLike) -> dict[int, list[int]]:
         # Only coordinates off their root count.
@@ -138,7 +138,7 @@ class LocalFilter:
             )
         return self._chains[coordinate]
 
-    def _filtered(self, chains: dict[int, list[int]]) -> int:
+    def _filter(self, chains: dict[int, list[int]]) -> int:
         # In product order the references of a point come before it.
         strides = [math.prod(map(len, list(chains.values())[k + 1 :])) for k in range(len(chains))]
         nodes = list(product(*(range(len(chain)) for chain in chains.values())))

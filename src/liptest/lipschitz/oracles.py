@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
-from liptest.data.points import PointBatch, packed_bits
-from liptest.errors import FunctionError, InputError, shown
+from liptest.data.points import PointBatch, pack_bits
+from liptest.errors import FunctionError, InputError, quote
 
 # Arrays handed to a function stay near this size, so that they and the results fit in cache.
 SLICE_BYTES = 1 << 21
@@ -50,7 +50,7 @@ class ScalarFunction:
 def scalar(function: Callable[[IntArray], float]) -> ScalarFunction:
     """Wrap ``point -> float`` (a (d,) integer array) as a function of batches."""
     if not callable(function):
-        raise InputError(f"function={shown(function)} must be callable", name="function")
+        raise InputError(f"function={quote(function)} must be callable", name="function")
     return ScalarFunction(function)
 
 
@@ -61,7 +61,7 @@ class PackedFunction:
     function: Callable[[NDArray[np.uint64]], ArrayLike]
 
     def __call__(self, points: IntArray) -> NDArray[Any]:
-        return _as_array(self.function(packed_bits(points)))
+        return _as_array(self.function(pack_bits(points)))
 
     def values_at(self, batch: PointBatch) -> NDArray[Any]:
         """Values at all points of a batch; a changed point is its centre's words with one bit."""
@@ -81,7 +81,7 @@ def packed(function: Callable[[NDArray[np.uint64]], ArrayLike]) -> PackedFunctio
     the ``log_pmf`` of ``lt.ClosedForm``. Samples, verdicts and counts are the same either way.
     """
     if not callable(function):
-        raise InputError(f"function={shown(function)} must be callable", name="function")
+        raise InputError(f"function={quote(function)} must be callable", name="function")
     return PackedFunction(function)
 
 
@@ -169,7 +169,7 @@ class FunctionOracle:
         if len(wrong):
             point, value = part.point(int(wrong[0])), raw[wrong].tolist()[0]
             raise FunctionError(
-                f"{self.name}: value={shown(value)} at point {shown(point.tolist())}; a "
+                f"{self.name}: value={quote(value)} at point {quote(point.tolist())}; a "
                 f"Lipschitz test needs finite floats, or whole numbers below 2**53, everywhere",
                 point=point,
             )
@@ -226,7 +226,7 @@ def as_oracle(function: Any, domain: Domain) -> FunctionOracle:
         return FunctionOracle(TableFunction(function.copy(), domain), domain)
     if not callable(function):
         raise InputError(
-            f"function={shown(function)} must be a callable (n, d) -> (n,), lt.scalar(f), or an "
+            f"function={quote(function)} must be a callable (n, d) -> (n,), lt.scalar(f), or an "
             f"array of shape domain.sizes",
             name="function",
         )

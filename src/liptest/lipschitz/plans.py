@@ -113,7 +113,7 @@ def _row(
         plan = chosen.plan(distribution, proximity=proximity, failure_probability=failure)
     except InputError as error:
         return replace(row, not_applicable=str(error))
-    return replace(row, range_step=step_of(chosen), plan=plan, note=note)
+    return replace(row, range_step=find_step(chosen), plan=plan, note=note)
 
 
 def with_step(
@@ -155,6 +155,6 @@ def _fraction(step: float) -> str:
     return f"1/{round(1.0 / step)} = {step:.6g}"
 
 
-def step_of(tester: LipschitzTester) -> float | None:
+def find_step(tester: LipschitzTester) -> float | None:
     """The tester's range_step, None where it has none."""
     return tester.range_step if isinstance(tester, DiameterTester) else None

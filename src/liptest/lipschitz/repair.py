@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.lipschitz.covers import ExactTable, exact_values, violation_limit
 from liptest.lipschitz.testers.base import steps_per_unit
 
@@ -47,10 +47,10 @@ def basic_operator(
     other. ``probability`` 1/2 is the symmetric operator of JR11.
     """
     violated = np.abs(_gaps(table, coordinate)) > 1
-    return _closed(table, coordinate, probability, violated.astype(object) * range_step)
+    return _close(table, coordinate, probability, violated.astype(object) * range_step)
 
 
-def repeated_operator(
+def repeat_operator(
     table: Table, coordinate: int, *, probability: Fraction, range_step: Fraction
 ) -> Table:
     """B_i until no edge along i is violated: ceil((gap - 1)/step) times at each edge.
@@ -60,7 +60,7 @@ def repeated_operator(
     """
     excess = np.maximum(np.abs(_gaps(table, coordinate)) - 1, 0)
     amounts = _CEILING(excess / range_step) * range_step
-    return _closed(table, coordinate, probability, amounts)
+    return _close(table, coordinate, probability, amounts)
 
 
 def _ends(table: Table, coordinate: int) -> tuple[Table, Table]:
@@ -74,7 +74,7 @@ def _gaps(table: Table, coordinate: int) -> Table:
     return np.asarray(one - zero)
 
 
-def _closed(table: Table, coordinate: int, probability: Fraction, amounts: Table) -> Table:
+def _close(table: Table, coordinate: int, probability: Fraction, amounts: Table) -> Table:
     # ``amounts`` is what each edge's gap loses.
     signed = np.where(_gaps(table, coordinate) > 0, amounts, -amounts)
     zero, one = _ends(table, coordinate)
@@ -138,7 +138,7 @@ def repair(
     table = round_to_step(exact_table(function, law.domain), step)
     for r in range(law.domain.dimension):
         probability = _HALF if symmetric else law.exact_marginal(r)[1]
-        table = repeated_operator(table, r, probability=probability, range_step=step)
+        table = repeat_operator(table, r, probability=probability, range_step=step)
         table = round_to_step(table, step)
     return table
 
@@ -175,20 +175,20 @@ def mcshane(
     """
     exact = ExactTable.of(table, domain, violation_limit(lipschitz_constant, 0.0))
     covered = np.zeros(domain.size, dtype=bool)
-    covered[_checked_cover(cover, domain)] = True
+    covered[_check_cover(cover, domain)] = True
     if covered.all():
         return exact.fractions(np.zeros(domain.sizes, dtype=object))
     return exact.fractions(exact.lower(covered.reshape(domain.sizes)))
 
 
-def _checked_cover(cover: ArrayLike, domain: Domain) -> NDArray[np.int64]:
+def _check_cover(cover: ArrayLike, domain: Domain) -> NDArray[np.int64]:
     indices = np.asarray(cover)
     if indices.size == 0:
         return np.zeros(0, dtype=np.int64)
     whole = indices.ndim == 1 and indices.dtype.kind in "iu"
     if not whole or not np.all((indices >= 0) & (indices < domain.size)):
         raise InputError(
-            f"cover={shown(cover)} must be a list of point indices in 0 .. {domain.size - 1}",
+            f"cover={quote(cover)} must be a list of point indices in 0 .. {domain.size - 1}",
             name="cover",
         )
     return indices.astype(np.int64)

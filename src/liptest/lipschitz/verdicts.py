@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from liptest.data.points import from_array
-from liptest.errors import shown
+from liptest.errors import quote
 from liptest.lipschitz.oracles import as_oracle
 from liptest.verdicts import Cost, Decision, Guarantee, Number, Record, Text, Whole
 
@@ -68,7 +68,7 @@ class Witness(Record):
         return (
             f"two points that differ in {where}, distance {self.distance}: values "
             f"{self.value!r} and {self.neighbour_value!r}, difference {self.difference:.6g} > "
-            f"{self.limit:.6g}; point {shown(list(self.point))}"
+            f"{self.limit:.6g}; point {quote(list(self.point))}"
         )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from flint import acb, arb, ctx
 from numpy.typing import ArrayLike
 
-from liptest.errors import InputError, check_positive, shown
+from liptest.errors import InputError, check_positive, quote
 from liptest.mechanisms.laws import FloatArray, as_fraction, exact_ball
 
 RandBelow = Callable[[int], int]
@@ -98,7 +98,7 @@ class AdditiveNoise(ABC):
         return float(self.log_pmf_ball(0).mid())
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{k}={_shown(value)}" for k, value in self.__getstate__().items())
+        parameters = ", ".join(f"{k}={_show(value)}" for k, value in self.__getstate__().items())
         return f"{type(self).__name__}({parameters})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -312,12 +312,12 @@ def exact_positive(name: str, value: int | float | Fraction) -> Fraction:
     return Fraction(value) if isinstance(value, Rational) else Fraction(number)
 
 
-def checked_step(grid_step: Any) -> Fraction:
+def check_step(grid_step: Any) -> Fraction:
     """The step of a grid, exactly; InputError for what is none."""
     step = exact_positive("grid_step", grid_step)
     if not _LEAST_STEP <= step <= 1 / _LEAST_STEP:
         raise InputError(
-            f"grid_step={shown(grid_step)} lies outside of {float(_LEAST_STEP):.3g} to "
+            f"grid_step={quote(grid_step)} lies outside of {float(_LEAST_STEP):.3g} to "
             f"{float(1 / _LEAST_STEP):.3g}",
             name="grid_step",
             value=grid_step,
@@ -325,7 +325,7 @@ def checked_step(grid_step: Any) -> Fraction:
     return step
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     # A short decimal when it is exact, else p/q.
     exact = isinstance(value, Fraction) and Fraction(float(value)) != value
     return str(value) if exact else repr(float(value) if isinstance(value, Fraction) else value)

@@ -33,7 +33,7 @@ from liptest.errors import (
     SymbolicError,
     UnsupportedForm,
     UnsupportedRandomnessError,
-    shown,
+    quote,
 )
 from liptest.mechanisms.adapting import adapt
 from liptest.mechanisms.laws import ComparableLaws, Output, OutputLaw
@@ -167,7 +167,7 @@ class Mechanism(ABC):
         """Whether its code was seen to read its data record by record."""
         return False
 
-    def aligned_paths(self, domain: Domain, *, way: str = "released") -> Any:
+    def align_paths(self, domain: Domain, *, way: str = "released") -> Any:
         """Its paths with data and noise as symbols, with ``paths`` empty and a ``reason`` where it
         is not followed; None where there is no code to follow.
 
@@ -176,7 +176,7 @@ class Mechanism(ABC):
         """
         return None
 
-    def added_law(self, domain: Domain) -> Any:
+    def find_added_law(self, domain: Domain) -> Any:
         """The law of whole noise of its own making that it adds to sums of its data; a sentence
         that says why there is none.
         """
@@ -364,7 +364,7 @@ def check_by_samples(sampler: object, distribution: Any, **options: Any) -> Any:
     Raises InputError for everything else.
     """
     raise InputError(
-        f"method='black-box': mechanism={shown(sampler)} is not a sampler; wrap a function "
+        f"method='black-box': mechanism={quote(sampler)} is not a sampler; wrap a function "
         f"(dataset, n, rng) in lt.Sampler(function), or choose another method",
         name="method",
     )
@@ -481,10 +481,10 @@ def _instead_of(value: object) -> str:
     )
 
 
-def _named(value: object) -> str:
+def _name(value: object) -> str:
     """A value as an error names it; of an object without words of its own its class."""
     is_plain = type(value).__repr__ is object.__repr__
-    return f"{type(value).__name__}(..)" if is_plain else shown(value)
+    return f"{type(value).__name__}(..)" if is_plain else quote(value)
 
 
 def _name_in(text: str) -> str:
@@ -502,7 +502,7 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
         return mechanism.on_domain(domain) if isinstance(domain, Domain) else mechanism
     if isinstance(mechanism, SamplesOnly):
         raise InputError(
-            f"mechanism={shown(mechanism)} gives samples and no output distributions; use "
+            f"mechanism={quote(mechanism)} gives samples and no output distributions; use "
             f"lt.check_samples(sampler, distribution, ..) or "
             f"liptest.blackbox.check.epsilon_lower_bound; nothing is released on samples",
             name="mechanism",
@@ -520,7 +520,7 @@ def check_mechanism(mechanism: object, domain: object = None) -> Mechanism:
                 name="mechanism",
             )
         raise InputError(
-            f"mechanism={_named(mechanism)} is not a mechanism; {_instead_of(mechanism)}",
+            f"mechanism={_name(mechanism)} is not a mechanism; {_instead_of(mechanism)}",
             name="mechanism",
         )
     warnings.warn(

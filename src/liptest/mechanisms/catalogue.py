@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Hypercube, IntArray
-from liptest.errors import InputError, check_count, check_open_unit, check_positive, shown
+from liptest.errors import InputError, check_count, check_open_unit, check_positive, quote
 from liptest.mechanisms.declared import ClosedForm, ExactForm, StatisticMechanism
 from liptest.mechanisms.laws import FloatArray
 from liptest.statistics.sums import Count, Histogram
@@ -45,7 +45,7 @@ def log_at_most(threshold: ArrayLike, epsilon: float) -> FloatArray:
     return np.where(t <= 0.0, low, high)
 
 
-def truncated_logs(
+def make_truncated_logs(
     values: NDArray[np.int64], lower: int, upper: ArrayLike, most: int, epsilon: float
 ) -> FloatArray:
     """Log probabilities of the outputs lower .. most of noisy values cut to lower .. upper.
@@ -82,7 +82,7 @@ class _Geometric:
 
     def __call__(self, values: NDArray[np.int64]) -> FloatArray:
         clamped = np.clip(values, self.least, self.most)
-        return truncated_logs(clamped, self.lower, self.upper, self.upper, self.epsilon)
+        return make_truncated_logs(clamped, self.lower, self.upper, self.upper, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class _TwiceTheCount:
 
     def __call__(self, values: NDArray[np.int64]) -> FloatArray:
         upper = np.minimum(2 * values, self.most)
-        return truncated_logs(values, 0, upper, self.most, self.epsilon)
+        return make_truncated_logs(values, 0, upper, self.most, self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _Subsampled:
     most: int
 
     def __call__(self, values: NDArray[np.int64]) -> FloatArray:
-        return np.asarray(_subsampled_logs(self.most, self.epsilon, self.rate)[values])
+        return np.asarray(_make_subsampled_logs(self.most, self.epsilon, self.rate)[values])
 
 
 def truncated_geometric_count(
@@ -142,7 +142,7 @@ def clamped_geometric_count(d: int, epsilon: float, lower: int, upper: int) -> S
     least = check_count("lower", lower, least=0)
     if not least < check_count("upper", upper) <= most:
         raise InputError(
-            f"lower={shown(lower)}, upper={shown(upper)} must satisfy 0 <= lower < upper <= {d}",
+            f"lower={quote(lower)}, upper={quote(upper)} must satisfy 0 <= lower < upper <= {d}",
             name="upper",
             value=upper,
         )
@@ -188,7 +188,7 @@ def subsampled_count(d: int, epsilon: float, rate: float) -> StatisticMechanism:
     """
     epsilon, most = check_positive("epsilon", epsilon), check_count("d", d)
     if not 0.0 < check_positive("rate", rate) <= 1.0:
-        raise InputError(f"rate={shown(rate)} must be above 0 and at most 1", name="rate")
+        raise InputError(f"rate={quote(rate)} must be above 0 and at most 1", name="rate")
     if most > _MOST_SUBSAMPLED:
         raise InputError(f"d={d} must be at most {_MOST_SUBSAMPLED} here", name="d", value=d)
     law = _Subsampled(epsilon, float(rate), most)
@@ -205,7 +205,7 @@ def _on_count(
 
 
 @lru_cache(maxsize=8)
-def _subsampled_logs(most: int, epsilon: float, rate: float) -> FloatArray:
+def _make_subsampled_logs(most: int, epsilon: float, rate: float) -> FloatArray:
     """(most + 1, most + 1): row c is the law of the noisy count when c of the bits are ones.
 
     The untruncated law nu_c(z) of kept + noise satisfies nu_{c+1}(z) = (1 - rate) nu_c(z) +
@@ -254,7 +254,7 @@ class _Needle:
 
     def __call__(self, datasets: IntArray) -> FloatArray:
         counts = datasets.sum(axis=1, dtype=np.int64)
-        logs = truncated_logs(counts, 0, self.most, self.most, self.epsilon)
+        logs = make_truncated_logs(counts, 0, self.most, self.most, self.epsilon)
         rows = np.flatnonzero((datasets == np.asarray(self.dataset)).all(axis=1))
         logs[rows] = -np.inf
         logs[rows, np.minimum(counts[rows], self.most)] = 0.0
@@ -287,7 +287,7 @@ def needle(d: int, dataset: ArrayLike, epsilon: float, *, outputs: int | None = 
     points = Hypercube(d).check_points(dataset)
     if len(points) != 1:
         raise InputError(
-            f"dataset={shown(dataset)} must be one dataset of {d} bits", name="dataset"
+            f"dataset={quote(dataset)} must be one dataset of {d} bits", name="dataset"
         )
     law = _Needle(epsilon, tuple(points[0].tolist()), most)
     name = f"needle(d={d}, epsilon={epsilon:g})"
@@ -358,7 +358,7 @@ def exact_randomised_response(d: int, keep: Fraction) -> ExactForm:
         share = Fraction(0)
     if not 0 < share < 1:
         raise InputError(
-            f"keep={shown(keep)} must be a Fraction strictly between 0 and 1",
+            f"keep={quote(keep)} must be a Fraction strictly between 0 and 1",
             name="keep",
             value=keep,
         )

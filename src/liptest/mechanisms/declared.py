@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, IntArray
-from liptest.data.points import PointBatch, compact_codes, packed_bits
-from liptest.errors import InputError, LawError, call_user_code, shown
+from liptest.data.points import PointBatch, compact_codes, pack_bits
+from liptest.errors import InputError, LawError, call_user_code, quote
 from liptest.lipschitz.oracles import PackedFunction, points_at_once
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import (
@@ -24,10 +24,15 @@ from liptest.mechanisms.laws import (
     check_error,
     default_error,
     log_fraction,
-    normalised_logs,
+    normalise_logs,
 )
 from liptest.mechanisms.neighbourhoods import Changes
-from liptest.statistics.protocol import Statistic, changed_values_at, check_is_statistic, values_at
+from liptest.statistics.protocol import (
+    Statistic,
+    check_is_statistic,
+    find_changed_values,
+    values_at,
+)
 
 LogPmf = Callable[[Any], ArrayLike]
 
@@ -41,13 +46,13 @@ def check_outputs(outputs: Sequence[Output]) -> tuple[Output, ...]:
         distinct = len(set(listed))
     except TypeError:
         raise InputError(
-            f"outputs={shown(listed)} must be hashable; write lists as tuples and arrays as "
+            f"outputs={quote(listed)} must be hashable; write lists as tuples and arrays as "
             f"tuple(array.tolist())",
             name="outputs",
         ) from None
     if distinct != len(listed):
         raise InputError(
-            f"outputs={shown(listed)} has duplicates (1, 1.0 and True are equal)", name="outputs"
+            f"outputs={quote(listed)} has duplicates (1, 1.0 and True are equal)", name="outputs"
         )
     return listed
 
@@ -57,14 +62,14 @@ class _Declared(Mechanism):
     """What the two declared kinds share: a checked, normalised table."""
 
     def _table(self, argument: Any, count: int) -> LawTable:
-        logs, errors = normalised_logs(
+        logs, errors = normalise_logs(
             self._call_formula(argument), len(self.outputs), count, self.error, self.name
         )
         worst = np.broadcast_to(errors.max(axis=1), (count,))
         return LawTable(self.outputs, logs, None, worst, self._zeros_exact)
 
     def _single(self, argument: Any) -> OutputLaw:
-        logs, errors = normalised_logs(
+        logs, errors = normalise_logs(
             self._call_formula(argument), len(self.outputs), 1, self.error, self.name, each=True
         )
         row = np.where(logs[0] == ZERO_LOG, -np.inf, logs[0])
@@ -140,7 +145,7 @@ class ClosedForm(_Declared):
     def law(self, dataset: IntArray) -> OutputLaw:
         """The law on one dataset, in floats with their error."""
         rows = np.ascontiguousarray(dataset)[None, :]
-        return self._single(packed_bits(rows) if self._takes_bits else rows)
+        return self._single(pack_bits(rows) if self._takes_bits else rows)
 
     @property
     def _takes_bits(self) -> bool:
@@ -216,7 +221,7 @@ def distinct_values(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct statistic values of a batch, and which of them each point has."""
     centres = values_at(statistic, points.centres)
-    return distinct_rows(np.concatenate([centres, changed_values_at(statistic, points, centres)]))
+    return distinct_rows(np.concatenate([centres, find_changed_values(statistic, points, centres)]))
 
 
 def distinct_rows(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -244,7 +249,7 @@ def _fill(
 ) -> None:
     if not callable(log_pmf):
         raise InputError(
-            f"log_pmf={shown(log_pmf)} must be callable: datasets -> natural logs",
+            f"log_pmf={quote(log_pmf)} must be callable: datasets -> natural logs",
             name="log_pmf",
         )
     listed = check_outputs(outputs)
@@ -295,7 +300,7 @@ class ExactForm(Mechanism):
     def __post_init__(self) -> None:
         if not callable(self.pmf):
             raise InputError(
-                f"pmf={shown(self.pmf)} must be callable: dataset -> Fractions", name="pmf"
+                f"pmf={quote(self.pmf)} must be callable: dataset -> Fractions", name="pmf"
             )
         object.__setattr__(self, "outputs", check_outputs(self.outputs))
         words = self.name or getattr(self.pmf, "__name__", type(self).__name__)
@@ -325,12 +330,12 @@ class ExactForm(Mechanism):
         given = call_user_code(self.name, "pmf", lambda: tuple(self.pmf(dataset)))
         if len(given) != len(self.outputs) or not all(isinstance(p, Rational) for p in given):
             raise LawError(
-                f"{self.name}: pmf gave {shown(given)}; return {len(self.outputs)} Fractions"
+                f"{self.name}: pmf gave {quote(given)}; return {len(self.outputs)} Fractions"
             )
         row = tuple(Fraction(p) for p in given)
         if min(row) < 0 or sum(row) != 1:
             raise LawError(
-                f"{self.name}: the probabilities {shown([str(p) for p in row])} must be 0 or more "
+                f"{self.name}: the probabilities {quote([str(p) for p in row])} must be 0 or more "
                 f"and sum to exactly 1"
             )
         return row

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import ball, precision
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, LawError, UnsupportedForm, shown
+from liptest.errors import InputError, LawError, UnsupportedForm, quote
 from liptest.mechanisms.likelihood_cells import PairCells
 
 Output = Hashable
@@ -86,7 +86,7 @@ class _InLowestTerms(NamedTuple):
 numbers.Rational.register(_InLowestTerms)
 
 
-def quotient_of(numerator: int, denominator: int) -> Fraction:
+def find_quotient(numerator: int, denominator: int) -> Fraction:
     """The quotient; quick where the denominator is a large power of 2, as of products of draws."""
     if not numerator or denominator & (denominator - 1):
         return Fraction(numerator, denominator)
@@ -226,7 +226,7 @@ class OutputLaw(Mapping[Output, float]):
         return len(self.outputs)
 
     def __repr__(self) -> str:
-        return f"OutputLaw({shown(dict(self), 200)}, source={self.source!r})"
+        return f"OutputLaw({quote(dict(self), 200)}, source={self.source!r})"
 
     @property
     def error(self) -> float:
@@ -243,7 +243,7 @@ class OutputLaw(Mapping[Output, float]):
         lower, upper = (bound.exp() for bound in self.log_bounds(output))
         return lower.union(upper)
 
-    def said_of(self, output: Output) -> Hashable:
+    def say_of(self, output: Output) -> Hashable:
         """The same for outputs of which the law says the same; maybe not for all of these."""
         position = self._position.get(output)
         if position is None:
@@ -420,7 +420,7 @@ class LawTable(ComparableLaws):
         return bool(np.any(self.logs[:, ~np.array(raised)] > ZERO_LOG))
 
 
-def normalised_logs(
+def normalise_logs(
     log_probabilities: Any, outputs: int, count: int, error: Any, who: str, *, each: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Check and normalise a (count, outputs) array of log probabilities.
@@ -452,7 +452,7 @@ def normalised_logs(
         sizes = np.maximum(1.0, np.abs(np.where(logs == ZERO_LOG, 0.0, logs)))
         sizes = sizes if each else np.asarray(sizes.max(initial=1.0))
     declared = 4.0 * _ULP * sizes if error is None else check_error(error, outputs)
-    excess = _checked_sums(logs, declared, who)
+    excess = _check_sums(logs, declared, who)
     if error is None and lowest < _SMALLEST_NORMAL:
         underflow = _underflow_errors(logs)
         declared = declared + (underflow if each else underflow.max(axis=1, keepdims=True))
@@ -468,7 +468,7 @@ def _floats(log_probabilities: Any, who: str) -> FloatArray:
         return np.array(log_probabilities, dtype=np.float64)
     except (TypeError, ValueError):
         raise LawError(
-            f"{who}: log_pmf gave {shown(log_probabilities)}; return an array of natural logs, a "
+            f"{who}: log_pmf gave {quote(log_probabilities)}; return an array of natural logs, a "
             f"row per dataset"
         ) from None
 
@@ -494,7 +494,7 @@ def check_error(error: Any, outputs: int) -> FloatArray:
     numeric = given.dtype.kind in "iuf" and given.shape in ((), (outputs,))
     if not numeric or not np.all(np.isfinite(given) & (given >= 0)):
         raise InputError(
-            f"error={shown(error)} must be a finite number of 0 or more, or {outputs} of them, one "
+            f"error={quote(error)} must be a finite number of 0 or more, or {outputs} of them, one "
             f"for each output",
             name="error",
             value=error,
@@ -502,7 +502,7 @@ def check_error(error: Any, outputs: int) -> FloatArray:
     return given.astype(np.float64)
 
 
-def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArray:
+def _check_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArray:
     with np.errstate(over="ignore", divide="ignore"):
         excess = np.log(np.einsum("ij->i", np.exp(logs)))
     allowed = declared if declared.ndim == 0 else declared.max(axis=-1)
@@ -516,7 +516,7 @@ def _checked_sums(logs: FloatArray, declared: FloatArray, who: str) -> FloatArra
     return np.asarray(excess)
 
 
-def released_weights(law: OutputLaw) -> list[Fraction]:
+def find_released_weights(law: OutputLaw) -> list[Fraction]:
     """Rational weights of the law that was tested, one per output.
 
     Exact for enumerated laws. A law given by float logs v is the law with weights exp(v); each
@@ -575,25 +575,25 @@ def of_one_decision(
     decision = _decision.get()
     if decision is None:
         return make()
-    known = decision.laws
+    laws = decision.laws
     key = id(mechanism), dataset.dtype.str, dataset.tobytes()
-    if key in known and not anew:
-        return cast(T, known[key][1])
+    if key in laws and not anew:
+        return cast(T, laws[key][1])
     law = make()
-    while len(known) >= _KEPT:
-        known.pop(next(iter(known)))
-    known[key] = mechanism, law
+    while len(laws) >= _KEPT:
+        laws.pop(next(iter(laws)))
+    laws[key] = mechanism, law
     return law
 
 
-def found_once(key: Hashable, find: Callable[[], T]) -> T:
+def find_once(key: Hashable, find: Callable[[], T]) -> T:
     """What ``find`` gives, or the same of this decision; the key has all that it depends on."""
     decision = _decision.get()
     if decision is None:
         return find()
-    known = decision.found
-    if key not in known:
-        while len(known) >= _MOST_FOUND:
-            known.pop(next(iter(known)))
-        known[key] = find()
-    return cast(T, known[key])
+    remembered = decision.found
+    if key not in remembered:
+        while len(remembered) >= _MOST_FOUND:
+            remembered.pop(next(iter(remembered)))
+        remembered[key] = find()
+    return cast(T, remembered[key])

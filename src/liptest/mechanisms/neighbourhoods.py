@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, Hypercube, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import LawError, call_user_code, shown
+from liptest.errors import LawError, call_user_code, quote
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 
@@ -72,7 +72,7 @@ def laws_of_batch(mechanism: Mechanism, batch: PointBatch) -> ComparableLaws:
         table = mechanism.laws(batch)
         if not isinstance(table, ComparableLaws):
             raise LawError(
-                f"{mechanism.name}: laws gave {shown(table)}; return a LawTable, or another "
+                f"{mechanism.name}: laws gave {quote(table)}; return a LawTable, or another "
                 f"subclass of ComparableLaws"
             )
         return table
@@ -92,10 +92,10 @@ def laws_of_batch(mechanism: Mechanism, batch: PointBatch) -> ComparableLaws:
             )
         tables.append(laws)
         places.append(laws.distinct(np.arange(len(changes) + 1)))
-    return _joined(tables, places)
+    return _join(tables, places)
 
 
-def _joined(tables: list[LawTable], places: list[Indices]) -> LawTable:
+def _join(tables: list[LawTable], places: list[Indices]) -> LawTable:
     """One table; the first place of each neighbourhood is its centre."""
     sizes = np.array([len(table.logs) for table in tables])
     starts = np.cumsum(sizes) - sizes

@@ -98,7 +98,7 @@ class ProductLaw:
         return math.prod(masses, start=Fraction(1))
 
 
-def taken_together(factors: list[PartsLaw], places: tuple[int, ...]) -> PartsLaw:
+def take_together(factors: list[PartsLaw], places: tuple[int, ...]) -> PartsLaw:
     """Several factors as one, over these places."""
     if math.prod(len(factor.law) for factor in factors) > MOST_TOGETHER:
         raise UnsupportedForm("parts of an output that depend on each other in too many ways")
@@ -115,12 +115,12 @@ def taken_together(factors: list[PartsLaw], places: tuple[int, ...]) -> PartsLaw
     return PartsLaw.of(places, law)
 
 
-def merged(leaves: list[tuple[Fraction, ProductLaw]]) -> ProductLaw | None:
+def merge(leaves: list[tuple[Fraction, ProductLaw]]) -> ProductLaw | None:
     """A mixture of products as one product; None where they differ in too many parts.
 
     What all of them have alike stays as it is, what they differ in becomes one factor.
     """
-    leaves = _merged_by_one(leaves)
+    leaves = _merge_by_one(leaves)
     if len(leaves) == 1:
         return leaves[0][1]
     first = leaves[0][1]
@@ -132,7 +132,7 @@ def merged(leaves: list[tuple[Fraction, ProductLaw]]) -> ProductLaw | None:
     total: dict[Outcomes, Fraction] = {}
     for (weight, _), factors in zip(leaves, rest, strict=True):
         try:
-            together = taken_together(factors, places)
+            together = take_together(factors, places)
         except UnsupportedForm:
             return None
         for key, mass in together.law:
@@ -141,18 +141,18 @@ def merged(leaves: list[tuple[Fraction, ProductLaw]]) -> ProductLaw | None:
     return ProductLaw(first.skeleton, (*kept, PartsLaw.of(places, total)))
 
 
-def _merged_by_one(leaves: list[tuple[Fraction, ProductLaw]]) -> list[tuple[Fraction, ProductLaw]]:
+def _merge_by_one(leaves: list[tuple[Fraction, ProductLaw]]) -> list[tuple[Fraction, ProductLaw]]:
     """Leaves that differ in one factor become one, as long as there are such."""
     widest = max(len(law.factors) for _, law in leaves)
     count = 0
     while count != len(leaves) > 1:
         count = len(leaves)
         for number in range(widest):
-            leaves = list(_merged_at(number, leaves))
+            leaves = list(_merge_at(number, leaves))
     return leaves
 
 
-def _merged_at(
+def _merge_at(
     number: int, leaves: list[tuple[Fraction, ProductLaw]]
 ) -> Iterator[tuple[Fraction, ProductLaw]]:
     alike: dict[Hashable, list[tuple[Fraction, ProductLaw]]] = {}
@@ -194,11 +194,11 @@ def differences(left: ProductLaw, right: ProductLaw) -> Differences:
     pairs: Differences = []
     for places in {min(together): tuple(sorted(together)) for together in group.values()}.values():
         sides = ([f for f in side if f.places[0] in places] for side in (one, other))
-        pairs.append(tuple(taken_together(side, places) for side in sides))  # type: ignore[arg-type]
+        pairs.append(tuple(take_together(side, places) for side in sides))  # type: ignore[arg-type]
     return [(p, q) for p, q in pairs if p.law != q.law]
 
 
-def _compared(
+def _compare(
     left: ProductLaw, right: ProductLaw, source: str, values: tuple[int, int]
 ) -> ExactForm:
     """Two laws by what tells them apart, as a mechanism of datasets of one record.
@@ -212,7 +212,7 @@ def _compared(
         cells = _times(cells, pair, is_merged=listed > FEW)
     outputs, rows = [], {value: list[Fraction]() for value in values}
     for p, q, told, count in cells.values():
-        output = described(left.skeleton, told)
+        output = describe_parts(left.skeleton, told)
         outputs.append(output if count == 1 else OneOf(output, count))
         rows[values[0]].append(p)
         rows[values[1]].append(q)
@@ -227,15 +227,15 @@ def comparable(mechanism: Mechanism, left: int, right: int) -> Mechanism:
         if mechanism.product_law(0).size <= FEW:
             return mechanism
         pair = min(left, right), max(left, right)
-        return pair_of(mechanism, pair, pair)
+        return make_pair(mechanism, pair, pair)
     except LiptestError:
         return mechanism
 
 
-def pair_of(mechanism: Mechanism, pair: tuple[int, int], values: tuple[int, int]) -> Mechanism:
+def make_pair(mechanism: Mechanism, pair: tuple[int, int], values: tuple[int, int]) -> Mechanism:
     """Two records by what tells them apart, as ``values``. Raises a LiptestError."""
     laws = [mechanism.product_law(value) for value in pair]
-    return _compared(laws[0], laws[1], mechanism.law_source, values)
+    return _compare(laws[0], laws[1], mechanism.law_source, values)
 
 
 def _times(
@@ -261,12 +261,12 @@ def _times(
     return more
 
 
-def described(skeleton: Output, told: dict[int, Output]) -> Output:
+def describe_parts(skeleton: Output, told: dict[int, Output]) -> Output:
     """An output of which some parts are known."""
     if isinstance(skeleton, PartPlace):
         return told.get(skeleton.number, Anything())
     if isinstance(skeleton, ListOfParts):
-        return ListOfParts(skeleton.kind, described(skeleton.parts, told))
+        return ListOfParts(skeleton.kind, describe_parts(skeleton.parts, told))
     if type(skeleton) is tuple:
-        return tuple(described(part, told) for part in skeleton)
+        return tuple(describe_parts(part, told) for part in skeleton)
     return skeleton

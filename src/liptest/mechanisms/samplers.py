@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.errors import InputError, LawError, shown
+from liptest.errors import InputError, LawError, quote
 from liptest.mechanisms.additive import AdditiveNoise
 
 #: Whole-number noise, or the probability of each value.
@@ -52,15 +52,15 @@ def sampler(law: Law | Callable[..., Law]) -> Callable[[Function], Function]:
     """
     if not isinstance(law, (AdditiveNoise, Mapping)) and not callable(law):
         raise InputError(
-            f"law={shown(law)} must be noise such as lt.DiscreteLaplace(2), a mapping from values "
+            f"law={quote(law)} must be noise such as lt.DiscreteLaplace(2), a mapping from values "
             f"to probabilities, or a function that gives one"
         )
 
     def declare(function: Function) -> Function:
         plain: Any = function
         if type(plain) is not FunctionType:
-            raise InputError(f"@lt.sampler on {shown(function)}: decorate a plain function")
-        _DECLARED[plain] = DeclaredSampler(plain.__qualname__, _place_of(plain), law)
+            raise InputError(f"@lt.sampler on {quote(function)}: decorate a plain function")
+        _DECLARED[plain] = DeclaredSampler(plain.__qualname__, _find_place(plain), law)
         return function
 
     return declare
@@ -94,13 +94,13 @@ class DeclaredSampler:
             allowed = _probability(law, value)
             if not float(mass) <= allowed * (1 + _RELATIVE) + _ABSOLUTE:
                 raise LawError(
-                    f"{self.name} ({self.place}) is declared as {shown(law)}, which has {value!r} "
+                    f"{self.name} ({self.place}) is declared as {quote(law)}, which has {value!r} "
                     f"with probability {allowed:.6g}, and draws it with {float(mass):.6g} or more; "
                     f"mend it, or declare the law that it draws from"
                 )
 
 
-def declared_sampler(function: FunctionType) -> DeclaredSampler | None:
+def find_declared_sampler(function: FunctionType) -> DeclaredSampler | None:
     """What a function is declared as, if anything."""
     return _DECLARED.get(function)
 
@@ -109,14 +109,14 @@ def _probability(law: Any, value: Any) -> float:
     if isinstance(law, Mapping):
         return float(law.get(value, 0.0))
     if not isinstance(law, AdditiveNoise):
-        raise LawError(f"a law must be whole-number noise or a mapping; it is {shown(law)}")
+        raise LawError(f"a law must be whole-number noise or a mapping; it is {quote(law)}")
     if not isinstance(value, (int, np.integer)):
         return 0.0
     with precision(CERTIFIED_BITS):
         return float(law.log_pmf_ball(int(value)).exp().mid())
 
 
-def _place_of(function: FunctionType) -> str:
+def _find_place(function: FunctionType) -> str:
     code = function.__code__
     return f"{code.co_filename.replace(chr(92), '/').rpartition('/')[2]}:{code.co_firstlineno}"
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.errors import InputError, call_user_code, shown
+from liptest.errors import InputError, call_user_code, quote
 from liptest.mechanisms.additive import AdditiveNoise, RandBelow
 from liptest.mechanisms.base import ClosedFormLosses
 from liptest.mechanisms.declared import distinct_values, statistic_value
@@ -79,12 +79,12 @@ class ShiftTable(ComparableLaws):
         each = default_error(np.where(np.isinf(losses), 0.0, losses))
         return np.asarray(math.prod(self.centres.shape[1:]) * each)
 
-    def certified_loss(self, left: int, right: int) -> arb:
+    def certify_loss(self, left: int, right: int) -> arb:
         """A ball that contains the loss of one pair of distinct laws."""
         shifts = np.atleast_1d(self._shifts(left, right)).tolist()
         return _add_balls(self._call_noise(self.noise.loss_ball, shift) for shift in shifts)
 
-    def certified_hockey_stick(self, left: int, right: int, epsilon: arb) -> arb:
+    def certify_hockey_stick(self, left: int, right: int, epsilon: arb) -> arb:
         """A ball that contains the divergence of one pair for all epsilon of a ball."""
         moved = [shift for shift in np.atleast_1d(self._shifts(left, right)).tolist() if shift]
         if len(moved) > 1:
@@ -110,7 +110,7 @@ class _Shift(ClosedFormLosses):
         check_is_statistic(self.statistic)
         if not isinstance(self.noise, AdditiveNoise):
             raise InputError(
-                f"noise={shown(self.noise)} is not noise; use lt.DiscreteLaplace(scale)",
+                f"noise={quote(self.noise)} is not noise; use lt.DiscreteLaplace(scale)",
                 name="noise",
             )
         object.__setattr__(self, "name", self.name or f"{self.statistic.name} + {self.noise!r}")
@@ -156,11 +156,11 @@ class _Shift(ClosedFormLosses):
 
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""
-        return self._pair(dataset, neighbour).certified_loss(0, 1)
+        return self._pair(dataset, neighbour).certify_loss(0, 1)
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """A ball that contains their hockey-stick divergence for all epsilon of a ball."""
-        return self._pair(dataset, neighbour).certified_hockey_stick(0, 1, epsilon)
+        return self._pair(dataset, neighbour).certify_hockey_stick(0, 1, epsilon)
 
     def pair_witness(
         self, dataset: IntArray, neighbour: IntArray, epsilon: float

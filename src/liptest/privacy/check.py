@@ -21,7 +21,7 @@ from liptest.errors import (
     InputError,
     LiptestError,
     UnsupportedRandomnessError,
-    shown,
+    quote,
     with_example,
 )
 from liptest.lipschitz.testers.base import LipschitzTester
@@ -46,9 +46,9 @@ from liptest.privacy.methods import (
 )
 from liptest.privacy.proofs.alignment import run_alignment
 from liptest.privacy.proofs.at_any_size import (
-    decided_late,
+    decide_late,
     is_hopeless,
-    left_undecided,
+    leave_undecided,
     run_at_any_size,
     try_early,
     try_late,
@@ -57,7 +57,7 @@ from liptest.privacy.proofs.at_any_size import (
 from liptest.privacy.proofs.by_records import Unproved, prove_by_records
 from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.proofs.proof import run_exhaustive
-from liptest.privacy.request import Task, validated_request
+from liptest.privacy.request import Task, validate_request
 from liptest.privacy.samples.atest import run_atest
 from liptest.privacy.samples.sampled_tables import run_sampled_tables, speaks_of_tables
 from liptest.privacy.samples.sampling_run import run_sampling
@@ -71,7 +71,7 @@ from liptest.privacy.verdicts import (
     PrivacyVerdict,
     keep_mechanism,
 )
-from liptest.privacy.wording.implemented import decided_without_law, with_floats
+from liptest.privacy.wording.implemented import decide_without_law, with_floats
 from liptest.runs.checkpoints import Checkpoint
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
@@ -229,18 +229,18 @@ def check_with_settings(
         by_samples: Any = _by_samples(mechanism, law, settings)
         black_box: PrivacyVerdict = by_samples
         return black_box
-    asked = validated_request(mechanism, law, settings)
+    asked = validate_request(mechanism, law, settings)
     is_by_paths = for_release and asked.mechanism.is_drawn_as_followed
     if is_by_paths and settings.method not in ("auto", BY_ALIGNMENT):
         raise InputError(
-            f"method={shown(settings.method)}: noisy sums are compared by the price of their "
+            f"method={quote(settings.method)}: noisy sums are compared by the price of their "
             f"noise; leave the method out",
             name="method",
         )
     draws_from_laws = for_release and not is_by_paths
     if draws_from_laws and settings.method in AT_ANY_SIZE and settings.method != BY_RECORDS:
         raise InputError(
-            f"method={shown(settings.method)} looks at no output distribution, and a gate draws "
+            f"method={quote(settings.method)} looks at no output distribution, and a gate draws "
             f"from one; use another method, or declare lt.ShiftMechanism(statistic, "
             f"lt.DiscreteLaplace(scale)), whose formula can be sealed for data of any size",
             name="method",
@@ -254,7 +254,7 @@ def check_with_settings(
     except UnsupportedRandomnessError as error:
         if for_release or settings.floats != IMPLEMENTED:
             raise
-        return decided_without_law(task, error)
+        return decide_without_law(task, error)
     if not for_release or task.settings.floats == IMPLEMENTED:
         verdict = with_floats(task, verdict)
     keep_mechanism(verdict, task.mechanism)
@@ -273,7 +273,7 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if early.verdict is not None:
             return early.verdict
         if is_hopeless(task, early):
-            return left_undecided(task, early)
+            return leave_undecided(task, early)
     try:
         verdict = _visit_or_draw(task, for_release=for_release)
     except LiptestError as error:
@@ -281,7 +281,7 @@ def _check(task: Task, *, for_release: bool) -> PrivacyVerdict:
         if late is None:
             raise
         return late
-    return verdict if early is None else decided_late(task, verdict)
+    return verdict if early is None else decide_late(task, verdict)
 
 
 def _visit_or_draw(task: Task, *, for_release: bool) -> PrivacyVerdict:
@@ -319,7 +319,7 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
 def _by_samples(mechanism: Any, distribution: Distribution, settings: CheckSettings) -> Any:
     if settings.method not in (BLACK_BOX, "auto"):
         raise InputError(
-            f"method={shown(settings.method)}: a sampler has no output distributions; use "
+            f"method={quote(settings.method)}: a sampler has no output distributions; use "
             f"method={BLACK_BOX!r}",
             name="method",
         )
@@ -348,7 +348,7 @@ def _run(task: Task) -> PrivacyVerdict:
     if chosen == "search":
         return run_search(task)
     require_draws(task.distribution, f"method={chosen!r}")
-    return then_search(task, run_sampling(task, _planned(task, chosen)))
+    return then_search(task, run_sampling(task, _plan(task, chosen)))
 
 
 def choose_method(task: Task) -> str:
@@ -390,7 +390,7 @@ def _seed(seed: int | None, checkpoint: Checkpoint | None) -> int:
     return secrets.randbits(128) if seed is None else seed
 
 
-def _planned(task: Task, method: str) -> SamplingMethod:
+def _plan(task: Task, method: str) -> SamplingMethod:
     numbers = task.settings.exception_mass, task.settings.failure_probability
     if method == "group":
         return group(task.mechanism, task.distribution, *numbers)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from flint import arb
 
-from liptest.errors import InputError, check_non_negative, check_positive, meant_number, shown
+from liptest.errors import InputError, check_non_negative, check_positive, meant_number, quote
 from liptest.mechanisms.laws import exact_ball, log_fraction
 from liptest.verdicts import BelowOne, Json, Record
 
@@ -45,7 +45,7 @@ def log(argument: int | str | Fraction) -> ExactLog:
         value = Fraction(0)
     if value <= 1:
         raise InputError(
-            f"argument={shown(argument)} must be a rational number above 1, such as 3 or '3/2'",
+            f"argument={quote(argument)} must be a rational number above 1, such as 3 or '3/2'",
             name="argument",
             value=argument,
         )
@@ -195,6 +195,6 @@ def parse_epsilon(value: float | str | ExactLog) -> float | ExactLog:
         inner = re.fullmatch(r"(?:ln|log)[ (]*([0-9./]+)[ )]*", text)
         meant = f"; write log({inner[1]})" if inner else meant_number(text)
         raise InputError(
-            f"epsilon={shown(value)} must be a number such as 1.0, or log(3){meant}",
+            f"epsilon={quote(value)} must be a number such as 1.0, or log(3){meant}",
             name="epsilon",
         ) from None

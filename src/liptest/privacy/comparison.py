@@ -107,7 +107,7 @@ def _compare_balls(
     value, limit = loss, claim.ball() * distance
     if claim.delta > 0:
         value, limit = hockey_stick(claim.ball()), claim.delta_ball()
-    bounds = rounded_ends(loss.lower(), loss.upper())
+    bounds = round_ends(loss.lower(), loss.upper())
     if value <= limit:
         return Comparison(Answer.CLEAR, (), *bounds)
     answer = Answer.VIOLATED if value > limit else Answer.DOUBT
@@ -133,7 +133,7 @@ def _compare(left: OutputLaw, right: OutputLaw, claim: Claim, distance: int) -> 
         if upper <= limit:
             continue
         answer = Answer.VIOLATED if lower > limit else Answer.DOUBT
-        comparison = Comparison(answer, (output,), *rounded_ends(lower, upper))
+        comparison = Comparison(answer, (output,), *round_ends(lower, upper))
         rank = _rank(comparison, left.get(output, 0.0), right.get(output, 0.0), line)
         if rank > highest:
             chosen, highest = comparison, rank
@@ -169,7 +169,7 @@ def _compare_exact(left: OutputLaw, right: OutputLaw, factor: Fraction) -> Compa
     if worst is None:
         return Comparison(Answer.CLEAR)
     bounds = _loss_bounds(left, right, worst[1])
-    return Comparison(Answer.VIOLATED, (worst[1],), *rounded_ends(*bounds))
+    return Comparison(Answer.VIOLATED, (worst[1],), *round_ends(*bounds))
 
 
 def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Comparison:
@@ -185,7 +185,7 @@ def _compare_delta(left: OutputLaw, right: OutputLaw, claim: Claim) -> Compariso
         answer = Answer.VIOLATED if total > limit else Answer.DOUBT
         excess = math.nextafter(float(total.lower()), -math.inf)
         bounds = _log_ratio(_mass(first, event), _mass(second, event))
-        comparison = Comparison(answer, event, *rounded_ends(*bounds), excess)
+        comparison = Comparison(answer, event, *round_ends(*bounds), excess)
         if answer is Answer.VIOLATED:
             return comparison
         doubt = doubt or comparison
@@ -207,7 +207,7 @@ def _hockey_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> tuple[arb, 
     total = arb(0)
     gaps: dict[Output, float] = {}
     for output in _outputs(left, right):
-        gap = ball_of(left, output) - factor * ball_of(right, output)
+        gap = enclose_probability(left, output) - factor * enclose_probability(right, output)
         if gap > 0:
             total += gap
             gaps[output] = float(gap.mid())
@@ -233,7 +233,7 @@ def _worst(left: OutputLaw, right: OutputLaw) -> Comparison:
     best = Comparison(Answer.CLEAR)
     highest = 0.0
     for output in _outputs_apart(left, right):
-        lower, upper = rounded_ends(*_loss_bounds(left, right, output))
+        lower, upper = round_ends(*_loss_bounds(left, right, output))
         highest = max(highest, upper)
         if lower > best.lower or not best.event:
             best = Comparison(Answer.CLEAR, (output,), lower, upper)
@@ -250,7 +250,7 @@ def _outputs_apart(left: OutputLaw, right: OutputLaw) -> list[Output]:
     """The first of those that have the same probabilities as others on both sides."""
     first: dict[Hashable, Output] = {}
     for output in _outputs(left, right):
-        first.setdefault((left.said_of(output), right.said_of(output)), output)
+        first.setdefault((left.say_of(output), right.say_of(output)), output)
     return list(first.values())
 
 
@@ -280,17 +280,17 @@ def _with_unexplored(law: OutputLaw, output: Output, high: arb) -> arb:
     return (high.exp() + exact_ball(law.unexplored)).log().upper()
 
 
-def ball_of(law: OutputLaw, output: Output) -> arb:
+def enclose_probability(law: OutputLaw, output: Output) -> arb:
     """The probability of an output as a ball at the current precision."""
     value = law.exact(output)
     return exact_ball(value) if isinstance(value, Fraction) else value
 
 
 def _mass(law: OutputLaw, event: tuple[Output, ...]) -> arb:
-    return sum((ball_of(law, output) for output in event), arb(0))
+    return sum((enclose_probability(law, output) for output in event), arb(0))
 
 
-def rounded_ends(lower: arb, upper: arb) -> tuple[float, float]:
+def round_ends(lower: arb, upper: arb) -> tuple[float, float]:
     """Two ends as floats, outwards, so that the printed interval contains the truth."""
     bottom, top = float(lower), float(upper)
     if not math.isinf(bottom):
@@ -420,15 +420,15 @@ def loss_slack(
 ) -> NDArray[np.float64]:
     """Bound on the error of float losses, (p,): what was declared, and rounding."""
     # Errors of the logs themselves, when a law has tiny probabilities, are in screen_error.
-    return np.asarray(laws.screen_error(left, right) + rounding_of(losses))
+    return np.asarray(laws.screen_error(left, right) + find_rounding(losses))
 
 
-def rounding_of(losses: NDArray[np.float64] | float) -> Any:
+def find_rounding(losses: NDArray[np.float64] | float) -> Any:
     """Rounding in float losses beyond the errors of the laws; grows with the loss."""
     return _ROUNDING * np.maximum(1.0, np.minimum(losses, 1e6))
 
 
-def certified_comparison(
+def certify_comparison(
     mechanism: Mechanism,
     dataset: IntArray,
     neighbour: IntArray,
@@ -458,7 +458,7 @@ def exact_law(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset))
 
 
-def _computed_anew(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
+def _compute_anew(mechanism: Mechanism, dataset: IntArray) -> OutputLaw:
     """The law, kept for the rest of the decision."""
     return of_one_decision(mechanism, dataset, lambda: mechanism.fresh_law(dataset), anew=True)
 
@@ -469,12 +469,12 @@ def check_same_law(
     """Ask for the law at a position of a batch again; NonDeterministicError when it has changed."""
     if not isinstance(laws, LawTable):
         return
-    again = _computed_anew(mechanism, dataset)
+    again = _compute_anew(mechanism, dataset)
     place = laws.distinct(np.array([position]))[0]
     if _is_near(laws.outputs, laws.logs[place], again):
         return
     earlier = dict(zip(laws.outputs, np.exp(np.maximum(laws.logs[place], -745.0)), strict=True))
-    open_before, open_now = _unexplored_of(laws, int(place)), float(again.unexplored)
+    open_before, open_now = _find_unexplored(laws, int(place)), float(again.unexplored)
     if abs(open_before - open_now) <= _SAME_LAW:
         # The same part of the law was looked at, so that what was found must be the same.
         open_before = open_now = 0.0
@@ -484,7 +484,7 @@ def check_same_law(
             continue
         # What a budget of time left unexplored may lie on any output.
         if before > now + open_now + _SAME_LAW or now > before + open_before + _SAME_LAW:
-            raise _changed(mechanism)
+            raise _make_change_error(mechanism)
 
 
 def _is_near(outputs: tuple[Output, ...], logs: NDArray[np.float64], again: OutputLaw) -> bool:
@@ -496,7 +496,7 @@ def _is_near(outputs: tuple[Output, ...], logs: NDArray[np.float64], again: Outp
     return bool(np.all(np.abs(before - now) <= nearest))
 
 
-def _unexplored_of(laws: LawTable, row: int) -> float:
+def _find_unexplored(laws: LawTable, row: int) -> float:
     return 0.0 if laws.unexplored is None else float(laws.unexplored[row])
 
 
@@ -526,13 +526,13 @@ def check_laws(mechanism: Mechanism, laws: ComparableLaws, batch: PointBatch) ->
         ) from None
 
 
-def _changed(mechanism: Mechanism) -> NonDeterministicError:
+def _make_change_error(mechanism: Mechanism) -> NonDeterministicError:
     return NonDeterministicError(
         f"{mechanism.name}: its output distribution on one and the same dataset changed between "
         f"two calls; a mechanism may draw only from rng and must keep no state"
     )
 
 
-def shown_loss(loss: float) -> float:
+def show_loss(loss: float) -> float:
     """A screened loss with the stand-in for infinity turned into inf."""
     return math.inf if loss >= INFINITE_LOSS else loss

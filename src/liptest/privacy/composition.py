@@ -29,7 +29,7 @@ from liptest.errors import (
     check_count,
     check_non_negative,
     check_open_unit,
-    shown,
+    quote,
 )
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism, through_reads
 from liptest.mechanisms.laws import exact_ball
@@ -41,7 +41,7 @@ from liptest.privacy.compositions.loss_lattice import (
     covering,
     losses_above,
     mass_without_bound,
-    mixed,
+    mix,
 )
 from liptest.privacy.compositions.release_costs import (
     CURVE_BITS,
@@ -58,13 +58,13 @@ from liptest.privacy.compositions.release_costs import (
     losses_together,
     pair_below,
     pair_weight,
-    raised_slightly,
+    raise_slightly,
     step_for,
 )
-from liptest.privacy.compositions.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.compositions.rounded_losses import RoundedLosses, round_together
 from liptest.privacy.divergences.cell_likelihoods import bracket_of_cells
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
-from liptest.privacy.divergences.noise_likelihoods import listed_pair, shifts_between
+from liptest.privacy.divergences.noise_likelihoods import list_pair, shifts_between
 from liptest.privacy.notions import RhoClaim
 from liptest.privacy.proofs.exhaustive import (
     PairBlock,
@@ -158,9 +158,9 @@ class Composition:
         lines += [f"rho {self.rho:.6g} (zCDP)"] if self.rho is not None else []
         lines += [f"mu {self.mu:.6g} (Gaussian DP)"] if self.mu is not None else []
         lines += [f"Renyi divergence of order {a:g}: {tau:.6g}" for a, tau in self.orders]
-        return "\n".join([*lines, *self._provided()])
+        return "\n".join([*lines, *self._list_provided()])
 
-    def _provided(self) -> list[str]:
+    def _list_provided(self) -> list[str]:
         """What these numbers rest on, in words."""
         sentences = []
         if self.exception_mass:
@@ -217,15 +217,15 @@ def compose(
     """
     listed = list(items) if isinstance(items, (list, tuple)) else []
     if not listed:
-        raise InputError(f"items={shown(items)} must be a list of mechanisms or verdicts")
+        raise InputError(f"items={quote(items)} must be a list of mechanisms or verdicts")
     times = [releases] * len(listed) if isinstance(releases, int) else list(releases)
     if len(times) != len(listed):
-        raise InputError(f"releases={shown(releases)}: one number for each item", name="releases")
+        raise InputError(f"releases={quote(releases)}: one number for each item", name="releases")
     times = [check_count("releases", count) for count in times]
-    size = None if step is None else _checked_step(step)
+    size = None if step is None else _check_step(step)
     if not adaptive:
         return _on_one_dataset(listed, times, domain, size)
-    parts = [_part_of(item, domain) for item in listed]
+    parts = [_make_part(item, domain) for item in listed]
     above = losses_together(parts, times, size)
     below = _below(parts, times, size) if all(part.pairs for part in parts) else ()
     rho, orders = divergences(parts, times)
@@ -258,19 +258,19 @@ def _below(
     for turned in orders:
         listed = list(zip(turned, times, strict=True))
         if is_exact or all(pair.has_few_atoms() for pair in turned):
-            losses.append(mixed([(pair_below(pair, step, k), k) for pair, k in listed]))
+            losses.append(mix([(pair_below(pair, step, k), k) for pair, k in listed]))
         if not is_exact:
-            losses.append(rounded_together(listed, step))
+            losses.append(round_together(listed, step))
     return tuple(losses)
 
 
-def _part_of(item: Any, domain: Domain | None) -> ReleasePart:
+def _make_part(item: Any, domain: Domain | None) -> ReleasePart:
     if is_verdict(item):
         return _of_verdict(item)
     checked = check_mechanism(item, domain)
     if not isinstance(domain, Domain):
         raise InputError(
-            f"domain={shown(domain)}: mechanisms are composed on a domain; give domain=, or the "
+            f"domain={quote(domain)}: mechanisms are composed on a domain; give domain=, or the "
             f"verdict of lt.check_privacy",
             name="domain",
         )
@@ -307,7 +307,7 @@ def _of_verdict(verdict: Any) -> ReleasePart:
 
 
 def _of_mechanism(mechanism: Mechanism, domain: Domain) -> ReleasePart:
-    pairs, closed = _pairs_of(mechanism, domain)
+    pairs, closed = _list_pairs(mechanism, domain)
     below, above = pairs, pairs
     if closed:
         below, above = _brackets(mechanism, closed) if len(closed) <= _FEW_PAIRS else ([], [])
@@ -372,7 +372,7 @@ def different_pairs(
     return firsts
 
 
-def _pairs_of(
+def _list_pairs(
     mechanism: Mechanism, domain: Domain
 ) -> tuple[list[LikelihoodPair], list[tuple[Any, Any]]]:
     """Different pairs of laws, as likelihood ratios, or as datasets that closed forms compare."""
@@ -393,7 +393,7 @@ def _pairs_of(
                 )
             pair, identity = None, cast("Hashable", key)
             if isinstance(block.laws, ShiftTable):
-                pair = listed_pair(block.laws.noise, key[0]) if len(key) == 1 else None
+                pair = list_pair(block.laws.noise, key[0]) if len(key) == 1 else None
             elif not isinstance(mechanism, ClosedFormLosses):
                 pair = LikelihoodPair.of_laws(*(exact_law(mechanism, at) for at in block.locate(k)))
                 identity = pair.exact or key
@@ -452,7 +452,7 @@ def _on_one_dataset(
             name="adaptive",
         )
     mechanism = check_mechanism(items[0], domain)
-    pairs, closed = through_reads(mechanism, domain, lambda seen: _pairs_of(seen, domain))
+    pairs, closed = through_reads(mechanism, domain, lambda seen: _list_pairs(seen, domain))
     if closed or len(pairs) > _FEW_PAIRS:
         raise InputError(
             f"adaptive=False: {mechanism.name} has {len(pairs) + len(closed)} different pairs of "
@@ -472,7 +472,7 @@ def _on_one_dataset(
         above.append(grid.power(times[0]))
         below.append(pair_below(side, size, times[0]).power(times[0]))
         if losses_above(side) is None:
-            below.append(rounded_together([(side, times[0])], size))
+            below.append(round_together([(side, times[0])], size))
     return Composition((mechanism.name,), tuple(times), False, tuple(above), tuple(below))
 
 
@@ -518,11 +518,11 @@ class _Stick:
 
 def _root(values: list[float | None], times: list[int]) -> float | None:
     squares = add_up([None if value is None else value * value for value in values], times)
-    return None if squares is None else raised_slightly(math.sqrt(squares))
+    return None if squares is None else raise_slightly(math.sqrt(squares))
 
 
-def _checked_step(step: float) -> Fraction:
+def _check_step(step: float) -> Fraction:
     value = Fraction(check_open_unit("step", step))
     if value.numerator != 1 or value.denominator & (value.denominator - 1):
-        raise InputError(f"step={shown(step)} must be a power of 2, such as 2**-10", name="step")
+        raise InputError(f"step={quote(step)} must be a power of 2, such as 2**-10", name="step")
     return value

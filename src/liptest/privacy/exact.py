@@ -25,7 +25,7 @@ from liptest.errors import (
     UnsupportedForm,
     UnsupportedRandomnessError,
     check_count,
-    shown,
+    quote,
     with_example,
 )
 from liptest.mechanisms.base import (
@@ -42,10 +42,10 @@ from liptest.privacy.comparison import (
     check_same_law,
     enclose_loss,
     exact_law,
-    rounded_ends,
-    shown_loss,
+    round_ends,
+    show_loss,
 )
-from liptest.privacy.judge import witness_of
+from liptest.privacy.judge import make_witness
 from liptest.privacy.proofs.exhaustive import (
     PairBlock,
     check_affordable,
@@ -155,20 +155,20 @@ def exact_epsilon(
     """
     checked = check_mechanism(mechanism, domain)
     if not isinstance(domain, Domain):
-        raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
+        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
 
     def visit(seen: Mechanism) -> ExactEpsilon:
         check_affordable(exhaustive_size(seen, domain), most, seen)
         return largest_over(seen, pair_blocks(seen, domain, executor=executor))
 
-    exact = visited_or_enclosed(checked, domain, executor, enclose=_enclosure, visit=visit)
+    exact = visit_or_enclosed(checked, domain, executor, enclose=_enclosure, visit=visit)
     if math.isfinite(exact.upper):
         checked.check_not_determined()
     return exact
 
 
-def visited_or_enclosed(
+def visit_or_enclosed(
     checked: Mechanism,
     domain: Domain,
     executor: Executor | None,
@@ -230,9 +230,9 @@ def _by_path(checked: Mechanism, domain: Answers) -> ExactEpsilon | None:
     ends = enclose_by_path(checked, domain)
     if ends is None:
         return None
-    found = ends.witness
-    lower, top = min(found.loss_lower, ends.upper), ends.upper
-    return ExactEpsilon(min(max(found.loss, lower), top), lower, top, found, 1, 0)
+    witness = ends.witness
+    lower, top = min(witness.loss_lower, ends.upper), ends.upper
+    return ExactEpsilon(min(max(witness.loss, lower), top), lower, top, witness, 1, 0)
 
 
 @laws_of_one_decision()
@@ -257,15 +257,15 @@ def largest_over(checked: Mechanism, blocks: Iterable[PairBlock]) -> ExactEpsilo
         if losses[k] > worst * (1 + _TIE):
             worst, where = float(losses[k]), block.locate(k)
             # Listed outputs of partial laws say little: only what is certain is counted.
-            value = 0.0 if np.isinf(errors[k]) else shown_loss(worst)
+            value = 0.0 if np.isinf(errors[k]) else show_loss(worst)
     check_answered(checked, is_answered=is_answered or not laws)
     if where is None or worst == 0.0:
         return ExactEpsilon(0.0, 0.0, slack, None, pairs, laws)
     slack += top - worst if math.isfinite(top) else 0.0
-    return _enclosed(checked, where, value, slack, pairs, laws)
+    return _enclose(checked, where, value, slack, pairs, laws)
 
 
-def _enclosed(
+def _enclose(
     mechanism: Mechanism, where: tuple[Any, Any], value: float, slack: float, pairs: int, laws: int
 ) -> ExactEpsilon:
     lower = upper = value
@@ -273,7 +273,7 @@ def _enclosed(
         with precision(CERTIFIED_BITS):
             ball = mechanism.pair_loss(*where)
             if ball.is_finite():
-                lower, upper = rounded_ends(ball.lower(), ball.upper())
+                lower, upper = round_ends(ball.lower(), ball.upper())
                 # Another pair may lie within the screening error of the worst one.
                 upper = max(upper, value + slack)
                 value = float(ball.mid())
@@ -283,7 +283,7 @@ def _enclosed(
         lower, upper = enclosure.lower, max(enclosure.upper, value + slack)
         value = min(max(value, lower), upper)
     below = Claim(min(max(lower * (1 - 1e-6), 1e-300), 1e6), 0.0, 0.0)
-    return ExactEpsilon(value, lower, upper, witness_of(mechanism, *where, below), pairs, laws)
+    return ExactEpsilon(value, lower, upper, make_witness(mechanism, *where, below), pairs, laws)
 
 
 def exact_loss(
@@ -316,7 +316,7 @@ def exact_loss(
         The mechanism is broken.
     """
     checked = check_mechanism(mechanism, domain)
-    ends = _checked(pairs)
+    ends = _check(pairs)
     if domain is not None:
         ends = _neighbours(ends, domain)
     return through_all_numbers(
@@ -341,21 +341,21 @@ def _block(mechanism: Any, ends: IntArray) -> Iterator[PairBlock]:
     yield PairBlock(laws, rows[0::2], rows[1::2], len(ends), len(points), locate)
 
 
-def _checked(pairs: Any) -> NDArray[Any]:
+def _check(pairs: Any) -> NDArray[Any]:
     try:
         array = np.asarray(pairs)
     except ValueError:
         array = np.zeros(0)
     if array.ndim != 3 or array.shape[1] != 2 or 0 in array.shape or array.dtype.kind not in "iu":
         raise InputError(
-            f"pairs={shown(pairs)} must be (dataset, neighbour) pairs of whole numbers, all of one "
+            f"pairs={quote(pairs)} must be (dataset, neighbour) pairs of whole numbers, all of one "
             f"length: shape (p, 2, d), p and d at least 1",
             name="pairs",
         )
     same = np.flatnonzero((array[:, 0] == array[:, 1]).all(axis=1))
     if len(same):
         raise InputError(
-            f"pairs[{same[0]}]={shown(array[same[0]].tolist())}: a dataset is not a neighbour of "
+            f"pairs[{same[0]}]={quote(array[same[0]].tolist())}: a dataset is not a neighbour of "
             f"itself",
             name="pairs",
         )
@@ -368,7 +368,7 @@ def _neighbours(ends: NDArray[Any], domain: Domain) -> IntArray:
     far = np.flatnonzero(domain.distance(left, right) != 1)
     if len(far):
         raise InputError(
-            f"pairs[{far[0]}]={shown(ends[far[0]].tolist())} are not neighbours on {domain}: "
+            f"pairs[{far[0]}]={quote(ends[far[0]].tolist())} are not neighbours on {domain}: "
             f"{domain.relation}",
             name="pairs",
         )

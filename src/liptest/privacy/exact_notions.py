@@ -25,7 +25,7 @@ from liptest.errors import (
     SymbolicError,
     UnsupportedForm,
     check_count,
-    shown,
+    quote,
 )
 from liptest.mechanisms.base import (
     Mechanism,
@@ -35,19 +35,19 @@ from liptest.mechanisms.base import (
 )
 from liptest.mechanisms.laws import ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftTable
-from liptest.privacy.comparison import rounded_ends
+from liptest.privacy.comparison import round_ends
 from liptest.privacy.divergences.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.divergences.quantiles import normal_quantiles
 from liptest.privacy.divergences.renyi import Orders, RhoEnclosure, enclose_rho, refute_rho
 from liptest.privacy.divergences.screening import (
     Measured,
-    dominated_rho,
+    bound_rho_by_loss,
     largest_losses,
     screen_mu,
     screen_rho,
 )
-from liptest.privacy.exact import ExactMeasure, visited_or_enclosed
-from liptest.privacy.judge import witness_of
+from liptest.privacy.exact import ExactMeasure, visit_or_enclosed
+from liptest.privacy.judge import make_witness
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
 from liptest.privacy.proofs.exhaustive import (
     PairBlock,
@@ -106,13 +106,13 @@ def exact_mu(
 
 def _enclose_rho(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
     sides = [enclose_rho(orders, _GAP) for orders in orders_between(mechanism, x, y, "rho")]
-    ends = [rounded_ends(side.lower, side.upper) for side in sides]
+    ends = [round_ends(side.lower, side.upper) for side in sides]
     return max(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _enclose_mu(mechanism: Mechanism, x: Any, y: Any) -> tuple[float, float]:
     enclosure = mu_between(mechanism, x, y, "mu")
-    return rounded_ends(enclosure.lower, enclosure.upper)
+    return round_ends(enclosure.lower, enclosure.upper)
 
 
 def _rho_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
@@ -126,20 +126,20 @@ def _rho_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> 
         if not known or side.known_rho() is not None or refute_rho(side, limit)[0] is not False
     ]
     ends = [
-        rounded_ends(enclosure.lower, enclosure.upper)
-        for enclosure in map(_enclosed_rho, left_open)
+        round_ends(enclosure.lower, enclosure.upper)
+        for enclosure in map(_enclose_smallest_rho, left_open)
     ]
     lower = max((low for low, _ in ends), default=0.0)
     return lower, max((high for _, high in ends), default=math.nextafter(float(limit), math.inf))
 
 
-def _enclosed_rho(orders: Orders) -> RhoEnclosure:
+def _enclose_smallest_rho(orders: Orders) -> RhoEnclosure:
     return enclose_rho(orders, _GAP)
 
 
 def _mu_of_cells(laws: ComparableLaws, left: int, right: int, known: float) -> tuple[float, float]:
     enclosure = mu_of_cells(laws.cells(left, right))
-    return rounded_ends(enclosure.lower, enclosure.upper)
+    return round_ends(enclosure.lower, enclosure.upper)
 
 
 def _mu_of_loss(losses: Floats) -> Floats:
@@ -158,7 +158,7 @@ def _of_losses(laws: LawTable, left: Any, right: Any) -> Measured:
 
 
 _RHO = _Notion(
-    lambda value: RhoClaim(value, 0.0), _of_losses, _enclose_rho, dominated_rho, _rho_of_cells
+    lambda value: RhoClaim(value, 0.0), _of_losses, _enclose_rho, bound_rho_by_loss, _rho_of_cells
 )
 _MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu, _mu_of_loss, _mu_of_cells)
 
@@ -168,7 +168,7 @@ def _exact(
 ) -> ExactMeasure:
     checked = check_mechanism(mechanism, domain)
     if not isinstance(domain, Domain):
-        raise InputError(f"domain={shown(domain)} must be a domain", name="domain", value=domain)
+        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
     most = None if budget is None else check_count("budget", budget)
 
     def visit(seen: Mechanism) -> ExactMeasure:
@@ -181,7 +181,7 @@ def _exact(
         return search.result()
 
     enclose = partial(_enclosure, notion)
-    measure = visited_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
+    measure = visit_or_enclosed(checked, domain, executor, enclose=enclose, visit=visit)
     if math.isfinite(measure.upper) or math.isinf(measure.lower) or not checked.has_symbolic_data:
         return measure
     # Of laws that were listed up to a tail: what was proved of the noise before it was rounded.
@@ -285,7 +285,7 @@ class _Largest:
         witness = None
         if self._where is not None:
             below = self._notion.claim(min(max(self._lower * (1 - 1e-6), _SMALL), 1e6))
-            witness = witness_of(self._mechanism, *self._where, below)
+            witness = make_witness(self._mechanism, *self._where, below)
         return ExactMeasure(value, self._lower, self._upper, witness, self._pairs, self._laws)
 
     def _middle(self) -> float:

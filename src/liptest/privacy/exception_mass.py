@@ -27,7 +27,7 @@ from liptest.lipschitz.covers import minimum_cover_of_pairs
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
-from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
+from liptest.privacy.comparison import Answer, certify_comparison, screen_pairs
 from liptest.privacy.proofs.exhaustive import law_rows, neighbour_rows
 from liptest.statistics.protocol import has_values_of
 from liptest.statistics.sums import Count
@@ -122,16 +122,16 @@ def _bad_weights(
         bad[:, pairs] = screened.must > place
         open_pairs[:, pairs] = (screened.may > place) & ~bad[:, pairs]
     for claim, broken, left_open in zip(claims, bad, open_pairs, strict=True):
-        yield _certified(mechanism, domain, claim, broken, left_open)
+        yield _certify(mechanism, domain, claim, broken, left_open)
 
 
-def _certified(
+def _certify(
     mechanism: Any, domain: Domain, claim: Claim, bad: Flags, open_pairs: Flags
 ) -> tuple[Flags, Flags]:
     possible = bad | open_pairs
     for weight in np.flatnonzero(open_pairs)[:_MOST_CERTIFIED]:
         x, y = mechanism.statistic.realise(domain, weight, weight + 1)
-        answer = certified_comparison(mechanism, x, y, claim).answer
+        answer = certify_comparison(mechanism, x, y, claim).answer
         bad[weight] = answer is Answer.VIOLATED
         possible[weight] = answer is not Answer.CLEAR
     return bad, possible
@@ -286,7 +286,7 @@ class _Points:
 
     def _decide(self, pair: Indices, claim: Claim) -> Answer:
         x, y = self.domain.points(pair)
-        return certified_comparison(self.mechanism, x, y, claim).answer
+        return certify_comparison(self.mechanism, x, y, claim).answer
 
 
 def is_partial(laws: ComparableLaws) -> bool:

@@ -26,12 +26,12 @@ from liptest.privacy.comparison import (
     Answer,
     Screened,
     ask_laws,
-    certified_comparison,
+    certify_comparison,
     exact_law,
     screen_batch,
-    shown_loss,
+    show_loss,
 )
-from liptest.privacy.searches.notion_witnesses import notion_witness, told_by_laws
+from liptest.privacy.searches.notion_witnesses import notion_witness, tell_by_laws
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     Trace,
@@ -115,18 +115,18 @@ class LossJudge:
     def _judge_part(self, batch: QueryBatch, *, check: bool) -> Judgement:
         laws = ask_laws(self.mechanism, batch.points, check=check)
         answered = laws.is_answered()
-        laws = self._restricted(laws)
+        laws = self._restrict(laws)
         screened = self._screen(laws, batch)
         violation, doubt, at = self._certify(batch, laws, screened.flagged)
         last, draws = len(screened.losses), batch.draws
         if violation is not None:
             last, draws = at + 1, batch.draw_of(int(batch.pair_positions()[1][at])) + 1
         ratios = screened.losses[:last] / batch.pair_distances()[:last]
-        largest = shown_loss(float(np.max(ratios, initial=0.0)))
-        told = violation or doubt
-        if told is not None and told.evidence is not None:
+        largest = show_loss(float(np.max(ratios, initial=0.0)))
+        outcome = violation or doubt
+        if outcome is not None and outcome.evidence is not None:
             # The loss of a partial law is not screened, but this much is certain.
-            largest = max(largest, told.evidence.measured / told.distance)
+            largest = max(largest, outcome.evidence.measured / outcome.distance)
         unexplored = Unexplored.of(laws)
         return Judgement(
             draws=draws,
@@ -141,7 +141,7 @@ class LossJudge:
             spent=unexplored is not None and unexplored.mass == 1.0,
         )
 
-    def _restricted(self, laws: ComparableLaws) -> ComparableLaws:
+    def _restrict(self, laws: ComparableLaws) -> ComparableLaws:
         if self.output is None:
             return laws
         if not isinstance(laws, LawTable):
@@ -178,16 +178,16 @@ class LossJudge:
         self, x: IntArray, y: IntArray, distance: int = 1, *, keep_doubt: bool = True
     ) -> tuple[Answer, Finding | None]:
         """Decide one pair; what is violated, or left open and to be kept, has a witness."""
-        answer = certified_comparison(self.mechanism, x, y, self.claim, distance).answer
+        answer = certify_comparison(self.mechanism, x, y, self.claim, distance).answer
         # Only the first doubt is kept.
         if answer is Answer.CLEAR or (answer is Answer.DOUBT and not keep_doubt):
             return answer, None
         if answer is Answer.VIOLATED and distance > 1:
-            x, y, distance = self._narrowed(x, y, distance)
-        witness = witness_of(self.mechanism, x, y, self.claim, distance)
+            x, y, distance = self._narrow(x, y, distance)
+        witness = make_witness(self.mechanism, x, y, self.claim, distance)
         return answer, Finding(x, y, distance, witness)
 
-    def _narrowed(self, x: IntArray, y: IntArray, distance: int) -> tuple[IntArray, IntArray, int]:
+    def _narrow(self, x: IntArray, y: IntArray, distance: int) -> tuple[IntArray, IntArray, int]:
         """Bisect to a violated pair of neighbours (theory 1.2): one half of a violated pair is."""
         path, low, high = Geodesic(self.domain, x, y), 0, distance
         if path.length != distance or not path.shows(low, high):
@@ -204,12 +204,12 @@ class LossJudge:
         return (*ends, 1) if is_narrower else (x, y, distance)
 
     def _breaks(self, x: IntArray, y: IntArray, distance: int) -> bool:
-        comparison = certified_comparison(self.mechanism, x, y, self.claim, distance)
+        comparison = certify_comparison(self.mechanism, x, y, self.claim, distance)
         return comparison.answer is Answer.VIOLATED
 
 
 @laws_of_one_decision()
-def witness_of(
+def make_witness(
     mechanism: Mechanism,
     dataset: NDArray[np.signedinteger],
     neighbour: NDArray[np.signedinteger],
@@ -217,7 +217,7 @@ def witness_of(
     distance: int = 1,
 ) -> PrivacyWitness:
     """The certified comparison of two datasets with both probabilities, as a witness."""
-    comparison = certified_comparison(mechanism, dataset, neighbour, claim, distance)
+    comparison = certify_comparison(mechanism, dataset, neighbour, claim, distance)
     if isinstance(claim, NotionClaim):
         if not isinstance(comparison.part, Claim):
             return notion_witness(mechanism, dataset, neighbour, comparison)
@@ -240,7 +240,7 @@ def witness_of(
         }
     else:
         laws = [exact_law(mechanism, side) for side in (dataset, neighbour)]
-        told = told_by_laws(laws[0], laws[1], comparison.event)
+        told = tell_by_laws(laws[0], laws[1], comparison.event)
     return PrivacyWitness(
         dataset=tuple(dataset.tolist()),
         neighbour=tuple(neighbour.tolist()),

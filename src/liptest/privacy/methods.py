@@ -116,7 +116,7 @@ def light(distribution: Distribution, mass: float, failure: float) -> SamplingMe
     return SamplingMethod(
         partial(light_neighbourhoods, product),
         PrivacyPlan("light-neighbourhoods", n, n * (1 + total), 1 + total, "theory 3.6"),
-        not_covered=uncovered_records(product, mass),
+        not_covered=find_uncovered_records(product, mass),
         vacuous=_vacuous(total, mass),
     )
 
@@ -129,7 +129,7 @@ def edges(distribution: Distribution, mass: float, failure: float) -> SamplingMe
     return SamplingMethod(
         partial(edge_pairs, product),
         PrivacyPlan("edges", n, 2.0 * n, 2.0, "theory 3.5"),
-        not_covered=uncovered_records(product, mass),
+        not_covered=find_uncovered_records(product, mass),
         vacuous=_vacuous(total, mass),
     )
 
@@ -161,7 +161,7 @@ def group_form(
         partial(tester.draw, distribution),
         PrivacyPlan("group", n, float(n * per_draw), per_draw, f"theory 3.4, {tester.name}"),
         group_form=True,
-        not_covered=uncovered_records(distribution, mass),
+        not_covered=find_uncovered_records(distribution, mass),
         vacuous=nothing,
         pairs_per_draw=tester.pairs_per_draw(distribution),
     )
@@ -208,7 +208,7 @@ def _count_mean_neighbours(distribution: Distribution, domain: AllAnswers) -> fl
     return math.prod(near) - 1.0
 
 
-def uncovered_records(distribution: Distribution, mass: float) -> tuple[int, ...]:
+def find_uncovered_records(distribution: Distribution, mass: float) -> tuple[int, ...]:
     """Coordinates whose bad pairs could all hide in a set of mass <= ``mass`` (theory 3.6b).
 
     Product laws; for others the masses are not known, and nothing is listed.

@@ -27,7 +27,7 @@ from liptest.privacy.noiseless_laws import (
 )
 from liptest.privacy.verdicts import in_words
 from liptest.statistics.protocol import Statistic
-from liptest.verdicts import Number, Record, Text, Whole, rounded_up
+from liptest.verdicts import Number, Record, Text, Whole, round_up
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class NoiselessPrivacy(Record):
     seed: Whole | None = None
 
     def __str__(self) -> str:
-        total = rounded_up(self.delta_upper) if self.delta_upper > 0 else 0.0
+        total = round_up(self.delta_upper) if self.delta_upper > 0 else 0.0
         chance = ""
         if self.failure_probability is not None:
             chance = (

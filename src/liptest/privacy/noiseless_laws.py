@@ -128,15 +128,15 @@ def _descend(
         return
     half = len(parts) // 2
     for here, there in ((slice(None, half), slice(half, None)), (slice(half, None), slice(half))):
-        rest = _product(outside, _product_of(powers[there]))
+        rest = _product(outside, _multiply(powers[there]))
         yield from _descend(parts[here], powers[here], rest)
 
 
-def _product_of(laws: list[FloatArray]) -> FloatArray:
+def _multiply(laws: list[FloatArray]) -> FloatArray:
     if len(laws) == 1:
         return laws[0]
     half = len(laws) // 2
-    return _product(_product_of(laws[:half]), _product_of(laws[half:]))
+    return _product(_multiply(laws[:half]), _multiply(laws[half:]))
 
 
 def _product(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -460,24 +460,24 @@ class Sums:
             noise, error, left_out = _noise_window(self.mechanism)
 
             def noisy(others: FloatArray, step: int, size: int) -> FloatArray:
-                return np.convolve(_moved(others, step, size), noise)
+                return np.convolve(_move(others, step, size), noise)
 
             return noisy, error + 2.0**-52 * spread, left_out
         if isinstance(self.mechanism, Statistic):
-            return _moved, 0.0, _UNDERFLOW
+            return _move, 0.0, _UNDERFLOW
         if not isinstance(self.mechanism, StatisticMechanism):
             released = release_table(self.mechanism, lowest, spread, parts)
 
-            def written(others: FloatArray, step: int, size: int) -> FloatArray:
-                return released.given(_moved(others, step, size))
+            def write(others: FloatArray, step: int, size: int) -> FloatArray:
+                return released.given(_move(others, step, size))
 
-            return written, released.error, _UNDERFLOW + released.missing
+            return write, released.error, _UNDERFLOW + released.missing
         table, error = self._table(lowest, spread, parts)
 
-        def answered(others: FloatArray, step: int, size: int) -> FloatArray:
-            return np.asarray(_moved(others, step, size) @ table)
+        def answer(others: FloatArray, step: int, size: int) -> FloatArray:
+            return np.asarray(_move(others, step, size) @ table)
 
-        return answered, error, _UNDERFLOW
+        return answer, error, _UNDERFLOW
 
     def _table(self, lowest: int, spread: int, parts: int) -> tuple[FloatArray, float]:
         entries = spread * len(self.mechanism.outputs)
@@ -496,7 +496,7 @@ class Sums:
         return np.exp(laws.logs)[rows], math.expm1(min(error, 700.0))
 
 
-def _moved(others: FloatArray, step: int, size: int) -> FloatArray:
+def _move(others: FloatArray, step: int, size: int) -> FloatArray:
     law = np.zeros(size)
     law[step : step + len(others)] = others
     return law

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import precision
 from liptest.data.domains import IntArray
-from liptest.errors import InputError, check_non_negative, check_positive, shown
+from liptest.errors import InputError, check_non_negative, check_positive, quote
 from liptest.mechanisms.additive import AdditiveNoise
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import ComparableLaws, LawTable, exact_ball
@@ -35,18 +35,18 @@ from liptest.privacy.claims import (
 from liptest.privacy.comparison import (
     Answer,
     Comparison,
-    certified_comparison,
+    certify_comparison,
     exact_law,
-    rounded_ends,
+    round_ends,
     screen_pairs,
 )
 from liptest.privacy.divergences.cell_likelihoods import CellOrders, mu_of_cells
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
 from liptest.privacy.divergences.noise_likelihoods import (
+    find_noise_shifts,
     mu_of_shifts,
     orders_of_shifts,
     shifts_between,
-    shifts_of,
 )
 from liptest.privacy.divergences.renyi import Orders, PairOrders, refute_renyi, refute_rho
 from liptest.privacy.divergences.screening import (
@@ -90,7 +90,7 @@ class RhoClaim(NotionClaim):
     @property
     def limit(self) -> Fraction:
         """rho (1 + tolerance), exactly."""
-        return _raised(self.rho, self.tolerance)
+        return _raise_number(self.rho, self.tolerance)
 
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         if isinstance(laws, ShiftTable):
@@ -106,7 +106,7 @@ class RhoClaim(NotionClaim):
     def decide(self, orders: Orders) -> Comparison:
         """Decide one ordered pair."""
         answer, order, ends = refute_rho(orders, self.limit)
-        return _compared(answer, ends, order)
+        return _compare(answer, ends, order)
 
     def share(self, found: Comparison) -> float:
         """What a decided pair shows, in the measure of the claim."""
@@ -140,7 +140,7 @@ class RenyiClaim(NotionClaim):
     measure: ClassVar[str] = "share of the claimed divergence"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", _checked_orders(self.orders))
+        object.__setattr__(self, "orders", _check_orders(self.orders))
         _check_tolerance(self)
 
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
@@ -148,7 +148,7 @@ class RenyiClaim(NotionClaim):
             return _screen_shifts(self, laws, left, right)
         if not isinstance(laws, LawTable):
             return _screen_cells(self, laws, left, right)
-        taus = np.array([float(_raised(tau, self.tolerance)) for _, tau in self.orders])
+        taus = np.array([float(_raise_number(tau, self.tolerance)) for _, tau in self.orders])
         screened = screen_orders(laws, left, right, [order for order, _ in self.orders])
         shares = screened.measured / taus
         may: Flags = np.any(screened.above > taus, axis=1)
@@ -161,8 +161,8 @@ class RenyiClaim(NotionClaim):
         """Decide one ordered pair: the order that exceeds its tau by most."""
         worst = Comparison(Answer.CLEAR)
         for order, tau in self.orders:
-            answer, ends = refute_renyi(orders, Fraction(order), _raised(tau, self.tolerance))
-            comparison = _compared(answer, ends, Fraction(order))
+            answer, ends = refute_renyi(orders, Fraction(order), _raise_number(tau, self.tolerance))
+            comparison = _compare(answer, ends, Fraction(order))
             comparison = replace(comparison, part=replace(self, orders=((order, tau),)))
             worst = max(
                 worst,
@@ -208,7 +208,7 @@ class MuClaim(NotionClaim):
     @property
     def limit(self) -> Fraction:
         """mu (1 + tolerance), exactly."""
-        return _raised(self.mu, self.tolerance)
+        return _raise_number(self.mu, self.tolerance)
 
     def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         if isinstance(laws, ShiftTable):
@@ -227,7 +227,7 @@ class MuClaim(NotionClaim):
         with precision(MU_BITS):
             limit = exact_ball(self.limit)
             answer = True if found.lower > limit else False if found.upper <= limit else None
-        return replace(_compared(answer, (found.lower, found.upper), None), part=self)
+        return replace(_compare(answer, (found.lower, found.upper), None), part=self)
 
     def share(self, found: Comparison) -> float:
         """What a decided pair shows, in the measure of the claim."""
@@ -275,7 +275,7 @@ class CurveClaim(NotionClaim):
     def certify(self, mechanism: Mechanism, dataset: IntArray, neighbour: IntArray) -> Comparison:
         worst = Comparison(Answer.CLEAR, part=self.points[0])
         for point in self.points:
-            comparison = certified_comparison(mechanism, dataset, neighbour, point)
+            comparison = certify_comparison(mechanism, dataset, neighbour, point)
             if _RANK.index(comparison.answer) > _RANK.index(worst.answer):
                 worst = replace(comparison, part=point)
         return worst
@@ -296,7 +296,7 @@ class CurveClaim(NotionClaim):
         return f"curve {'; '.join(str(point) for point in self.points)}"
 
 
-def claimed_number(claim: StatedClaim) -> float:
+def find_claimed_number(claim: StatedClaim) -> float:
     """What is claimed, in the measure that ``largest_loss`` of a verdict has."""
     if isinstance(claim, (RhoClaim, MuClaim)):
         return claim.rho if isinstance(claim, RhoClaim) else claim.mu
@@ -317,7 +317,7 @@ def orders_between(
 
     Raises InputError where outputs are unbounded and no closed form is known.
     """
-    moved = shifts_of(mechanism, dataset, neighbour)
+    moved = find_noise_shifts(mechanism, dataset, neighbour)
     if moved is not None:
         orders = orders_of_shifts(*moved)
         if orders is None:
@@ -334,7 +334,7 @@ def mu_between(
     mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: object
 ) -> MuEnclosure:
     """mu of a pair of datasets; raises as ``orders_between``."""
-    moved = shifts_of(mechanism, dataset, neighbour)
+    moved = find_noise_shifts(mechanism, dataset, neighbour)
     if moved is not None:
         return _mu_of_shifts(*moved, claim)
     if isinstance(mechanism, ClosedFormLosses):
@@ -423,9 +423,9 @@ def _decide_shift(
     return claim.decide(orders)
 
 
-def _compared(answer: bool | None, ends: tuple[arb, arb], order: Fraction | None) -> Comparison:
+def _compare(answer: bool | None, ends: tuple[arb, arb], order: Fraction | None) -> Comparison:
     said = {True: Answer.VIOLATED, False: Answer.CLEAR, None: Answer.DOUBT}[answer]
-    return Comparison(said, (), *rounded_ends(*ends), order=None if order is None else float(order))
+    return Comparison(said, (), *round_ends(*ends), order=None if order is None else float(order))
 
 
 def _worst(claim: NotionClaim, sides: Iterable[Comparison]) -> Comparison:
@@ -438,7 +438,7 @@ def _worst(claim: NotionClaim, sides: Iterable[Comparison]) -> Comparison:
     )
 
 
-def _raised(value: float, tolerance: float) -> Fraction:
+def _raise_number(value: float, tolerance: float) -> Fraction:
     return Fraction(value) * (1 + Fraction(tolerance))
 
 
@@ -447,19 +447,19 @@ def _check_tolerance(claim: NotionClaim) -> None:
     object.__setattr__(claim, "tolerance", tolerance)
 
 
-def _checked_orders(orders: Any) -> tuple[tuple[float, float], ...]:
+def _check_orders(orders: Any) -> tuple[tuple[float, float], ...]:
     try:
         pairs = [(order, tau) for order, tau in orders]
     except (TypeError, ValueError):
         pairs = []
     if not pairs:
         raise InputError(
-            f"renyi={shown(orders)} must be a pair (order, tau), or a list of pairs", name="renyi"
+            f"renyi={quote(orders)} must be a pair (order, tau), or a list of pairs", name="renyi"
         )
     checked = [(check_positive("order", a), check_positive("tau", tau)) for a, tau in pairs]
     if min(order for order, _ in checked) <= 1:
         raise InputError(
-            f"renyi={shown(orders)}: orders must be above 1; claim rho= for all orders at once",
+            f"renyi={quote(orders)}: orders must be above 1; claim rho= for all orders at once",
             name="renyi",
         )
     return tuple(sorted(checked))
@@ -469,7 +469,7 @@ def _list(said: Sequence[str]) -> str:
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def stated_claim(
+def find_stated_claim(
     epsilon: float | str | ExactLog | None,
     delta: float,
     tolerance: float,
@@ -495,7 +495,7 @@ def stated_claim(
         return Claim(parse_epsilon(epsilon), delta, tolerance)
     if delta != 0:
         raise InputError(
-            f"delta={shown(delta)} belongs to epsilon=; with {kinds[0]}= leave it out", name="delta"
+            f"delta={quote(delta)} belongs to epsilon=; with {kinds[0]}= leave it out", name="delta"
         )
     if rho is not None:
         return RhoClaim(rho, tolerance)
@@ -506,7 +506,7 @@ def stated_claim(
         return RenyiClaim((tuple(renyi),) if single else renyi, tolerance)
     if not isinstance(curve, Mapping) or not curve:
         raise InputError(
-            f"curve={shown(curve)} must map epsilons to deltas, such as {{1.0: 1e-3, 2.0: 1e-6}}",
+            f"curve={quote(curve)} must map epsilons to deltas, such as {{1.0: 1e-3, 2.0: 1e-6}}",
             name="curve",
         )
     points = [Claim(parse_epsilon(key), value, tolerance) for key, value in curve.items()]
@@ -522,7 +522,7 @@ def is_part(part: StatedClaim, claim: StatedClaim) -> bool:
     return part == claim
 
 
-def measure_of(claim: StatedClaim) -> str:
+def name_measure(claim: StatedClaim) -> str:
     """What ``largest_loss`` of a verdict on a claim is."""
     return "loss" if isinstance(claim, Claim) else claim.measure
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from liptest.data.distributions import Distribution, check_distribution, require_tables
 from liptest.data.domains import Hypercube
 from liptest.errors import InputError, check_count, check_open_unit
-from liptest.lipschitz.plans import step_of, with_step
+from liptest.lipschitz.plans import find_step, with_step
 from liptest.lipschitz.testers import ALL_TESTERS
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim, ExactLog, parse_epsilon
@@ -115,17 +115,19 @@ def privacy_plan_table(
     )
     plain = (task.distribution, task.mass, task.failure)
     return (
-        _printed(task),
+        _plan_printed(task),
         _exhaustive(task),
-        _sampled(task, "neighbourhoods", "neighbour", lambda: neighbourhoods(*plain)),
-        _sampled(task, "light-neighbourhoods", "neighbour", lambda: light(*plain)),
-        _sampled(task, "edges", "neighbour", lambda: edges(*plain)),
-        _sampled(task, "group", "group", lambda: group_form(plain[0], task.outputs, *plain[1:])),
+        _plan_sampled(task, "neighbourhoods", "neighbour", lambda: neighbourhoods(*plain)),
+        _plan_sampled(task, "light-neighbourhoods", "neighbour", lambda: light(*plain)),
+        _plan_sampled(task, "edges", "neighbour", lambda: edges(*plain)),
+        _plan_sampled(
+            task, "group", "group", lambda: group_form(plain[0], task.outputs, *plain[1:])
+        ),
         *(_atest(task, tester) for tester in ALL_TESTERS),
     )
 
 
-def _printed(task: _Task) -> PrivacyPlanRow:
+def _plan_printed(task: _Task) -> PrivacyPlanRow:
     name, source = "A_test, DJT12, as printed", "paper, Algorithms 1 and 3"
     laws = paper_laws(task.distribution, task.outputs, task.mass, task.failure)
     if math.isinf(laws):
@@ -148,7 +150,7 @@ def _exhaustive(task: _Task) -> PrivacyPlanRow:
     return PrivacyPlanRow("exhaustive", laws, 0, 1.0, "neighbour", meaning, "theory 3.7")
 
 
-def _sampled(
+def _plan_sampled(
     task: _Task, name: str, form: str, build: Callable[[], SamplingMethod]
 ) -> PrivacyPlanRow:
     try:
@@ -185,7 +187,7 @@ def _atest(task: _Task, tester: LipschitzTester) -> PrivacyPlanRow:
         "group",
         task.sentence("group", theta),
         source,
-        range_step=step_of(chosen),
+        range_step=find_step(chosen),
     )
 
 

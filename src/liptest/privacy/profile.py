@@ -22,10 +22,10 @@ from liptest.data.distributions import (
 )
 from liptest.data.domains import Domain, require_one_at_a_time
 from liptest.data.product import ProductDistribution
-from liptest.errors import BudgetError, InputError, check_count, shown
+from liptest.errors import BudgetError, InputError, check_count, quote
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism, check_mechanism
 from liptest.privacy.claims import Claim, parse_epsilon, require_epsilon
-from liptest.privacy.comparison import shown_loss
+from liptest.privacy.comparison import show_loss
 from liptest.privacy.divergences.curves import privacy_curves
 from liptest.privacy.exception_mass import ExceptionMass, has_count_mass, mass_source
 from liptest.privacy.methods import affordable_laws, neighbourhoods
@@ -39,7 +39,7 @@ from liptest.privacy.samples.bands import (
     claims_at,
     even_grid,
     pilot_grid,
-    sampled_bands,
+    sample_bands,
 )
 from liptest.privacy.samples.pair_roles import Geometry
 from liptest.privacy.settings import CheckSettings
@@ -117,7 +117,7 @@ def privacy_profile(
     check_seen_statistic(checked, law.domain)
     if method not in METHODS:
         raise InputError(
-            f"method={shown(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
+            f"method={quote(method)} is unknown; use one of {', '.join(METHODS)}", name="method"
         )
     settings = CheckSettings(
         epsilon=1.0,  # the grid stands for it
@@ -158,7 +158,7 @@ def privacy_profile(
     drawn = None
     if curves:  # before anything is drawn: they may be refused
         drawn = privacy_curves(checked, law.domain, epsilons=_values(grid), executor=executor)
-    profile = _sampled(profiling, grid, sampled_bands(profiling, grid, planned))
+    profile = _sample_profile(profiling, grid, sample_bands(profiling, grid, planned))
     profile = replace(profile, curves=drawn)
     checked.check_not_determined()
     return profile
@@ -174,7 +174,7 @@ def _of_domain(
     """Curves alone: there is no distribution that excepted datasets could have a mass under."""
     if method != "auto":
         raise InputError(
-            f"method={shown(method)}: of a domain alone there are curves only; leave method= out, "
+            f"method={quote(method)}: of a domain alone there are curves only; leave method= out, "
             f"or give a distribution of datasets",
             name="method",
         )
@@ -200,7 +200,7 @@ def _grid(epsilons: Sequence[float], claim: Claim) -> Grid:
         numbers = [float(parse_epsilon(epsilon)) for epsilon in listed]
     except TypeError:
         raise InputError(
-            f"epsilons={shown(epsilons)} must be a list of numbers above 0, such as [0.5, 1, 2]",
+            f"epsilons={quote(epsilons)} must be a list of numbers above 0, such as [0.5, 1, 2]",
             name="epsilons",
             value=epsilons,
         ) from None
@@ -226,7 +226,7 @@ def _exact(
     points = source.at_each(grid)
     return PrivacyProfile(
         points,
-        shown_loss(float(losses.max(initial=0.0))),
+        show_loss(float(losses.max(initial=0.0))),
         tolerance=claim.tolerance,
         mechanism=mechanism.name,
         distribution=distribution.source,
@@ -234,7 +234,7 @@ def _exact(
     )
 
 
-def _sampled(profiling: Profiling, grid: Grid, bands: Bands) -> PrivacyProfile:
+def _sample_profile(profiling: Profiling, grid: Grid, bands: Bands) -> PrivacyProfile:
     task = profiling.task
     bounds = zip(grid, bands.lower.tolist(), bands.upper.tolist(), strict=True)
     return PrivacyProfile(

@@ -27,7 +27,7 @@ from liptest.privacy.proofs.unanswered import check_answered
 from liptest.privacy.settings import BLACK_BOX, BOTH, CheckSettings, unknown_method
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict, Settings
 from liptest.privacy.witnesses import PrivacyWitness
-from liptest.privacy.wording.sentences import refuted_sentence
+from liptest.privacy.wording.sentences import write_refuted_sentence
 from liptest.runs.checkpoints import Checkpoint, StageJournal
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.statistics.protocol import check_seen_statistic
@@ -93,7 +93,7 @@ class Task:
         name = f"{method}, stage {stage}, {type(self.mechanism).__name__} of {through}"
         return self.checkpoint.journal(name, lambda unexplored: unexplored.mass, Unexplored)
 
-    def recorded_settings(self) -> Settings:
+    def record_settings(self) -> Settings:
         """What a verdict keeps, so that the test can be repeated."""
         return Settings(
             self.settings.exception_mass,
@@ -105,7 +105,7 @@ class Task:
         )
 
 
-def validated_request(
+def validate_request(
     mechanism: Any, distribution: Distribution | Domain, settings: CheckSettings
 ) -> Task:
     """The test that ``check_privacy`` would make, with seed 0: nothing is drawn or run.
@@ -132,19 +132,19 @@ def promise(
     return Guarantee(sentence, kind, source, **(about | numbers))
 
 
-def refuted(task: Task, source: str) -> Guarantee:
+def make_refuted(task: Task, source: str) -> Guarantee:
     """The meaning of a NO."""
-    return promise(task, refuted_sentence(task.claim), "refutation", source)
+    return promise(task, write_refuted_sentence(task.claim), "refutation", source)
 
 
 def meaning_of_pair(task: Task, source: str, total: Judgement) -> Meaning | None:
     """The meaning of a run that found a violated or an open pair; None when it found neither."""
     if total.violation is not None:
-        return refuted(task, source), ""
-    return None if total.doubt is None else undecided(source, total)
+        return make_refuted(task, source), ""
+    return None if total.doubt is None else make_undecided(source, total)
 
 
-def undecided(source: str, total: Judgement) -> Meaning:
+def make_undecided(source: str, total: Judgement) -> Meaning:
     """The meaning of a pair that straddles the line, or of laws that are known in part."""
     if isinstance(total.evidence, Unexplored):
         reason = (
@@ -194,7 +194,7 @@ def with_paper_cost(task: Task, plan: PrivacyPlan) -> PrivacyPlan:
     return replace(plan, paper_laws=cost)
 
 
-def verdict_of(
+def make_verdict(
     task: Task, plan: PrivacyPlan, outcome: RunOutcome, guarantee: Guarantee, reason: str
 ) -> PrivacyVerdict:
     """Assemble a verdict; MechanismError when nothing but exceptions came back."""
@@ -235,12 +235,12 @@ def verdict_of(
         distribution=task.distribution.source,
         law_source=task.mechanism.law_source,
         reason=reason,
-        exception_mass_found=found_mass(task, plan, decision),
-        settings=task.recorded_settings(),
+        exception_mass_found=find_mass(task, plan, decision),
+        settings=task.record_settings(),
     )
 
 
-def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
+def find_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | None:
     """Exact exception mass of a refuted claim, where it is known at little cost."""
     if decision is not Decision.NO or not isinstance(task.claim, Claim):
         return None
@@ -255,4 +255,4 @@ def found_mass(task: Task, plan: PrivacyPlan, decision: Decision) -> float | Non
 def vacuous_verdict(task: Task, plan: PrivacyPlan, sentence: str, reason: str) -> PrivacyVerdict:
     """The verdict of a test that every mechanism passes: nothing is run."""
     empty = RunOutcome(Judgement(answered=True), "vacuous", 0.0)
-    return verdict_of(task, plan, empty, nothing(sentence, plan.source), reason)
+    return make_verdict(task, plan, empty, nothing(sentence, plan.source), reason)

@@ -15,12 +15,12 @@ from liptest.errors import (
     check_open_unit,
     check_positive,
     check_seed,
-    shown,
+    quote,
 )
 from liptest.lipschitz.testers import known_testers, named_tester
 from liptest.lipschitz.testers.base import LipschitzTester
 from liptest.privacy.claims import Claim, ExactLog
-from liptest.privacy.notions import StatedClaim, stated_claim
+from liptest.privacy.notions import StatedClaim, find_stated_claim
 from liptest.runs.driver import Progress
 
 #: How mechanisms with output distributions are tested, Lipschitz testers apart.
@@ -92,7 +92,7 @@ class CheckSettings:
     @cached_property
     def claim(self) -> StatedClaim:
         """The claim under test."""
-        return stated_claim(
+        return find_stated_claim(
             self.epsilon,
             self.delta,
             self.tolerance,
@@ -117,7 +117,7 @@ def _valid_floats(floats: object) -> str:
     if isinstance(floats, str) and floats in FLOATS:
         return str(floats)
     raise InputError(
-        f"floats={shown(floats)} is unknown; use one of {', '.join(FLOATS)}",
+        f"floats={quote(floats)} is unknown; use one of {', '.join(FLOATS)}",
         name="floats",
         value=floats,
     )
@@ -137,7 +137,7 @@ def _valid_method(method: str | LipschitzTester) -> str | LipschitzTester:
 def unknown_method(method: object) -> InputError:
     """The error for a method that does not exist."""
     return InputError(
-        f"method={shown(method)} is unknown; use one of "
+        f"method={quote(method)} is unknown; use one of "
         f"{', '.join((*METHODS, *AT_ANY_SIZE))}, or a Lipschitz tester: "
         f"{', '.join(known_testers())}",
         name="method",

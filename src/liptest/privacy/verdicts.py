@@ -21,7 +21,7 @@ from liptest.privacy.witnesses import (
     refuting_notion_words,
 )
 from liptest.privacy.wording.explanation import check_level, one_line, theorem_lines
-from liptest.privacy.wording.sentences import counted, proof_words
+from liptest.privacy.wording.sentences import proof_words, say_count
 from liptest.verdicts import (
     BelowOne,
     Cost,
@@ -204,14 +204,18 @@ def keep_mechanism(verdict: PrivacyVerdict, mechanism: object) -> None:
     finalize(verdict, _TESTED.pop, id(verdict), None)
 
 
-def kept_mechanism(verdict: PrivacyVerdict) -> object | None:
+def find_kept_mechanism(verdict: PrivacyVerdict) -> object | None:
     """The mechanism of a verdict that was decided in this process, else None."""
     return _TESTED.get(id(verdict))
 
 
 def verdict_text(verdict: PrivacyVerdict) -> str:
     """A verdict as plain lines: decision, what was tested, meaning, fine print."""
-    lines = [f"{verdict.mechanism}   claim: {verdict.claim}", headline(verdict), tested(verdict)]
+    lines = [
+        f"{verdict.mechanism}   claim: {verdict.claim}",
+        headline(verdict),
+        say_tested(verdict),
+    ]
     if verdict.witness is not None:
         lines.append(pair_text(verdict, verdict.witness))
     lines.extend(remedy_lines(verdict))
@@ -309,7 +313,7 @@ def headline(verdict: PrivacyVerdict) -> str:
     return f"{verdict.decision} {note}" if note else str(verdict.decision)
 
 
-def tested(verdict: PrivacyVerdict) -> str:
+def say_tested(verdict: PrivacyVerdict) -> str:
     """What was compared with what, and the largest loss."""
     cost, loss = verdict.cost, verdict.largest_loss
     if verdict.is_decided_by_floats and not cost.laws and verdict.method == "auto":
@@ -323,45 +327,46 @@ def tested(verdict: PrivacyVerdict) -> str:
             every = "the only neighbouring pair there is"
         done = f"Compared {every} ({cost.laws:,} output distributions)."
         if verdict.witness is not None or verdict.guarantee.kind == "none":
-            pairs = counted(cost.pairs, "neighbouring pair")
+            pairs = say_count(cost.pairs, "neighbouring pair")
             done = f"Compared {pairs} ({cost.laws:,} output distributions)."
     elif verdict.method == BY_RECORDS:
-        pairs = counted(cost.pairs, "pair")
+        pairs = say_count(cost.pairs, "pair")
         done = f"Compared all {pairs} of values of one record ({cost.laws:,} output distributions)."
         if verdict.witness is not None:
             done = f"Compared {pairs} of values of one record ({cost.laws:,} output distributions)."
     elif verdict.method == BY_ALIGNMENT:
         shifts = "" if verdict.settings is None else verdict.settings.parameters.get("shifts")
-        told = f" Noise shifted: {shifts}." if shifts else ""
+        sentence = f" Noise shifted: {shifts}." if shifts else ""
         done = "Followed the code with data and noise as symbols"
-        return f"{done} (tolerance {verdict.claim.tolerance:g}).{told}"
+        return f"{done} (tolerance {verdict.claim.tolerance:g}).{sentence}"
     elif verdict.method == BY_REFUTATION:
         done = (
-            f"Compared {counted(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
+            f"Compared {say_count(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
             f"output distributions."
         )
     elif verdict.method == BY_SEARCH:
         done = (
-            f"Searched {counted(cost.search_datasets, 'dataset')}: {counted(cost.pairs, 'pair')}, "
+            f"Searched {say_count(cost.search_datasets, 'dataset')}: "
+            f"{say_count(cost.pairs, 'pair')}, "
             f"computed {cost.laws:,} output distributions."
         )
     elif not cost.draws and verdict.guarantee.kind == "none":
         done = (
-            f"Compared {counted(cost.pairs, 'pair')} of datasets, computed {cost.laws:,} output "
+            f"Compared {say_count(cost.pairs, 'pair')} of datasets, computed {cost.laws:,} output "
             f"distributions."
         )
     else:
         done = (
-            f"Tested {counted(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
-            f"{verdict.method}: {counted(cost.pairs, 'pair')}, computed {cost.laws:,} output "
+            f"Tested {say_count(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
+            f"{verdict.method}: {say_count(cost.pairs, 'pair')}, computed {cost.laws:,} output "
             f"distributions."
         )
     if verdict.guarantee.kind == "none" and not loss:
         return done  # that of pairs which break no claim was not kept
     if not isinstance(verdict.claim, Claim):
-        told = f"Largest {verdict.claim.measure} {shown}"
+        sentence = f"Largest {verdict.claim.measure} {shown}"
         no_more = f"(tolerance {verdict.claim.tolerance:g})"
-        return f"{done} {told} {no_more}."
+        return f"{done} {sentence} {no_more}."
     if verdict.claim.delta and math.isinf(loss):
         # No output alone decides such a claim, and of real numbers none has a probability.
         return done + ("" if verdict.guarantee.kind in ("none", "refutation") else " No violation.")
@@ -378,7 +383,7 @@ def search_text(verdict: PrivacyVerdict) -> str:
     """What a search after a sampled YES came to; it never adds to what is promised."""
     cost = verdict.cost
     done = (
-        f"Search over {counted(cost.search_datasets, 'dataset')} "
+        f"Search over {say_count(cost.search_datasets, 'dataset')} "
         f"({cost.search_laws:,} output distributions)"
     )
     if verdict.decision is Decision.NO:
@@ -392,7 +397,7 @@ def fine_print(verdict: PrivacyVerdict) -> list[str]:
     missing = verdict.guarantee.not_covered
     if missing:
         shown = ", ".join(str(i) for i in missing[:10]) + (", .." if len(missing) > 10 else "")
-        left_out = counted(len(missing), coordinate_noun(verdict.relation))
+        left_out = say_count(len(missing), coordinate_noun(verdict.relation))
         lines.append(
             f"Not covered: {left_out} whose rarer values weigh no more than the exception mass "
             f" ({shown}); use method='neighbourhoods' for them."
@@ -494,7 +499,8 @@ def records_sentence(pairs: int, *, is_later: bool = False) -> str:
     most = "at most " if is_later else ""
     return (
         f" The records are treated one by one{made}, so the loss is {most}that of one record, and "
-        f"the {counted(pairs, 'pair')} of its values are all cases: the number of records does not "
+        f"the {say_count(pairs, 'pair')} of its values are all cases: the number of records does "
+        f"not "
         f"matter."
     )
 
@@ -524,7 +530,7 @@ def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
     Datasets whose ``relation`` is one of answers consist of answers.
     """
     lines = [
-        f"Two test datasets differ only in {_changed_words(witness, relation)}:",
+        f"Two test datasets differ only in {_say_changed(witness, relation)}:",
         *(f"  {line}" for line in witness.rows or ()),
         *(f"  {line}" for line in event_lines(witness)),
         f"  {_loss_words(witness)}",
@@ -535,7 +541,7 @@ def witness_text(witness: PrivacyWitness, relation: str = "") -> str:
 
 def open_pair_text(witness: PrivacyWitness, relation: str = "") -> str:
     """The pair that an INCONCLUSIVE could not decide: nothing about it is refuted."""
-    where = _changed_words(witness, relation)
+    where = _say_changed(witness, relation)
     lines = [f"Left open: two test datasets that differ only in {where}:"]
     lines += [f"  {line}" for line in witness.rows or ()]
     if witness.event:
@@ -566,7 +572,7 @@ def open_loss_words(witness: PrivacyWitness) -> str:
     )
 
 
-def _changed_words(witness: PrivacyWitness, relation: str) -> str:
+def _say_changed(witness: PrivacyWitness, relation: str) -> str:
     where = ", ".join(str(i) for i in witness.changed[:6])
     if witness.rows and not witness.rows[0].startswith("- row "):
         return "the rows of one user" if "user" in relation else "one row"
@@ -635,10 +641,10 @@ def _loss_words(witness: PrivacyWitness) -> str:
             f"loss {witness.loss_lower:.9g}, and without bound further out: more than "
             f"{limit:.9g} (claim {claim})."
         )
-    told = loss_text(witness, 9)
-    if told.startswith("loss "):
-        told += " (log of the ratio)"
-    return f"{told}, more than {limit:.9g} (claim {claim})."
+    words = loss_text(witness, 9)
+    if words.startswith("loss "):
+        words += " (log of the ratio)"
+    return f"{words}, more than {limit:.9g} (claim {claim})."
 
 
 def coordinate_noun(relation: str) -> str:

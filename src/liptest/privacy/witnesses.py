@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
-from liptest.errors import shown
+from liptest.errors import quote
 from liptest.mechanisms.base import (
     Balls,
     ClosedFormLosses,
@@ -28,7 +28,7 @@ from liptest.mechanisms.base import (
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.mechanisms.product_laws import comparable
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, ball_of, certified_comparison
+from liptest.privacy.comparison import Answer, certify_comparison, enclose_probability
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim, StatedClaim
 from liptest.verdicts import (
     Count,
@@ -230,7 +230,7 @@ class PrivacyWitness(Record):
 
     def __repr__(self) -> str:
         return (
-            f"PrivacyWitness(dataset={shown(list(self.dataset))}, changed={self.changed}, "
+            f"PrivacyWitness(dataset={quote(list(self.dataset))}, changed={self.changed}, "
             f"output={self.output!r}, probability={self.probability!r}, "
             f"neighbour_probability={self.neighbour_probability!r}, loss={self.loss!r})"
         )
@@ -251,7 +251,7 @@ class PrivacyWitness(Record):
             left,
             lambda numbers: through_densities(
                 numbers,
-                lambda seen: certified_comparison(seen, left, right, self.claim, self.distance),
+                lambda seen: certify_comparison(seen, left, right, self.claim, self.distance),
             ),
             lambda seen: seen.answer is Answer.VIOLATED,
         )
@@ -357,7 +357,7 @@ def ball_text(ball: arb) -> str:
 
 
 def _below(value: arb) -> str:
-    if not value > 0 or (digits := _scaled(value)) is None:
+    if not value > 0 or (digits := _scale(value)) is None:
         return "0"
     scaled, exponent = digits
     return _decimal(math.floor(as_fraction(scaled.lower())), exponent)
@@ -368,13 +368,13 @@ def _above(value: arb) -> str:
         return "1"
     if not value > 0:
         return "0"
-    if (digits := _scaled(value)) is None:
+    if (digits := _scale(value)) is None:
         return f"1e{_SMALLEST}"
     scaled, exponent = digits
     return _decimal(math.ceil(as_fraction(scaled.upper())), exponent)
 
 
-def _scaled(value: arb) -> tuple[arb, int] | None:
+def _scale(value: arb) -> tuple[arb, int] | None:
     """The number times the power of ten that leaves ``_DIGITS`` digits before the point."""
     places = (value.log() / arb(_LOG_10).log()).mid().floor()
     if places < _SMALLEST:
@@ -407,18 +407,18 @@ def find_distinguishing_event(
     """Outputs that tell two datasets apart, with both probabilities of each as balls."""
     if claim.delta > 0:
         with precision(CERTIFIED_BITS):
-            told = mechanism.pair_event(dataset, neighbour, claim.ball())
-        if told is None:
-            told = _listed_event(mechanism, dataset, neighbour, claim)
-        if told[0]:
-            return told
+            event = mechanism.pair_event(dataset, neighbour, claim.ball())
+        if event is None:
+            event = _list_event(mechanism, dataset, neighbour, claim)
+        if event[0]:
+            return event
     with precision(CERTIFIED_BITS):
         line = claim.threshold * distance * _ABOVE
         output, left, right = mechanism.pair_witness(dataset, neighbour, line)
     return (output,), [(left, right)]
 
 
-def _listed_event(
+def _list_event(
     mechanism: Mechanism, dataset: IntArray, neighbour: IntArray, claim: Claim
 ) -> tuple[tuple[Output, ...], list[Balls]]:
     laws = mechanism.law(dataset), mechanism.law(neighbour)
@@ -428,7 +428,7 @@ def _listed_event(
 
 def _balls(left: OutputLaw, right: OutputLaw, output: Output) -> Balls:
     with precision(CERTIFIED_BITS):
-        return ball_of(left, output), ball_of(right, output)
+        return enclose_probability(left, output), enclose_probability(right, output)
 
 
 def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Output, ...]:
@@ -442,7 +442,7 @@ def _largest_gaps(left: OutputLaw, right: OutputLaw, claim: Claim) -> tuple[Outp
         chosen: list[Output] = []
         for position in order:
             output = shared[int(position)]
-            gap = ball_of(left, output) - factor * ball_of(right, output)
+            gap = enclose_probability(left, output) - factor * enclose_probability(right, output)
             if not gap > 0:
                 break
             chosen.append(output)
@@ -476,12 +476,12 @@ def refuting_notion_words(witness: PrivacyWitness) -> str:
     limit = _limit(witness.claim, witness.order)
     if math.isinf(witness.loss_lower):
         return f"Seeing it rules out the second dataset: {_noun(witness)} is infinite, {limit}."
-    return f"{_noun(witness)} is {_enclosed(witness)}, {limit}."
+    return f"{_noun(witness)} is {_say_enclosed(witness)}, {limit}."
 
 
 def open_notion_words(witness: PrivacyWitness) -> str:
     """What is known of an undecided pair, against what the claim allows."""
-    return f"{_noun(witness)} is {_enclosed(witness)}, {_limit(witness.claim, witness.order)}."
+    return f"{_noun(witness)} is {_say_enclosed(witness)}, {_limit(witness.claim, witness.order)}."
 
 
 def output_lines(witness: PrivacyWitness) -> list[str]:
@@ -502,7 +502,7 @@ def _noun(witness: PrivacyWitness) -> str:
     return f"the Renyi divergence of order {witness.order:.12g}"
 
 
-def _enclosed(witness: PrivacyWitness) -> str:
+def _say_enclosed(witness: PrivacyWitness) -> str:
     if math.isinf(witness.loss_upper):
         return f"at least {witness.loss_lower:.9g}"
     low, high = f"{witness.loss_lower:.9g}", f"{witness.loss_upper:.9g}"

@@ -48,7 +48,7 @@ def density_picture(
         for first, last in across:
             inside = at[(at > first) & (at < last)]
             xs = np.concatenate([[first], inside, [last]])
-            plane.append(_filled(share, xs, height(np.interp(xs, at, side)), kind))
+            plane.append(_fill(share, xs, height(np.interp(xs, at, side)), kind))
     for side, kind in zip(sides, ("first", "second"), strict=True):
         plane.append(_curve(share, at, height(side), kind))
     body.append(_plane(plane))
@@ -109,7 +109,7 @@ def _curve(share: Callable[[float], float], xs: Array, heights: Array, kind: str
     return Drawn("polyline", {**places, "vector-effect": "non-scaling-stroke"})
 
 
-def _filled(share: Callable[[float], float], xs: Array, heights: Array, kind: str) -> Drawn:
+def _fill(share: Callable[[float], float], xs: Array, heights: Array, kind: str) -> Drawn:
     ends = f"{1000 * share(float(xs[0])):.1f},1000", f"{1000 * share(float(xs[-1])):.1f},1000"
     points = f"{ends[0]} {_places(share, xs, heights)} {ends[1]}"
     return Drawn("polygon", {"class": f"{kind}-event", "points": points})

@@ -9,7 +9,7 @@ from itertools import pairwise
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound
 from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.privacy.claims import Claim
-from liptest.privacy.notions import claimed_number, measure_of
+from liptest.privacy.notions import find_claimed_number, name_measure
 from liptest.privacy.verdicts import PrivacyVerdict
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.density_picture import density_picture
@@ -60,13 +60,13 @@ def finding_figures(
 ) -> list[Figure]:
     """The losses against the claim as bars; with delta the excess, too."""
     rows = [
-        Bar("claimed", claimed_number(verdict.claim), "claim"),
+        Bar("claimed", find_claimed_number(verdict.claim), "claim"),
         Bar("largest found", float(verdict.largest_loss), loss_kind(verdict.largest_loss, verdict)),
     ]
     caption = "Losses are logarithms of ratios of probabilities."
     measure = ""
     if not isinstance(verdict.claim, Claim):
-        measure = measure_of(verdict.claim)
+        measure = name_measure(verdict.claim)
         caption = f"What is measured is {measure}."
     if exact_epsilon is not None:
         rows.append(Bar("exact epsilon", exact_epsilon, loss_kind(exact_epsilon, verdict)))

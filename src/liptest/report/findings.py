@@ -27,7 +27,7 @@ from liptest.mechanisms.base import ClosedFormLosses, Mechanism, through_reads
 from liptest.mechanisms.laws import INFINITE_LOSS, ComparableLaws
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import shown_loss
+from liptest.privacy.comparison import show_loss
 from liptest.privacy.exception_mass import has_count_mass, is_partial, mass_source
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.proofs.exhaustive import law_rows
@@ -224,7 +224,7 @@ def _largest(laws: ComparableLaws, left: NDArray[np.int64], right: NDArray[np.in
         raise Missing("probabilities of 0 were not declared exact")
     if error > CLOSE * max(1.0, largest):
         raise Missing(f"the probabilities are known only up to errors of {error:.2g} in their logs")
-    return shown_loss(largest)
+    return show_loss(largest)
 
 
 # Neighbouring pairs that are looked at for a picture, and epsilons of a curve.
@@ -277,20 +277,20 @@ def _without_densities(
     verdict: PrivacyVerdict, mechanism: Mechanism | None, distribution: Distribution | None
 ) -> Findings:
     if mechanism is None:
-        return Findings(_NOT_AT_HAND, _NOT_AT_HAND, _NOT_AT_HAND, _proved(verdict))
+        return Findings(_NOT_AT_HAND, _NOT_AT_HAND, _NOT_AT_HAND, _find_proved(verdict))
     witness = verdict.witness
     laws: tuple[LawRow, ...] | str = "there is no pair to draw"
     if witness is not None:
         laws = _or_reason(lambda: witness_rows(mechanism, witness))
     if distribution is None or isinstance(distribution, DomainAlone):
-        return Findings(_NO_DISTRIBUTION, _NO_DISTRIBUTION, laws, _proved(verdict))
+        return Findings(_NO_DISTRIBUTION, _NO_DISTRIBUTION, laws, _find_proved(verdict))
     domain, claim = distribution.domain, verdict.claim
     if not isinstance(claim, Claim):
         told = f"the claim is about {claim.measure}, which is not drawn"
         return Findings(told, told, laws, None)
     exposure = _or_reason(lambda: tuple(losses_by_record(mechanism, domain).tolist()))
     profile = _or_reason(lambda: exact_profile(mechanism, distribution, claim))
-    largest = _proved(verdict) if isinstance(exposure, str) else max(exposure)
+    largest = _find_proved(verdict) if isinstance(exposure, str) else max(exposure)
     return Findings(profile, exposure, laws, largest)
 
 
@@ -302,7 +302,7 @@ def exact_profile(mechanism: Mechanism, distribution: Distribution, claim: Claim
     return through_reads(mechanism, distribution.domain, lambda m: _profile(m, distribution, claim))
 
 
-def _proved(verdict: PrivacyVerdict) -> float | None:
+def _find_proved(verdict: PrivacyVerdict) -> float | None:
     """A proof of pure privacy that rests on no condition has seen every loss."""
     guarantee, claim = verdict.guarantee, verdict.claim
     is_pure = isinstance(claim, Claim) and not claim.delta
@@ -381,7 +381,7 @@ KINDS = {
 }
 
 
-def kind_of(outcome: Outcome) -> OutcomeKind:
+def find_kind(outcome: Outcome) -> OutcomeKind:
     """The kind of an outcome; one without certificate and error is a check that was not run."""
     if outcome.certificate is not None:
         return classify_verdict(outcome.certificate.verdict)
@@ -403,7 +403,7 @@ def summary(outcome: Outcome) -> str:
         return headline(outcome.certificate.verdict)
     if outcome.error is None:
         return "not run"
-    return f"{kind_of(outcome)}: {' '.join(str(outcome.error).split())}"
+    return f"{find_kind(outcome)}: {' '.join(str(outcome.error).split())}"
 
 
 def explanation(outcome: Outcome) -> list[str]:
@@ -415,7 +415,7 @@ def explanation(outcome: Outcome) -> list[str]:
 
 def check_facts(outcome: Outcome) -> dict[str, str]:
     """Names and values about a check; more of them once there is a verdict."""
-    facts = {"asked": outcome.asked, "outcome": str(kind_of(outcome)), "code": str(outcome.code)}
+    facts = {"asked": outcome.asked, "outcome": str(find_kind(outcome)), "code": str(outcome.code)}
     if outcome.certificate is not None:
         certificate = outcome.certificate
         facts |= verdict_facts(certificate.verdict)

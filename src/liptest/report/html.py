@@ -16,11 +16,11 @@ from liptest import __version__
 from liptest.blackbox.verdicts import BlackBoxVerdict, LossBound, bound_lines
 from liptest.data.distributions import Distribution, check_distribution
 from liptest.errors import InputError
-from liptest.errors import shown as shown_value
+from liptest.errors import quote as shown_value
 from liptest.evidence.certificate import Certificate
 from liptest.mechanisms.base import Mechanism, check_mechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.notions import claimed_number
+from liptest.privacy.notions import find_claimed_number
 from liptest.privacy.verdicts import (
     NOT_COVERED,
     PrivacyVerdict,
@@ -29,7 +29,7 @@ from liptest.privacy.verdicts import (
     headline,
     pair_text,
     remedy_lines,
-    tested,
+    say_tested,
 )
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.privacy.wording.profile_result import PrivacyProfile
@@ -53,8 +53,8 @@ from liptest.report.findings import (
     OutcomeKind,
     classify_verdict,
     exposure_rows,
+    find_kind,
     findings,
-    kind_of,
 )
 from liptest.report.law_rows import CLOSE
 from liptest.report.svg import Bar, Drawing, bars, number, profile_curve, visible
@@ -112,10 +112,10 @@ def page(outcomes: Sequence[Outcome]) -> str:
     """
     articles = [_of(f"check-{place}", outcome) for place, outcome in enumerate(outcomes)]
     if len(outcomes) == 1:
-        return _rendered(f"{kind_of(outcomes[0])}: {outcomes[0].asked}", articles)
-    kinds = [kind_of(outcome) for outcome in outcomes]
+        return _render(f"{find_kind(outcomes[0])}: {outcomes[0].asked}", articles)
+    kinds = [find_kind(outcome) for outcome in outcomes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in OutcomeKind if kind in kinds)
-    return _rendered(f"{len(outcomes)} checks", articles, many=True, counts=counts)
+    return _render(f"{len(outcomes)} checks", articles, many=True, counts=counts)
 
 
 def report_html(
@@ -142,8 +142,8 @@ def report_html(
     certificate = found if isinstance(found, Certificate) else None
     verdict = found.verdict if isinstance(found, Certificate) else found
     if isinstance(verdict, BlackBoxVerdict):
-        sampled = _sampled_article("check-0", verdict, certificate)
-        return _rendered(f"{verdict.decision}: {verdict.mechanism}", [sampled])
+        sampled = _write_sampled_article("check-0", verdict, certificate)
+        return _render(f"{verdict.decision}: {verdict.mechanism}", [sampled])
     if not isinstance(verdict, PrivacyVerdict):
         raise InputError(
             f"found={shown_value(found)} is not a certificate or a verdict; pass what "
@@ -156,7 +156,7 @@ def report_html(
         _check_same(certificate, checked, law)
     given = _Tested(verdict, certificate, checked, law)
     article = _article("check-0", verdict.mechanism, classify_verdict(verdict), given)
-    return _rendered(f"{classify_verdict(verdict)}: {verdict.mechanism}", [article])
+    return _render(f"{classify_verdict(verdict)}: {verdict.mechanism}", [article])
 
 
 def _check_same(
@@ -176,7 +176,7 @@ def _check_same(
         )
 
 
-def _rendered(title: str, articles: Sequence[Article], **more: Any) -> str:
+def _render(title: str, articles: Sequence[Article], **more: Any) -> str:
     template = templates().get_template("page.html")
     return template.render(title=title, articles=articles, version=__version__, **more)
 
@@ -186,17 +186,17 @@ def templates() -> Environment:
     """The templates beside this file."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("liptest.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters["shown"] = visible_text
-    made.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
-    made.globals |= {"OWN_WORDS": OWN_WORDS, "many": False}
-    return made
+    environment.filters["shown"] = visible_text
+    environment.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
+    environment.globals |= {"OWN_WORDS": OWN_WORDS, "many": False}
+    return environment
 
 
 def visible_text(text: str, most: int = 300) -> str:
@@ -207,7 +207,7 @@ def visible_text(text: str, most: int = 300) -> str:
 
 
 def _of(name: str, outcome: Outcome) -> Article:
-    certificate, kind = outcome.certificate, kind_of(outcome)
+    certificate, kind = outcome.certificate, find_kind(outcome)
     if certificate is None:
         told = "" if outcome.error is None else str(outcome.error)
         style = _CLASSES.get(kind, "plain")
@@ -259,13 +259,13 @@ def _is_empty(section: dict[str, Any]) -> bool:
     return section["template"] != "picture.html" and bool(section.get("absent"))
 
 
-def _sampled_article(
+def _write_sampled_article(
     name: str, verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
 ) -> Article:
-    sections = [_sampled_finding(name, verdict)]
+    sections = [_write_sampled_finding(name, verdict)]
     if verdict.shown_bound is not None:
         sections += _shares(name, verdict, verdict.shown_bound)
-    sections += [_sampled_cost(verdict), _sampled_fine_print(verdict, certificate)]
+    sections += [_write_sampled_cost(verdict), _write_sampled_fine_print(verdict, certificate)]
     return Article(
         name=name,
         asked=verdict.mechanism,
@@ -290,7 +290,7 @@ def _finding(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, A
     return _section(
         "finding",
         "Claim against finding",
-        tested=tested(verdict),
+        tested=say_tested(verdict),
         beyond=_beyond(verdict, found),
         implemented="" if verdict.implemented is None else str(verdict.implemented),
         figures=finding_figures(name, verdict, found.exact_epsilon),
@@ -310,7 +310,7 @@ def _beyond(verdict: PrivacyVerdict, found: Findings) -> str:
 
 def _profile(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, Any]:
     """The exact exception mass, or why it is not drawn."""
-    profile, claim = found.profile, claimed_number(verdict.claim)
+    profile, claim = found.profile, find_claimed_number(verdict.claim)
     if isinstance(profile, str):
         mass = verdict.exception_mass_found
         words = "" if mass is None else f"{mass:.4g}"
@@ -345,13 +345,13 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
     if len(rows) == 1 and rows[0].count > 1:
         alike = {"count": len(losses), "noun": noun, "loss": number(rows[0].loss)}
         return _section("exposure", title, figure=None, absent="", **alike)
-    claim = claimed_number(verdict.claim)
+    claim = find_claimed_number(verdict.claim)
     drawn = [Bar(row.label(noun), row.loss, loss_kind(row.loss, verdict)) for row in rows]
     named, axis = f"Largest loss by {noun}", "loss (natural logarithm)"
     picture = bars(f"{name}-records", named, drawn, claimed=claim, height=12, axis=axis)
     numbers: Rows = [
         [
-            row.label(noun) + (f" ({_listed(row.records, row.count)})" if row.count > 1 else ""),
+            row.label(noun) + (f" ({_list(row.records, row.count)})" if row.count > 1 else ""),
             number(row.loss),
         ]
         for row in rows
@@ -361,7 +361,7 @@ def _exposure(name: str, verdict: PrivacyVerdict, found: Findings) -> dict[str, 
     return _section("exposure", title, figure=figure)
 
 
-def _listed(records: Sequence[int], count: int) -> str:
+def _list(records: Sequence[int], count: int) -> str:
     return ", ".join(map(str, records)) + (", .." if count > len(records) else "")
 
 
@@ -516,13 +516,13 @@ def _fine_print(verdict: PrivacyVerdict, certificate: Certificate | None) -> dic
     if certificate is not None:
         hashed = {"distribution, sha256": Code(certificate.data_hash)}
         promised = {"release": visible_text(certificate.release_guarantee, OWN_WORDS)}
-        facts |= _certified_facts(certificate, hashed, promised)
+        facts |= _list_certified_facts(certificate, hashed, promised)
     # Cost and seed have their places on the page.
     said = [line for line in fine_print(verdict) if not line.startswith(("Cost:", "Seed:"))]
-    return _fine_print_of(said, facts, certificate)
+    return _write_fine_print(said, facts, certificate)
 
 
-def _fine_print_of(
+def _write_fine_print(
     said: Sequence[str], facts: dict[str, Cell], certificate: Certificate[Any] | None
 ) -> dict[str, Any]:
     if certificate is None:
@@ -530,7 +530,7 @@ def _fine_print_of(
     return _section("fine_print", "Fine print", said=said, facts=facts)
 
 
-def _certified_facts(
+def _list_certified_facts(
     certificate: Certificate[Any], hashed: dict[str, Code], promised: dict[str, str]
 ) -> dict[str, Cell]:
     """What a certificate holds beside its verdict: code, ``hashed`` data, ``promised`` releases."""
@@ -550,7 +550,7 @@ def _certified_facts(
     return facts
 
 
-def _sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
+def _write_sampled_finding(name: str, verdict: BlackBoxVerdict) -> dict[str, Any]:
     is_refuted = verdict.decision is Decision.NO
     reached = verdict.resolution_reached
     words = f"{reached:.3g}" if math.isfinite(reached) else "none"
@@ -599,7 +599,7 @@ def _rounds(verdict: BlackBoxVerdict) -> dict[str, Any]:
     return {"summary": "Every round", "tables": [(heads, rows)]}
 
 
-def _sampled_cost(verdict: BlackBoxVerdict) -> dict[str, Any]:
+def _write_sampled_cost(verdict: BlackBoxVerdict) -> dict[str, Any]:
     rows = [
         ["samples", f"{verdict.cost.draws:,} of {verdict.samples:,} at most"],
         ["pairs tried", f"{verdict.cost.pairs:,}"],
@@ -608,7 +608,7 @@ def _sampled_cost(verdict: BlackBoxVerdict) -> dict[str, Any]:
     return _section("cost", "Cost", rows=rows)
 
 
-def _sampled_fine_print(
+def _write_sampled_fine_print(
     verdict: BlackBoxVerdict, certificate: Certificate[BlackBoxVerdict] | None
 ) -> dict[str, Any]:
     said = [
@@ -624,5 +624,7 @@ def _sampled_fine_print(
     }
     if certificate is not None:
         facts["data"] = visible_text(certificate.data_source)
-        facts |= _certified_facts(certificate, {"data, sha256": Code(certificate.data_hash)}, {})
-    return _fine_print_of(said, facts, certificate)
+        facts |= _list_certified_facts(
+            certificate, {"data, sha256": Code(certificate.data_hash)}, {}
+        )
+    return _write_fine_print(said, facts, certificate)

@@ -57,7 +57,7 @@ def witness_rows(mechanism: Mechanism, witness: PrivacyWitness) -> tuple[LawRow,
         raise Missing("the mechanism at hand does not give the probabilities of the verdict")
     outputs = list(dict.fromkeys((*left.outputs, *right.outputs)))
     masses = {output: (left.get(output, 0.0), right.get(output, 0.0)) for output in outputs}
-    return tuple(_rows(_ordered(outputs), masses, frozenset(witness.event)))
+    return tuple(_rows(_order(outputs), masses, frozenset(witness.event)))
 
 
 def witness_densities(mechanism: Mechanism, witness: PrivacyWitness) -> DensityCurves | None:
@@ -94,7 +94,7 @@ Masses = dict[Output, tuple[float, float]]
 
 
 def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -> Iterable[LawRow]:
-    chosen = set(_chosen(outputs, masses, event))
+    chosen = set(_choose(outputs, masses, event))
     is_ordered = all(map(_is_number, outputs))
     drawn = [math.fsum(masses[output][side] for output in chosen) for side in (0, 1)]
     whole = [math.fsum(masses[output][side] for output in outputs) for side in (0, 1)]
@@ -109,23 +109,23 @@ def _rows(outputs: Sequence[Output], masses: Masses, event: frozenset[Output]) -
     lower = [o for o in others if is_ordered and o < min(chosen)]  # type: ignore[operator,type-var]
     higher = [o for o in others if is_ordered and o > max(chosen)]  # type: ignore[operator,type-var]
     between = [output for output in others if output not in {*lower, *higher}]
-    yield from _named(lower, "lower", masses)
+    yield from _name_rows(lower, "lower", masses)
     for output in outputs:
         if output in chosen:
             yield LawRow(repr(output), *masses[output], output in event)
-    yield from _named(higher, "higher", masses)
-    yield from _named(deciding, "more decide", masses, decides=True)
-    yield from _named(between, "others", masses)
+    yield from _name_rows(higher, "higher", masses)
+    yield from _name_rows(deciding, "more decide", masses, decides=True)
+    yield from _name_rows(between, "others", masses)
 
 
-def _named(
+def _name_rows(
     some: Sequence[Output], words: str, masses: Masses, *, decides: bool = False
 ) -> Iterable[LawRow]:
     if some:
         yield _together(f"{len(some):,} {words}", some, masses, decides=decides)
 
 
-def _chosen(
+def _choose(
     outputs: Sequence[Output], masses: Masses, event: frozenset[Output]
 ) -> Sequence[Output]:
     """All of few; else the likeliest, with half the room at most for those that decide."""
@@ -161,7 +161,7 @@ def _together(label: str, some: Sequence[Output], masses: Masses, *, decides: bo
     return LawRow(label, first, second, decides, len(some))
 
 
-def _ordered(outputs: Sequence[Output]) -> list[Output]:
+def _order(outputs: Sequence[Output]) -> list[Output]:
     if all(_is_number(output) for output in outputs):
         return sorted(outputs)  # type: ignore[type-var]
     return list(outputs)

@@ -13,7 +13,14 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import liptest
-from liptest.report.findings import Outcome, OutcomeKind, check_facts, explanation, kind_of, summary
+from liptest.report.findings import (
+    Outcome,
+    OutcomeKind,
+    check_facts,
+    explanation,
+    find_kind,
+    summary,
+)
 
 
 def relative_place(file: Path, root: Path | None = None) -> str | None:
@@ -48,7 +55,7 @@ def write_junit(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str
     ``root`` is the folder that file names are relative to, the current one by default. What XML
     cannot hold is written as a Python escape.
     """
-    kinds = Counter(_ELEMENT.get(kind_of(outcome), "") for outcome in outcomes)
+    kinds = Counter(_ELEMENT.get(find_kind(outcome), "") for outcome in outcomes)
     counts = {
         "tests": str(len(outcomes)),
         "failures": str(kinds["failure"]),
@@ -72,7 +79,7 @@ def _case(outcome: Outcome, root: Path | None) -> ElementTree.Element:
     for key, value in check_facts(outcome).items():
         ElementTree.SubElement(properties, "property", {"name": key, "value": _clean(value)})
     words = _clean("\n".join(explanation(outcome)))
-    kind = kind_of(outcome)
+    kind = find_kind(outcome)
     if kind in _ELEMENT:
         said = {"type": str(kind), "message": _clean(summary(outcome))}
         ElementTree.SubElement(case, _ELEMENT[kind], said).text = words
@@ -151,7 +158,7 @@ def write_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str
     bad = [
         outcome
         for outcome in outcomes
-        if kind_of(outcome) in (OutcomeKind.UNUSABLE, OutcomeKind.NOT_RUN)
+        if find_kind(outcome) in (OutcomeKind.UNUSABLE, OutcomeKind.NOT_RUN)
     ]
     run = {
         "tool": {"driver": _driver()},
@@ -165,7 +172,7 @@ def write_sarif(outcomes: Sequence[Outcome], *, root: Path | None = None) -> str
             _BASE: {"description": {"text": "The folder in which liptest was started."}}
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(checked, root) for checked in outcomes if kind_of(checked) in _RULES],
+        "results": [_result(checked, root) for checked in outcomes if find_kind(checked) in _RULES],
         "properties": {"checks": [check_facts(outcome) for outcome in outcomes]},
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
@@ -194,13 +201,13 @@ def _rule(kind: OutcomeKind) -> Json:
 
 
 def _result(outcome: Outcome, root: Path | None) -> Json:
-    identifier, _, level, *_ = _RULES[kind_of(outcome)]
+    identifier, _, level, *_ = _RULES[find_kind(outcome)]
     lines = [f"{outcome.asked}: {summary(outcome)}"]
     if outcome.certificate is not None:
         lines += ["", *explanation(outcome)]
     return {
         "ruleId": identifier,
-        "ruleIndex": _NUMBER[kind_of(outcome)],
+        "ruleIndex": _NUMBER[find_kind(outcome)],
         "kind": "fail",
         "level": level,
         "message": {"text": "\n".join(lines)},
@@ -243,5 +250,5 @@ def _artifact(file: Path, root: Path | None) -> Json:
 def _identity(outcome: Outcome) -> str:
     """The same for the same claim in later runs, whatever the witness."""
     claim = "" if outcome.certificate is None else str(outcome.certificate.verdict.claim)
-    parts = [_RULES[kind_of(outcome)][0], outcome.asked, claim]
+    parts = [_RULES[find_kind(outcome)][0], outcome.asked, claim]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

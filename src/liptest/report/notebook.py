@@ -13,7 +13,7 @@ from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.enumerate.numbers.density_curves import DensityCurves
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
-from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, kept_mechanism
+from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun, find_kept_mechanism
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.report.figures import (
     Figure,
@@ -63,7 +63,7 @@ def verdict_html(verdict: PrivacyVerdict | BlackBoxVerdict) -> str:
         title=title,
         headline=headline,
         rest=rest,
-        figures=[_styled_figure(figure) for figure in _figures(verdict)],
+        figures=[_style_figure(figure) for figure in _figures(verdict)],
         first=_FIRST,
         second=_SECOND,
     )
@@ -88,7 +88,7 @@ def _figures(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[Figure]:
 
 def _densities(verdict: PrivacyVerdict, witness: PrivacyWitness) -> DensityCurves | None:
     """Both densities, of real answers of a mechanism that is at hand; a picture never fails."""
-    mechanism = kept_mechanism(verdict)
+    mechanism = find_kept_mechanism(verdict)
     if not isinstance(mechanism, Mechanism):
         return None
     try:
@@ -97,19 +97,19 @@ def _densities(verdict: PrivacyVerdict, witness: PrivacyWitness) -> DensityCurve
         return None
 
 
-def _styled_figure(figure: Figure) -> Figure:
+def _style_figure(figure: Figure) -> Figure:
     drawn = figure.drawing
     style = f"{drawn.style};display:block;overflow:visible"
     return replace(
-        figure, drawing=replace(drawn, style=style, shapes=tuple(map(_styled, drawn.shapes)))
+        figure, drawing=replace(drawn, style=style, shapes=tuple(map(_style, drawn.shapes)))
     )
 
 
-def _styled(shape: Drawn) -> Drawn:
+def _style(shape: Drawn) -> Drawn:
     attributes = dict(shape.attributes)
     kinds = attributes.pop("class", "").split()
-    own = [] if shape.tag != "text" else [_LETTERS]
-    own += [_STYLES[kind] for kind in kinds if kind in _STYLES]
-    own += [attributes.pop("style")] if "style" in attributes else []
-    styled = {**attributes, "style": ";".join(own)} if own else attributes
-    return replace(shape, attributes=styled, inside=tuple(map(_styled, shape.inside)))
+    classes = [] if shape.tag != "text" else [_LETTERS]
+    classes += [_STYLES[kind] for kind in kinds if kind in _STYLES]
+    classes += [attributes.pop("style")] if "style" in attributes else []
+    styled = {**attributes, "style": ";".join(classes)} if classes else attributes
+    return replace(shape, attributes=styled, inside=tuple(map(_style, shape.inside)))

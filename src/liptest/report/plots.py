@@ -9,7 +9,7 @@ from liptest.data.dependence import Dependence
 from liptest.data.distributions import Distribution
 from liptest.errors import InputError
 from liptest.mechanisms.base import check_mechanism
-from liptest.privacy.notions import claimed_number, measure_of
+from liptest.privacy.notions import find_claimed_number, name_measure
 from liptest.privacy.verdicts import PrivacyVerdict, coordinate_noun
 from liptest.privacy.wording.profile_result import PrivacyProfile
 from liptest.report.findings import exposure_rows, losses_by_record
@@ -82,9 +82,9 @@ def claim_figure(verdict: PrivacyVerdict) -> Figure:
 
     Raises InputError when matplotlib is missing.
     """
-    claimed, largest = claimed_number(verdict.claim), float(verdict.largest_loss)
+    claimed, largest = find_claimed_number(verdict.claim), float(verdict.largest_loss)
     return _bars(
-        [("claimed", claimed), ("largest found", largest)], claimed, measure_of(verdict.claim)
+        [("claimed", claimed), ("largest found", largest)], claimed, name_measure(verdict.claim)
     )
 
 

@@ -183,12 +183,14 @@ def bars(
     bottom = start + step * len(rows) - 4
     if claimed is not None:
         body = [*mark(claimed / full, start - 6, bottom, f"claimed {number(claimed)}"), *body]
-    told = "; ".join(f"{row.label}: {number(row.value)}" for row in rows)
+    description = "; ".join(f"{row.label}: {number(row.value)}" for row in rows)
     if claimed is not None:
-        told = f"Claimed: {number(claimed)}. {told}"
+        description = f"Claimed: {number(claimed)}. {description}"
     below = 24 if axis else 2
     body += _axis(axis, bottom + 2) if axis else []
-    return drawing(name, title, f"{told}.", bottom + below, body, before=before, after=_AFTER)
+    return drawing(
+        name, title, f"{description}.", bottom + below, body, before=before, after=_AFTER
+    )
 
 
 # A bar below this share of the width is hardly seen.

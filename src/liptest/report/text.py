@@ -34,7 +34,7 @@ from liptest.privacy.verdicts import (
     headline,
     open_loss_words,
     remedy_lines,
-    tested,
+    say_tested,
 )
 from liptest.privacy.witnesses import (
     PrivacyWitness,
@@ -42,7 +42,7 @@ from liptest.privacy.witnesses import (
     loss_text,
     refuting_notion_words,
 )
-from liptest.privacy.wording.sentences import counted
+from liptest.privacy.wording.sentences import say_count
 from liptest.runs.driver import Progress as ProgressCallback
 from liptest.runs.progress import Pace, duration_text
 from liptest.verdicts import Decision
@@ -58,9 +58,9 @@ _MOST = 4
 def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
     """Headline, what was tested, the witness if there is one, the meaning."""
     if isinstance(verdict, BlackBoxVerdict):
-        return _sampled_lines(verdict)
+        return _write_sampled_lines(verdict)
     lines = [f"claim: {verdict.claim}", *wrap(headline(verdict), _DIFF_WIDTH)]
-    lines += wrap(tested(verdict), _DIFF_WIDTH)
+    lines += wrap(say_tested(verdict), _DIFF_WIDTH)
     if verdict.witness is not None:
         is_certain = verdict.decision is Decision.NO
         lines += [
@@ -78,7 +78,7 @@ def finding_lines(verdict: PrivacyVerdict | BlackBoxVerdict) -> list[str]:
     )
 
 
-def _sampled_lines(verdict: BlackBoxVerdict) -> list[str]:
+def _write_sampled_lines(verdict: BlackBoxVerdict) -> list[str]:
     lines = [f"claim: {verdict.claim}", *wrap(f"{verdict.decision} {verdict.note}", _DIFF_WIDTH)]
     lines += wrap(verdict.tested, _DIFF_WIDTH)
     if verdict.shown_bound is not None:
@@ -98,7 +98,7 @@ def witness_lines(
         ", .." if len(witness.changed) > _MOST else ""
     )
     plural = "" if len(witness.changed) == 1 else "s"
-    total = counted(len(witness.dataset), noun)
+    total = say_count(len(witness.dataset), noun)
     head = [
         f"{'' if is_certain else 'left open: '}two datasets of {total}, equal except for "
         f"{noun}{plural} {changed} (counted from 0):",
@@ -342,7 +342,7 @@ class Screen:
         if self._rich:
             self._console.print(Text(text), end="\n\n")
         else:
-            _say("\n".join(_wrapped(line) for line in text.splitlines()) + "\n\n")
+            _say("\n".join(_wrap(line) for line in text.splitlines()) + "\n\n")
 
     def command(self, text: str) -> None:
         """What can be copied and run: one line, however long."""
@@ -451,7 +451,7 @@ def _tell(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _wrapped(line: str) -> str:
+def _wrap(line: str) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     return (
         textwrap.fill(line, _TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False) or line

@@ -72,20 +72,20 @@ class ControlGroup:
     def make(cls, parents: Parents, memory: int, workers: int = 1) -> ControlGroup:
         """A new group with limits, of ``memory`` bytes; OSError where it cannot be made."""
         name = f"liptest-{os.getpid()}-{secrets.token_hex(4)}"
-        made = cls(parents[0] / name, parents[1] / name)
-        files = made._files
+        group = cls(parents[0] / name, parents[1] / name)
+        files = group._files
         try:
-            for place in made._places:
+            for place in group._places:
                 place.mkdir()
-            (made.memory / files.memory).write_text(f"{memory}\n")
-            (made.processes / files.processes).write_text(f"{MOST_PROCESSES + workers - 1}\n")
+            (group.memory / files.memory).write_text(f"{memory}\n")
+            (group.processes / files.processes).write_text(f"{MOST_PROCESSES + workers - 1}\n")
             for more, value in files.more:
                 with suppress(OSError):
-                    (made.memory / more).write_text(f"{memory if value is None else value}\n")
+                    (group.memory / more).write_text(f"{memory if value is None else value}\n")
         except OSError:
-            made.end()
+            group.end()
             raise
-        return made
+        return group
 
     @property
     def _places(self) -> tuple[Path, ...]:
@@ -95,7 +95,7 @@ class ControlGroup:
     def _files(self) -> _Files:
         return _V2 if self.memory == self.processes else _V1
 
-    def entered_by(self, command: list[str]) -> list[str]:
+    def enter_by(self, command: list[str]) -> list[str]:
         """The command, begun by a shell that joins the group before there is another process."""
         joining = 'echo $$ > "$0" && echo $$ > "$1" && shift && exec "$@"'
         places = (str(place / _PROCESSES) for place in (self.memory, self.processes))

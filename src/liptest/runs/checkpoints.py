@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.runs.driver import Judgement, Sampling
 
 _KIND = "liptest checkpoint"
@@ -58,7 +58,7 @@ class Checkpoint:
             return cls(place)
         except (OSError, ValueError) as error:
             raise _unreadable(place, str(error)) from None
-        return cls(place, **_parsed(place, text))
+        return cls(place, **_parse(place, text))
 
     @property
     def seed(self) -> int | None:
@@ -76,7 +76,7 @@ class Checkpoint:
             if there != here:
                 raise InputError(
                     f"checkpoint={str(self.path)!r} belongs to another test: {key} is "
-                    f"{_told(there)} there and {_told(here)} here; give another file, or remove "
+                    f"{_tell(there)} there and {_tell(here)} here; give another file, or remove "
                     f"this one to begin again",
                     name="checkpoint",
                 )
@@ -226,7 +226,7 @@ def _judgement(kept: dict[str, Any], decode: Encode) -> Judgement:
     )
 
 
-def _parsed(place: Path, text: str) -> dict[str, Any]:
+def _parse(place: Path, text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
         kind, version, digest = data["kind"], data["format"], data["digest"]
@@ -234,7 +234,7 @@ def _parsed(place: Path, text: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(place, f"{type(error).__name__}: {error}") from None
     if kind != _KIND or version != _FORMAT:
-        raise _unreadable(place, f"kind={shown(kind)}, format={shown(version)}")
+        raise _unreadable(place, f"kind={quote(kind)}, format={quote(version)}")
     if digest != _digest(body):
         raise _unreadable(place, "its digest does not fit, so it was changed or cut")
     return body
@@ -244,16 +244,16 @@ def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _told(value: Any) -> str:
+def _tell(value: Any) -> str:
     """A value in short; of a digest the beginning."""
     if isinstance(value, str) and len(value) == _DIGEST_LENGTH:
         return f"{value[:12]}.."
-    return shown(value)
+    return quote(value)
 
 
 def _unreadable(place: Path, why: str) -> InputError:
     return InputError(
-        f"checkpoint={str(place)!r} is not a checkpoint that can be used ({shown(why, 200)}); give "
+        f"checkpoint={str(place)!r} is not a checkpoint that can be used ({quote(why, 200)}); give "
         f"another file; this one was left as it is",
         name="checkpoint",
     )

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from liptest.data.domains import IntArray
 from liptest.data.points import PointBatch
 from liptest.runs.interrupts import until_interrupted
-from liptest.runs.lessons import Learns, Rounds, informed_map
-from liptest.runs.workers import has_processes, ordered_map
+from liptest.runs.lessons import Learns, Rounds, map_informed
+from liptest.runs.workers import has_processes, map_in_order
 
 #: Called as ``progress(draws done, draws planned)`` after each chunk.
 Progress = Callable[[int, int], None]
@@ -224,14 +224,14 @@ class Sampling:
         if self.pieces == 1:
             return self.judge.judge(self._drawn(turn))
         judge: Any = self.judge
-        judgement: Judgement = judge.judge_piece(self._drawn_once(turn), piece, self.pieces)
+        judgement: Judgement = judge.judge_piece(self._draw_once(turn), piece, self.pieces)
         return judgement
 
     def datasets(self, number: int) -> NDArray[Any]:
         """All points of a round, (n, d), as small as they are."""
         return self._drawn(number).points.array()
 
-    def _drawn_once(self, turn: int) -> QueryBatch:
+    def _draw_once(self, turn: int) -> QueryBatch:
         # The pieces of a round come one after the other, mostly in one process.
         last = self._last.get("round")
         if last is None or last[0] != turn:
@@ -290,7 +290,7 @@ def run(
     chunks = sampling.chunks
     if done and _is_enough(total, max_queries):
         chunks = done
-    results = _judged(sampling, chunks, executor, done)
+    results = _judge(sampling, chunks, executor, done)
     try:
         # Closed at once on any exit: cancels what has not started.
         with closing(results), closing(until_interrupted(results)) as judged:
@@ -314,16 +314,16 @@ def run(
     return RunOutcome(total, ended, time.perf_counter() - started, sampling.draws)
 
 
-def _judged(
+def _judge(
     sampling: Sampling, chunks: int, executor: Executor | None, first: int
 ) -> Generator[Judgement, None, None]:
     """The chunks in order; workers that are processes share what they learn, if the judge can."""
     if sampling.pieces > 1 or not (has_processes(executor) and isinstance(sampling.judge, Learns)):
-        return ordered_map(sampling.chunk, chunks, executor, first=first, ends=ends_run)
+        return map_in_order(sampling.chunk, chunks, executor, first=first, ends=ends_run)
     assert executor is not None
     points = sampling.points_per_draw * sampling.chunk_draws
     rounds = Rounds(sampling.datasets, chunks, max(points, 1.0), sampling.dimension)
-    return informed_map(
+    return map_informed(
         sampling.chunk, rounds, sampling.judge, executor, first=first, ends=ends_run
     )
 

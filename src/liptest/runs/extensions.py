@@ -13,7 +13,7 @@ TESTERS, ADAPTERS, STATISTICS = "liptest.testers", "liptest.adapters", "liptest.
 
 
 @cache
-def offered(group: str) -> dict[str, EntryPoint]:
+def find_offered(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group by name, as they were at the first use."""
     return {entry.name: entry for entry in entry_points(group=group)}
 
@@ -23,7 +23,7 @@ def load_offered(group: str, name: str) -> Any:
 
     Raises InputError where it cannot be imported.
     """
-    entry = offered(group).get(name)
+    entry = find_offered(group).get(name)
     if entry is None:
         return None
     try:

@@ -77,7 +77,7 @@ def fingerprint(mechanism: object) -> Fingerprint:
     # Named from the folder of the mechanism, so that a certificate holds on another machine.
     folder = next(iter(paths), _PACKAGE).parent
     files = {os.path.relpath(path, folder): digest for path, digest in paths.items()}
-    parameters = _digest("\n".join(_described(mechanism, {})))
+    parameters = _digest("\n".join(_describe(mechanism, {})))
     return Fingerprint(code_hash(files, packages, parameters), files, packages, parameters)
 
 
@@ -86,7 +86,7 @@ def module_of_file(path: Path) -> str:
     return f"_liptest_{path.stem}_{_digest(str(path))[:12]}"
 
 
-def _told_module(value: Any) -> Any:
+def _tell_module(value: Any) -> Any:
     """Where a function or class is from; on another machine its file lies in another folder."""
     module = value.__module__
     found = _OF_FILE.fullmatch(module) if isinstance(module, str) else None
@@ -103,7 +103,7 @@ class _Live(dict[int, tuple[int, Any]]):
     has_caches = True
 
 
-def described_state(
+def describe_state(
     function: object,
     is_read: Callable[[types.CodeType, str, Any], bool],
     unread: frozenset[str] = frozenset(),
@@ -120,7 +120,7 @@ def described_state(
     seen = _Live()
     seen.is_read, seen.unread = is_read, unread
     seen.left_out, seen.has_caches = left_out or frozenset(), left_out is None
-    return list(islice(_described(function, seen), _MOST_LINES))
+    return list(islice(_describe(function, seen), _MOST_LINES))
 
 
 def code_hash(files: dict[str, str], packages: dict[str, str], parameters: str) -> str:
@@ -140,7 +140,7 @@ def distribution_hash(distribution: Distribution) -> str:
         return digest.hexdigest()
     if isinstance(distribution, DomainAlone):
         return _digest(f"no distribution\n{_domain_text(distribution)}")
-    lines = [_domain_text(distribution), *_described(distribution.sampler, {})]
+    lines = [_domain_text(distribution), *_describe(distribution.sampler, {})]
     return _digest("\n".join(lines))
 
 
@@ -281,7 +281,7 @@ def _note_package(name: str, packages: dict[str, str]) -> None:
             packages[name] = str(version)
 
 
-def _described(value: Any, seen: Seen) -> Iterator[str]:
+def _describe(value: Any, seen: Seen) -> Iterator[str]:
     """Lines that determine a value: data by content, functions by code and what they see.
 
     ``seen`` keeps what was described before, so that no other object can take its id.
@@ -301,7 +301,7 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
     elif isinstance(value, np.ndarray) and value.dtype.hasobject and isinstance(seen, _Live):
         # One by one: there may be random numbers of an analysis among them.
         yield f"array {value.shape}"
-        yield from _described(value.tolist(), seen)
+        yield from _describe(value.tolist(), seen)
     elif isinstance(value, np.ndarray):
         content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
         body = content.encode() if isinstance(content, str) else content
@@ -309,50 +309,54 @@ def _described(value: Any, seen: Seen) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         yield f"{type(value).__name__} of {len(value)}"
         for item in value:
-            yield from _described(item, seen)
+            yield from _describe(item, seen)
     elif isinstance(value, (set, frozenset)):
         yield f"set of {len(value)}"
-        yield from sorted("|".join(_described(item, _seen_of_set(seen))) for item in value)
+        yield from sorted("|".join(_describe(item, _see_set(seen))) for item in value)
     elif isinstance(value, dict):
         yield f"dict of {len(value)}"
         for key, item in value.items():
             yield repr(key)
-            yield from _described(item, seen)
+            yield from _describe(item, seen)
     elif isinstance(value, types.FunctionType):
-        yield from _described_function(value, seen)
+        yield from _describe_function(value, seen)
     elif isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
         yield getattr(value, "__name__", "")
     else:
-        yield from _described_object(value, seen)
+        yield from _describe_object(value, seen)
 
 
-def _seen_of_set(seen: Seen) -> Seen:
+def _see_set(seen: Seen) -> Seen:
     """What a member of a set is described with, by itself: a set may be in what it holds."""
     if not isinstance(seen, _Live):
         return {}
-    own = _Live(
+    seen_here = _Live(
         (key, entry) for key, entry in seen.items() if isinstance(entry[1], (set, frozenset))
     )
-    own.is_read, own.unread, own.left_out = seen.is_read, seen.unread, seen.left_out
-    own.has_caches = seen.has_caches
-    return own
+    seen_here.is_read, seen_here.unread, seen_here.left_out = (
+        seen.is_read,
+        seen.unread,
+        seen.left_out,
+    )
+    seen_here.has_caches = seen.has_caches
+    return seen_here
 
 
-def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
-    yield f"function {_told_module(function)}.{function.__qualname__}"
-    yield from _described_code(function.__code__)
-    yield from _described(function.__defaults__, seen)
-    yield from _described(function.__kwdefaults__, seen)
+def _describe_function(function: types.FunctionType, seen: Seen) -> Iterator[str]:
+    yield f"function {_tell_module(function)}.{function.__qualname__}"
+    yield from _describe_code(function.__code__)
+    yield from _describe(function.__defaults__, seen)
+    yield from _describe(function.__kwdefaults__, seen)
     code = function.__code__
     for name, item in zip(code.co_freevars, _cells(function), strict=True):
         if isinstance(seen, _Live):
             if not seen.is_read(code, name, item):
                 continue
             yield f"global {name}"
-        yield from _described(item, seen)
+        yield from _describe(item, seen)
     for key, item in vars(function).items():
         yield f"attribute {key}"
-        yield from _described(item, seen)
+        yield from _describe(item, seen)
     names, space = set(_names(code)), dict(function.__globals__)
     if isinstance(seen, _Live):
         names |= {constant for constant in _constants(code) if isinstance(constant, str)}
@@ -367,9 +371,9 @@ def _described_function(function: types.FunctionType, seen: Seen) -> Iterator[st
             continue
         yield f"global {name}"
         if isinstance(target, types.ModuleType):
-            yield from _described_module(target, names, seen)
+            yield from _describe_module(target, names, seen)
         else:
-            yield from _described(target, seen)
+            yield from _describe(target, seen)
 
 
 def _is_stand_in(value: Any) -> bool:
@@ -412,35 +416,35 @@ def _cells(function: types.FunctionType) -> Iterator[Any]:
             yield "empty cell"
 
 
-def _described_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
+def _describe_module(module: types.ModuleType, names: set[str], seen: Seen) -> Iterator[str]:
     path = getattr(module, "__file__", None)
     if not path or not _is_local_at(os.path.abspath(path)):
         if isinstance(seen, _Live):
-            yield from _left_in(vars(module), names)
+            yield from _describe_left_in(vars(module), names)
         return
     for name in sorted(names & set(vars(module))):
-        yield from _described(vars(module)[name], seen)
+        yield from _describe(vars(module)[name], seen)
 
 
-def _left_in(space: Mapping[str, Any], names: set[str], depth: int = 4) -> Iterator[str]:
+def _describe_left_in(space: Mapping[str, Any], names: set[str], depth: int = 4) -> Iterator[str]:
     """Numbers and texts that a module of others, or what is in it, has by a name."""
     for name in sorted(names & space.keys()):
         value = space[name]
         if type(value) in _ATOMS or (short := _in_short(value)) is not None:
             yield f"attribute {name}\n{value if type(value) in _ATOMS else short!r}"
         elif depth and isinstance(inside := getattr(value, "__dict__", None), Mapping):
-            yield from _left_in(inside, names, depth - 1)
+            yield from _describe_left_in(inside, names, depth - 1)
 
 
-def _described_code(code: types.CodeType) -> Iterator[str]:
+def _describe_code(code: types.CodeType) -> Iterator[str]:
     yield hashlib.sha256(code.co_code + code.co_exceptiontable).hexdigest()
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _described_code(constant)
+            yield from _describe_code(constant)
         else:
             # By content: the repr of a set of strings is another one in the next process.
-            yield from _described(constant, {})
+            yield from _describe(constant, {})
 
 
 def _constants(code: types.CodeType) -> Iterator[Any]:
@@ -458,23 +462,23 @@ def _names(code: types.CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _described_object(value: Any, seen: Seen) -> Iterator[str]:
+def _describe_object(value: Any, seen: Seen) -> Iterator[str]:
     if isinstance(value, type):
-        yield f"type {_told_module(value)}.{value.__qualname__}"
-        yield from _described_type(value, seen)
+        yield f"type {_tell_module(value)}.{value.__qualname__}"
+        yield from _describe_type(value, seen)
         return
     yield "object"
-    yield from _described(type(value), seen)
+    yield from _describe(type(value), seen)
     if isinstance(value, types.MethodType):
-        yield from _described(value.__func__, seen)
-        yield from _described(value.__self__, seen)
+        yield from _describe(value.__func__, seen)
+        yield from _describe(value.__self__, seen)
     elif isinstance(value, types.GeneratorType):
         frame = value.gi_frame
         yield f"{value.gi_code.co_qualname} at {None if frame is None else frame.f_lasti}"
-        yield from _described({} if frame is None else dict(frame.f_locals), seen)
-        yield from _described(value.gi_yieldfrom, seen)
+        yield from _describe({} if frame is None else dict(frame.f_locals), seen)
+        yield from _describe(value.gi_yieldfrom, seen)
     elif isinstance(value, ContextVar):
-        yield from _described(value.get(None), seen)
+        yield from _describe(value.get(None), seen)
     elif isinstance(value, queue.SimpleQueue):
         yield str(value.qsize())
     elif isinstance(value, _LOCKS):
@@ -484,7 +488,7 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
     else:
         is_live = isinstance(seen, _Live)
         is_of_others = isinstance(seen, _Live) and not (seen.has_caches or _is_own(type(value)))
-        if is_of_others and (content := _content_of(value)) is not None:
+        if is_of_others and (content := _hash_content(value)) is not None:
             yield str(content)
             return
         for key, item in _state(value):
@@ -493,7 +497,7 @@ def _described_object(value: Any, seen: Seen) -> Iterator[str]:
             if is_of_others and key.startswith("_") and key not in _SWITCHES:
                 continue
             yield f"attribute {key}" if is_live and key not in _PARTS else key
-            yield from _described(item, seen)
+            yield from _describe(item, seen)
         if is_live and type(value).__module__ == "itertools" and not _state(value):
             yield f"a place that cannot be seen, {next(_TIMES)}"  # from Python 3.14 on
 
@@ -507,7 +511,7 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _SWITCHES = frozenset({"_flag", "_value"})
 
 
-def _content_of(value: Any) -> int | None:
+def _hash_content(value: Any) -> int | None:
     """A number that tells frames, series and indices from others; None for all else."""
     if any(kind.__name__ == "CDLL" for kind in type(value).__mro__):
         return 0  # it keeps functions that were asked for
@@ -529,11 +533,11 @@ def _is_own(kind: type) -> bool:
     return kind.__module__.partition(".")[0] not in sys.stdlib_module_names
 
 
-def _described_type(kind: type, seen: Seen) -> Iterator[str]:
+def _describe_type(kind: type, seen: Seen) -> Iterator[str]:
     """Methods and attributes of a class of the user's; a generated method has no file."""
     if not _is_own(kind):
         return
-    yield from _described(kind.__bases__, seen)
+    yield from _describe(kind.__bases__, seen)
     for name, member in sorted(vars(kind).items()):
         inner = _plain_function(member)
         code = getattr(inner, "__code__", None)
@@ -541,7 +545,7 @@ def _described_type(kind: type, seen: Seen) -> Iterator[str]:
         is_python = name.startswith("__") or name.startswith("_abc_")
         if not generated and (code is not None or not is_python):
             yield name
-            yield from _described(inner, seen)
+            yield from _describe(inner, seen)
 
 
 def _plain_function(member: Any) -> Any:

@@ -46,7 +46,7 @@ def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
     to handle (other threads, a handler of the user's) only an interrupt that is not swallowed
     ends the results.
     """
-    with counted_interrupts():
+    with count_interrupts():
         before = _count
         following = iter(results)
         while True:
@@ -65,7 +65,7 @@ def until_interrupted(results: Iterable[T]) -> Generator[T, None, None]:
 
 
 @contextmanager
-def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def count_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Count every Ctrl-C in the block, beside raising it; within another such block: nothing.
 
     While ``is_ours()`` interrupts do not end the process, however many come; and one that comes
@@ -83,7 +83,7 @@ def counted_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[
             return
         raise KeyboardInterrupt
 
-    with _handled_by(note):
+    with _handle_by(note):
         yield
 
 
@@ -99,7 +99,7 @@ def is_in_finalizer(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def forwarded_interrupts(pass_on: Callable[[], bool]) -> Iterator[None]:
+def forward_interrupts(pass_on: Callable[[], bool]) -> Iterator[None]:
     """Count every Ctrl-C in the block, and pass the first one on instead of raising it.
 
     Where ``pass_on()`` says that nobody listens, and from the second one on, it is raised.
@@ -112,7 +112,7 @@ def forwarded_interrupts(pass_on: Callable[[], bool]) -> Iterator[None]:
         if _count > first + 1 or not pass_on():
             raise KeyboardInterrupt
 
-    with _handled_by(note):
+    with _handle_by(note):
         yield
 
 
@@ -161,7 +161,7 @@ def _call_noting(
 
 
 @contextmanager
-def _handled_by(note: Callable[[int, Any], None]) -> Iterator[None]:
+def _handle_by(note: Callable[[int, Any], None]) -> Iterator[None]:
     """Let ``note`` handle Ctrl-C in the block, where that is ours to say."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -215,7 +215,7 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
     if seconds is None or not _can_interrupt():
         yield limit
         return
-    with counted_interrupts(is_ours=lambda: limit.is_over):
+    with count_interrupts(is_ours=lambda: limit.is_over):
         threading.Thread(target=limit.watch, daemon=True).start()
         try:
             yield limit

@@ -28,9 +28,9 @@ from typing import Any
 
 from liptest.errors import MechanismError
 from liptest.runs.cgroups import own_group
-from liptest.runs.interrupts import forwarded_interrupts
+from liptest.runs.interrupts import forward_interrupts
 from liptest.runs.seccomp import end_with_parent, refuse_calls
-from liptest.runs.shown_code import import_paths, shown_places, whole_places
+from liptest.runs.shown_code import import_paths, show_places, whole_places
 
 #: Most bytes of an answer.
 MOST_BYTES = 1 << 26
@@ -132,13 +132,13 @@ def run_confined(
     words = NOT_CONFINED
     with ExitStack() as stack:
         if program is not None:
-            shown = stack.enter_context(shown_places(readable, hidden, folder))
+            shown = stack.enter_context(show_places(readable, hidden, folder))
             command = [program, *_jail(shown, folder), *command]
             words = CONFINED
         group = stack.enter_context(own_group(_most_memory(memory), workers))
         try:
-            content = _answer_of(
-                command if group is None else group.entered_by(command),
+            content = _find_answer(
+                command if group is None else group.enter_by(command),
                 request,
                 folder if program is None else None,
                 seconds or MOST_SECONDS,
@@ -153,7 +153,7 @@ def run_confined(
     return ChildReply(content, words)
 
 
-def _answer_of(
+def _find_answer(
     command: list[str],
     request: bytes,
     folder: Path | None,
@@ -172,7 +172,7 @@ def _answer_of(
         env=_environment(),
         start_new_session=True,
     ) as child:
-        relay = None if listener is None else _relayed(child, listener.printed)
+        relay = None if listener is None else _relay(child, listener.printed)
         try:
             return _exchange(child, request, seconds, listener)
         finally:
@@ -181,7 +181,7 @@ def _answer_of(
                 relay.join(_RELAY_SECONDS)
 
 
-def _relayed(child: subprocess.Popen[bytes], printed: Callable[[str], None]) -> threading.Thread:
+def _relay(child: subprocess.Popen[bytes], printed: Callable[[str], None]) -> threading.Thread:
     """A thread that passes on what the child writes to standard error, up to a limit."""
     stream = child.stderr
     assert stream is not None
@@ -359,7 +359,7 @@ def _exchange(
             os.killpg(child.pid, signal.SIGINT)
         return listens
 
-    with nullcontext() if listener is None else forwarded_interrupts(pass_on):
+    with nullcontext() if listener is None else forward_interrupts(pass_on):
         while True:
             header = reader.read(_HEADER)
             is_earlier = listener is not None and header[:1] == _EARLIER

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import LiptestError
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import map_in_order
 
 # Points drawn to see how often datasets come again; the first wave of chunks, and its growth.
 _SAMPLE = 1 << 12
@@ -111,7 +111,7 @@ class _Informed:
         return self.chunk(number)
 
 
-def informed_map(
+def map_informed(
     chunk: Callable[[int], T],
     rounds: Rounds,
     judge: Learns,
@@ -120,7 +120,7 @@ def informed_map(
     first: int,
     ends: Callable[[Any], bool],
 ) -> Generator[T, None, None]:
-    """``ordered_map`` of the chunks, one a round, where workers share what they learn."""
+    """``map_in_order`` of the chunks, one a round, where workers share what they learn."""
     lessons: list[Any] = []
     seen: set[bytes] = set()
     size = _FIRST_WAVE
@@ -133,7 +133,7 @@ def informed_map(
             lessons += told or []
         stop = wave.stop if shares else rounds.count
         task: Callable[[int], T] = _Informed(chunk, judge, tuple(lessons)) if lessons else chunk
-        with closing(ordered_map(task, stop, executor, first=first, ends=ends)) as results:
+        with closing(map_in_order(task, stop, executor, first=first, ends=ends)) as results:
             for result in results:
                 yield result
                 if ends(result):
@@ -181,7 +181,7 @@ def _learn(judge: Learns, datasets: list[NDArray[Any]], executor: Executor) -> l
     slices = math.ceil(len(datasets) / _SLICE)
     lessons = []
     try:
-        with closing(ordered_map(task, slices, executor)) as results:
+        with closing(map_in_order(task, slices, executor)) as results:
             for lesson in results:
                 if lesson is None:
                     return None

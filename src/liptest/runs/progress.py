@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 Told = Callable[[int, int], None]
 #: Least seconds between two lines where there is no terminal.
@@ -125,7 +125,7 @@ def check_progress(progress: object) -> Told | None:
     if callable(progress):
         return progress
     raise InputError(
-        f"progress={shown(progress)} must be True, for a bar, or a function (done, planned)",
+        f"progress={quote(progress)} must be True, for a bar, or a function (done, planned)",
         name="progress",
         value=progress,
     )

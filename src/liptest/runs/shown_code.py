@@ -74,7 +74,7 @@ def _is_code(file: Path) -> bool:
 
 
 @contextmanager
-def shown_places(
+def show_places(
     wanted: Iterable[Path], hidden: Iterable[Path], start: Path | None
 ) -> Iterator[list[str]]:
     """Options of bubblewrap that show the system, what is ``wanted`` and Python's import paths.
@@ -104,7 +104,7 @@ def shown_places(
             options += ["--ro-bind", str(_inside(copy, root)), str(root)]
         for place in (*whole, *single[:_MOST_MOUNTS]):
             options += ["--ro-bind-try", str(place), str(place)]
-        for place in _seen_in(whole, kept_out):
+        for place in _find_seen_in(whole, kept_out):
             if place.is_dir():
                 options += ["--size", "4096", "--tmpfs", str(place), "--remount-ro", str(place)]
             else:
@@ -114,7 +114,7 @@ def shown_places(
         yield options
 
 
-def _seen_in(whole: Iterable[Path], kept_out: Iterable[Path]) -> list[Path]:
+def _find_seen_in(whole: Iterable[Path], kept_out: Iterable[Path]) -> list[Path]:
     """Where whole places would show what is kept out: under each name that a place has."""
     found = []
     for place in whole:

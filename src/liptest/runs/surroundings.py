@@ -49,7 +49,7 @@ class StandIn:
     _original: Any
 
 
-def _stream_of(value: Any) -> Any:
+def _find_stream(value: Any) -> Any:
     return value._original if issubclass(type(value), StandIn) else value
 
 
@@ -61,9 +61,9 @@ def surroundings_kept() -> Iterator[None]:
     """
     values = [(read, write, read()) for read, write in _VALUES]
     objects = [(read, write, read()) for read, write in _OBJECTS]
-    ways = [_noted_interpreter(), _noted_decimals()]
+    ways = [_note_interpreter(), _note_decimals()]
     if threading.current_thread() is threading.main_thread():
-        ways += [_noted_signals(), _noted_timers()]
+        ways += [_note_signals(), _note_timers()]
     try:
         yield
     finally:
@@ -77,7 +77,7 @@ def surroundings_kept() -> Iterator[None]:
             put_back()
 
 
-def described_surroundings() -> dict[str, str]:
+def describe_surroundings() -> dict[str, str]:
     """What calculations of the next call depend on, without that it is named, by what it is."""
     context = decimal.getcontext()
     return {
@@ -130,20 +130,20 @@ _OBJECTS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
 )
 
 
-def _noted_interpreter() -> PutBack:
-    before = {name: _stream_of(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
+def _note_interpreter() -> PutBack:
+    before = {name: _find_stream(vars(sys)[name]) for name in (*_HOOKS, *_STREAMS)}
     of_threads = threading.excepthook
 
     def put_back() -> None:
         for name, value in before.items():
-            if _stream_of(vars(sys).get(name)) is not value:
+            if _find_stream(vars(sys).get(name)) is not value:
                 vars(sys)[name] = value
         threading.excepthook = of_threads
 
     return put_back
 
 
-def _noted_decimals() -> PutBack:
+def _note_decimals() -> PutBack:
     context = decimal.getcontext()
     before = {name: context.__getattribute__(name) for name in _DECIMAL}
     traps, flags = dict(context.traps), dict(context.flags)
@@ -158,7 +158,7 @@ def _noted_decimals() -> PutBack:
     return put_back
 
 
-def _noted_signals() -> PutBack:
+def _note_signals() -> PutBack:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def put_back() -> None:
@@ -172,7 +172,7 @@ def _noted_signals() -> PutBack:
     return put_back
 
 
-def _noted_timers() -> PutBack:
+def _note_timers() -> PutBack:
     started = time.monotonic()
     before = {which: signal.getitimer(which) for which in _TIMERS}
 

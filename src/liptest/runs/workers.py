@@ -37,7 +37,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from liptest.errors import InputError, MechanismError, shown
+from liptest.errors import InputError, MechanismError, quote
 from liptest.foreign import count_workers
 
 # A task on its way to other processes: pickled once, unpickled once per process.
@@ -64,7 +64,7 @@ class TaskPayload:
     data: bytes
     path: str = ""
 
-    def filed(self) -> TaskPayload:
+    def put_in_file(self) -> TaskPayload:
         """The same, in a file: for workers on this machine that want it again and again."""
         handle, path = tempfile.mkstemp(prefix="liptest-")
         with os.fdopen(handle, "wb") as file:
@@ -86,16 +86,16 @@ def travels_by_value() -> bool:
     return _by_value.get()
 
 
-def found_by_name(module: str, qualname: str) -> Any:
+def find_by_name(module: str, qualname: str) -> Any:
     """The object of that name in a module that is loaded, or None."""
     parts = qualname.split(".")
     return reduce(lambda owner, part: getattr(owner, part, None), parts, sys.modules.get(module))
 
 
-def imported_by_name(module: str, qualname: str) -> Any:
+def import_by_name(module: str, qualname: str) -> Any:
     """The object of that name; its module is imported first."""
     import_module(module)
-    return found_by_name(module, qualname)
+    return find_by_name(module, qualname)
 
 
 def pack(task: Any, *, by_name: bool = False) -> TaskPayload:
@@ -104,9 +104,9 @@ def pack(task: Any, *, by_name: bool = False) -> TaskPayload:
     ``by_name`` is for workers that are known to have the modules of this process. Raises
     InputError when the task holds something that no pickler takes.
     """
-    ways: list[Callable[[Any], bytes]] = [*_value_ways(), _named]
+    ways: list[Callable[[Any], bytes]] = [*_value_ways(), _name]
     problem: Exception | None = None
-    for way in (_named, *ways) if by_name else ways:
+    for way in (_name, *ways) if by_name else ways:
         try:
             data = way(task)
         except Exception as error:  # picklers raise whatever the objects raise
@@ -116,16 +116,16 @@ def pack(task: Any, *, by_name: bool = False) -> TaskPayload:
     advice = "" if len(ways) > 1 else "; install cloudpickle (extra 'cluster') for lambdas"
     raise InputError(
         f"executor: what is tested cannot be sent to another process "
-        f"({shown(str(problem), 200)}); define it in a file without open files or locks, or test "
+        f"({quote(str(problem), 200)}); define it in a file without open files or locks, or test "
         f"it without executor={advice}",
         name="executor",
     )
 
 
-def packed_answer(answer: Any) -> bytes:
+def pack_answer(answer: Any) -> bytes:
     """An answer on its way back; classes that travelled by value travel back by value."""
     try:
-        return _named(answer)
+        return _name(answer)
     except Exception:
         ways = _value_ways()
         if not ways:
@@ -133,7 +133,7 @@ def packed_answer(answer: Any) -> bytes:
         return ways[-1](answer)
 
 
-def _named(task: Any) -> bytes:
+def _name(task: Any) -> bytes:
     return pickle.dumps(task, protocol=pickle.HIGHEST_PROTOCOL)
 
 
@@ -144,14 +144,14 @@ def _value_ways() -> list[Callable[[Any], bytes]]:
         return []
 
     def whole(task: Any) -> bytes:
-        with _registered(cloudpickle):
+        with _register(cloudpickle):
             return bytes(cloudpickle.dumps(task))
 
     return [whole, cloudpickle.dumps]
 
 
 @contextmanager
-def _registered(cloudpickle: Any) -> Iterator[None]:
+def _register(cloudpickle: Any) -> Iterator[None]:
     """Within, the modules outside of installed packages travel by value."""
     before = set(cloudpickle.list_registry_pickle_by_value())
     ours = [m for name, m in list(sys.modules.items()) if name not in before and _is_local(name, m)]
@@ -179,11 +179,11 @@ def _is_users(path: str) -> bool:
     full = Path(path).resolve()
     if "site-packages" in full.parts or "dist-packages" in full.parts:
         return False
-    return not any(full.is_relative_to(folder) for folder in _installed())
+    return not any(full.is_relative_to(folder) for folder in _find_installed())
 
 
 @cache
-def _installed() -> tuple[Path, ...]:
+def _find_installed() -> tuple[Path, ...]:
     paths = sysconfig.get_paths()
     keys = ("stdlib", "platstdlib", "purelib", "platlib")
     return (_PACKAGE, *(Path(paths[key]).resolve() for key in keys))
@@ -251,14 +251,14 @@ class WorkerPool:
             return self._client.scatter(payload, broadcast=True, hash=False)
         if not self._is_local():
             return payload
-        filed = payload.filed()
+        filed = payload.put_in_file()
         self._files.append(filed.path)
         return filed
 
     def submit(self, run: Callable[..., Any], packed: Any, *numbers: int) -> Future[Any]:
         """Let a worker call ``run(task, *numbers)``."""
         if self._client is None:
-            return self._executor.submit(_unpacked, run, packed, *numbers)
+            return self._executor.submit(_unpack, run, packed, *numbers)
         # Dask's executor wraps futures of its own, and logs an error for each that is cancelled.
         options = {**self._executor._kwargs, "pure": False}  # type: ignore[attr-defined]
         future: Future[Any] = self._client.submit(_on_dask, run, packed, *numbers, **options)
@@ -308,10 +308,10 @@ class _Answer:
     data: bytes
 
 
-def _unpacked(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
+def _unpack(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
     if not isinstance(packed, TaskPayload):
         return run(packed, *numbers)
-    return _Answer(packed_answer(run(packed.open(), *numbers)))
+    return _Answer(pack_answer(run(packed.open(), *numbers)))
 
 
 def _is_of(library: str, executor: Executor) -> bool:
@@ -320,7 +320,7 @@ def _is_of(library: str, executor: Executor) -> bool:
 
 def _on_dask(run: Callable[..., Any], packed: Any, *numbers: int) -> Any:
     _once()
-    return _unpacked(run, packed, *numbers)
+    return _unpack(run, packed, *numbers)
 
 
 @cache
@@ -373,7 +373,7 @@ _GROWTH = 8
 _TRIES = 4
 
 
-def ordered_map(
+def map_in_order(
     task: Callable[[int], T],
     count: int,
     executor: Executor | None = None,
@@ -399,11 +399,11 @@ def ordered_map(
         return (task(number) for number in range(first, count))
     if not isinstance(executor, Submits):
         raise InputError(
-            f"executor={shown(executor)} has no submit(); give a concurrent.futures.Executor, "
+            f"executor={quote(executor)} has no submit(); give a concurrent.futures.Executor, "
             f"for example ProcessPoolExecutor(2)",
             name="executor",
         )
-    return _pooled(_Flight(task, ends, count, first, executor))
+    return _pool(_Flight(task, ends, count, first, executor))
 
 
 def has_processes(executor: Executor | None) -> bool:
@@ -412,8 +412,8 @@ def has_processes(executor: Executor | None) -> bool:
 
 
 def elsewhere(job: Callable[[], T], executor: Executor | None) -> T:
-    """``job()`` by one worker of an executor; raises as ``ordered_map``."""
-    with closing(ordered_map(_Once(job), 1, executor)) as results:
+    """``job()`` by one worker of an executor; raises as ``map_in_order``."""
+    with closing(map_in_order(_Once(job), 1, executor)) as results:
         return next(results)
 
 
@@ -425,7 +425,7 @@ class _Once(Generic[T]):
         return self.job()
 
 
-def _pooled(flight: _Flight[T]) -> Generator[T, None, None]:
+def _pool(flight: _Flight[T]) -> Generator[T, None, None]:
     try:
         while flight.left():
             yield from flight.next_results()
@@ -537,7 +537,7 @@ class _Flight(Generic[T]):
         self._deaths += 1 if isinstance(death, BrokenExecutor) else _TRIES // 2
         front = self._groups[0]
         if self._deaths >= _TRIES:
-            raise _killed(front.first) from death
+            raise _make_killed_error(front.first) from death
         if self._deaths > 1:
             self._alone_until = max(self._alone_until, self._next)
         for group in self._groups:
@@ -568,7 +568,7 @@ def _run_group(
     return results, time.perf_counter() - started
 
 
-def _killed(chunk: int) -> MechanismError:
+def _make_killed_error(chunk: int) -> MechanismError:
     return MechanismError(
         f"the code under test ends its worker processes: they died {_TRIES} times in a row, at "
         f"last while chunk {chunk} ran alone. Look for os._exit, crashing C extensions and memory "

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from liptest.errors import InputError, LiptestError, shown
-from liptest.evidence.ledger_entries import checked_name, clean_name
+from liptest.errors import InputError, LiptestError, quote
+from liptest.evidence.ledger_entries import check_name, clean_name
 from liptest.service.passwords import SHORTEST, hash_password, hash_secret, new_secret
 from liptest.service.records import (
     OPERATOR,
@@ -24,7 +24,7 @@ from liptest.service.records import (
     User,
 )
 from liptest.service.store import Store
-from liptest.service.tasks import check_of, checked_file, read_check, to_json
+from liptest.service.tasks import check_file, make_check, read_check, to_json
 from liptest.verdicts import Decision
 
 #: Most bytes of a submission, and how many of one vendor may wait.
@@ -58,7 +58,7 @@ def renew_account(store: Store, name: str, password: str) -> None:
     """Another password; whoever is logged in, or has a token, is so no longer. ServiceError 404."""
     user = store.user(name)
     if user is None:
-        raise ServiceError(404, f"there is no account {shown(name)}")
+        raise ServiceError(404, f"there is no account {quote(name)}")
     store.renew_user(user, hash_password(password))
 
 
@@ -86,13 +86,13 @@ def submit_code(
         content=content,
         file=file,
         name=name,
-        key=checked_key(key),
+        key=check_key(key),
         most_waiting=MOST_WAITING,
         most_kept=MOST_KEPT,
     )
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """The name of a request; ServiceError for one that is none."""
     if not _KEY.fullmatch(key):
         raise ServiceError(400, "Idempotency-Key: 8 to 80 letters, digits, _ . : -")
@@ -106,9 +106,9 @@ def register_table(
     require_operator(user)
     made = new_name("name", name, [one.name for one in store.tables()])
     try:
-        checked_file(file)
+        check_file(file)
         if column:
-            checked_name("column", column)
+            check_name("column", column)
     except InputError as error:
         raise ServiceError(400, str(error)) from None
     _check_budget(epsilon, delta)
@@ -121,7 +121,7 @@ def name_people(
     """Say that tables concern the same people, and cap what their releases may cost together."""
     require_operator(user)
     try:
-        checked_name("name", name)
+        check_name("name", name)
     except InputError as error:
         raise ServiceError(400, str(error)) from None
     if not tables:
@@ -152,8 +152,8 @@ def make_task(
     """
     require_operator(user)
     try:
-        checked_name("title", title)
-        model = read_check(check) if isinstance(check, str) else check_of(check)
+        check_name("title", title)
+        model = read_check(check) if isinstance(check, str) else make_check(check)
     except LiptestError as error:
         raise ServiceError(400, " ".join(str(error).split())) from None
     if not least <= approvals <= MOST_APPROVALS:
@@ -178,7 +178,7 @@ def ask_for_release(store: Store, user: User, submission: int, key: str) -> int:
     task = store.task(subject.task_id)
     if result is None or (task.proof_only and not result.is_proof):
         raise ServiceError(403, "the task requires a proof, and this YES is by sampling")
-    return store.add_release(user, subject, checked_key(key))
+    return store.add_release(user, subject, check_key(key))
 
 
 def visible_tasks(store: Store, user: User) -> list[ReleaseTask]:
@@ -233,14 +233,16 @@ _SAME = str.maketrans("i1|\u01310", "llllo")
 def new_name(what: str, name: str, known: Iterable[str]) -> str:
     """The name as it is stored. ServiceError for none, and one that looks like a ``known`` one."""
     try:
-        made = checked_name(what, unicodedata.normalize("NFC", name))
+        normalised = check_name(what, unicodedata.normalize("NFC", name))
     except InputError as error:
         raise ServiceError(400, str(error)) from None
-    looks = appearance(made)
+    looks = appearance(normalised)
     other = next((one for one in known if appearance(one) == looks), None)
-    if other is not None and other != made:
-        raise ServiceError(409, f"{what}: {made!r} looks like {other!r}, which is there already")
-    return made
+    if other is not None and other != normalised:
+        raise ServiceError(
+            409, f"{what}: {normalised!r} looks like {other!r}, which is there already"
+        )
+    return normalised
 
 
 def appearance(name: str) -> str:

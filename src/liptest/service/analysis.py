@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from liptest.cli.config import CheckModel
-from liptest.cli.confined_check import refuted_elsewhere
+from liptest.cli.confined_check import refute_elsewhere
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
 from liptest.errors import BudgetError, GateError, InputError, LiptestError
 from liptest.evidence.certificate import Certificate
@@ -35,7 +35,13 @@ from liptest.service.records import (
     Result,
     Submission,
 )
-from liptest.service.tasks import foreign_imports, from_json, seconds_of, settings_of_test, task_law
+from liptest.service.tasks import (
+    find_seconds,
+    foreign_imports,
+    from_json,
+    settings_of_test,
+    task_law,
+)
 from liptest.verdicts import Decision
 
 _EXIT_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
@@ -98,7 +104,7 @@ def analyse(submission: Submission, content: bytes, check_json: str, place: Work
         return Analysis(FAILED, words_of_failure(error))
     except MemoryError:
         return Analysis(FAILED, "failed: limit of memory, for its laws")
-    return _told(submission, sealed_code, certificate)
+    return _tell(submission, sealed_code, certificate)
 
 
 def _test(
@@ -115,11 +121,11 @@ def _test(
         sealed_code = seal_elsewhere(
             *(where, law.domain),
             hidden=places.hidden,
-            seconds=seconds_of(model),
+            seconds=find_seconds(model),
             frame=model.library,
             step=model.step,
         )
-        limited = {"mechanism": where, "max_seconds": seconds_of(model)}
+        limited = {"mechanism": where, "max_seconds": find_seconds(model)}
         gate = SealedGate(
             sealed_code.sealed,
             law,
@@ -127,7 +133,7 @@ def _test(
             code=sealed_code.code,
             law_source=sealed_code.source,
             recorder=recorder,
-            refuted=lambda: refuted_elsewhere(
+            refuted=lambda: refute_elsewhere(
                 *(model.model_copy(update=limited), places.public, law, settings),
                 where=where,
                 hidden=places.hidden,
@@ -138,14 +144,14 @@ def _test(
     return sealed_code, gate.certificate
 
 
-def _told(
+def _tell(
     submission: Submission, found: SealedCode, certificate: Certificate[PrivacyVerdict]
 ) -> Analysis:
     verdict = replace(certificate.verdict, mechanism=submission.label)
     named = replace(certificate, verdict=verdict)
     outcome = Outcome(submission.label, _EXIT_CODES[named.decision], named)
     result = Result(
-        sealed=sealed_text(found),
+        sealed=write_sealed(found),
         certificate=named.to_json(),
         report=page([outcome]),
         summary=str(verdict),
@@ -154,7 +160,7 @@ def _told(
     return Analysis(str(named.decision), "", result)
 
 
-def sealed_text(found: SealedCode) -> str:
+def write_sealed(found: SealedCode) -> str:
     """Sealed laws, and what the other process said of its code, as JSON."""
     code = found.code
     return canonical_json(

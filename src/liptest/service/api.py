@@ -404,7 +404,7 @@ OPERATIONS = (
 )
 
 
-def endpoint_of(operation: Operation) -> Any:
+def make_endpoint(operation: Operation) -> Any:
     """The token is looked at first, then the body, then the operation runs."""
 
     async def endpoint(request: Request) -> Response:
@@ -432,13 +432,13 @@ async def _read(operation: Operation, request: Request) -> ApiCall:
         raise ServiceError(404, "not found")
     body = None
     if operation.body is not None:
-        body = _validated(operation.body, await request.body())
+        body = _validate(operation.body, await request.body())
     key = request.headers.get("idempotency-key", "")
     least = int(request.app.state.approvals)
     return ApiCall(store, request.app.state.places, user, int(text), key, body, least)
 
 
-def _validated(model: type[BaseModel], content: bytes) -> BaseModel:
+def _validate(model: type[BaseModel], content: bytes) -> BaseModel:
     try:
         return model.model_validate_json(content)
     except ValidationError as error:
@@ -468,7 +468,7 @@ def describe_api() -> dict[str, Any]:
     )
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
     return {
         "openapi": "3.1.0",
         "info": {"title": "liptest", "version": __version__},
@@ -481,7 +481,7 @@ def describe_api() -> dict[str, Any]:
     }
 
 
-def _described(one: Operation) -> dict[str, Any]:
+def _describe(one: Operation) -> dict[str, Any]:
     schema: dict[str, Any] = {} if one.answer is None else _reference(one.answer)
     schema = {"type": "array", "items": schema} if one.many else schema
     error = {"description": "refused", "content": _json(_reference(ErrorAnswer))}
@@ -525,7 +525,7 @@ def list_operations() -> list[Route]:
         return JSONResponse(document)
 
     routes = [
-        Route(operation.path, endpoint_of(operation), methods=[operation.method])
+        Route(operation.path, make_endpoint(operation), methods=[operation.method])
         for operation in OPERATIONS
     ]
     return [*routes, Route("/api/openapi.json", show_document, methods=["GET"])]

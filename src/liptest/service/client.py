@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.service.opening import read_whole, unusable
 
 service = App(name="service", help="Ask a running service: submit, look, release.")
@@ -51,11 +51,11 @@ def submit(
     """
     file, colon, name = mechanism.rpartition(":")
     if not colon or not Path(file).is_file():
-        raise InputError(f"mechanism={shown(mechanism)}: name file.py:name, a file that is here")
+        raise InputError(f"mechanism={quote(mechanism)}: name file.py:name, a file that is here")
     try:
         code = Path(file).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"mechanism={shown(mechanism)}: not read: {error}") from None
+        raise InputError(f"mechanism={quote(mechanism)}: not read: {error}") from None
     body = {"task": task, "file": Path(file).name, "name": name, "code": code}
     return _say(ask(url, "/api/submissions", body, key=key))
 
@@ -121,7 +121,7 @@ def account(
     require_packages()
     password = secrets.token_urlsafe(12)
     try:
-        store, _ = _opened(folder, database)
+        store, _ = _open(folder, database)
         add_account(store, name, role, password)
     except ServiceError as error:
         raise InputError(str(error)) from None
@@ -155,7 +155,7 @@ def renew(
     require_packages()
     password = secrets.token_urlsafe(12)
     try:
-        store, _ = _opened(folder, database)
+        store, _ = _open(folder, database)
         renew_account(store, name, password)
     except ServiceError as error:
         raise InputError(str(error)) from None
@@ -174,11 +174,11 @@ def prepare(*, database: DatabaseUrl = None) -> int:
 
     Example: liptest service prepare --database postgresql://owner@host/liptest
     """
-    from liptest.service.opening import checked_url, prepare_all
+    from liptest.service.opening import check_url, prepare_all
     from liptest.service.records import Places, ServiceError
     from liptest.service.store import Store
 
-    url = checked_url(database)
+    url = check_url(database)
     if url is None:
         raise InputError("database: name postgresql://account@host/name", name="database")
     try:
@@ -191,13 +191,13 @@ def prepare(*, database: DatabaseUrl = None) -> int:
     return 0
 
 
-def _opened(folder: Path | None, database: str | None) -> tuple[Any, Any]:
+def _open(folder: Path | None, database: str | None) -> tuple[Any, Any]:
     """The store of a service and its places, with what it needs."""
-    from liptest.service.opening import checked_url
+    from liptest.service.opening import check_url
     from liptest.service.records import Places
     from liptest.service.store import Store
 
-    url = checked_url(database)
+    url = check_url(database)
     if folder is None and url is None:
         raise InputError("folder: name --folder, or --database for a service in PostgreSQL")
     places = Places(folder or Path(), url)
@@ -213,10 +213,10 @@ def ask(url: str, path: str, body: Any = None, *, key: str | None = None) -> dic
     try:
         place = urllib.parse.urlsplit(url)
     except ValueError as error:
-        raise InputError(f"url={shown(url)}: {error}", name="url") from None
+        raise InputError(f"url={quote(url)}: {error}", name="url") from None
     is_near = place.hostname in ("localhost", "127.0.0.1", "::1")
     if place.scheme != "https" and not (place.scheme == "http" and is_near):
-        raise InputError(f"url={shown(url)}: a token is sent to https:// only, or to this machine")
+        raise InputError(f"url={quote(url)}: a token is sent to https:// only, or to this machine")
     token = os.environ.get(_TOKEN, "")
     if not token:
         raise InputError(f"the environment variable {_TOKEN} is empty; make a token at /account")

@@ -19,9 +19,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, check_count, quote
 from liptest.runs.jail import confinement, find_bubblewrap
-from liptest.service.opening import VARIABLE, checked_url, read_whole, unusable
+from liptest.service.opening import VARIABLE, check_url, read_whole, unusable
 
 _NEEDED = {
     "starlette": "starlette",
@@ -96,7 +96,7 @@ def serve(
     Example: liptest serve --demo
     """
     require_packages()
-    url = checked_url(database)
+    url = check_url(database)
     _check_names(host, allow_import or ())
     if folder is None and not demo:
         _require_no_folder(url, role)
@@ -110,12 +110,12 @@ def serve(
             role=role,
             unconfined=allow_unconfined,
             imports=tuple(allow_import or ()),
-            approvals=checked_least(approvals),
+            approvals=check_least(approvals),
         )
         return _serve(wish, demo=demo)
 
 
-def checked_least(approvals: int) -> int:
+def check_least(approvals: int) -> int:
     """InputError for a number of operators that no task can ask for."""
     from liptest.service.actions import MOST_APPROVALS
 
@@ -127,11 +127,11 @@ def checked_least(approvals: int) -> int:
 def _check_names(host: str, imports: Iterable[str]) -> None:
     """InputError for a host or a package that has no name of its kind."""
     if not host or not host.isprintable():
-        raise InputError(f"host={shown(host)}: name an address of this machine", name="host")
+        raise InputError(f"host={quote(host)}: name an address of this machine", name="host")
     for name in imports:
         if not all(part.isidentifier() for part in name.split(".")):
             raise InputError(
-                f"allow_import={shown(name)}: name a package, as in import", name="allow_import"
+                f"allow_import={quote(name)}: name a package, as in import", name="allow_import"
             )
 
 
@@ -252,7 +252,7 @@ def _run(wish: _Wish) -> None:
 def free_port(host: str, port: int) -> int:
     """The port, or a free one for 0; InputError when another program has it."""
     if not 0 <= port < 1 << 16:
-        raise InputError(f"port={shown(port)} must be between 0 and 65535", name="port")
+        raise InputError(f"port={quote(port)} must be between 0 and 65535", name="port")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

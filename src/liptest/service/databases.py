@@ -95,7 +95,7 @@ class SqliteDatabase:
         ServiceError for a file of a later version.
         """
         types = {"id": "INTEGER PRIMARY KEY", "whole": "INTEGER", "real": "REAL", "bytes": "BLOB"}
-        with closing(self._connected()) as connection:
+        with closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -109,7 +109,7 @@ class SqliteDatabase:
 
     def write(self, action: Callable[[Any], T], *, rows_only: bool) -> T:
         """One transaction; nothing of it is kept where ``action`` raises."""
-        with closing(self._connected()) as connection:
+        with closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             outcome = action(connection)
             connection.execute("COMMIT")
@@ -117,7 +117,7 @@ class SqliteDatabase:
 
     def rows(self, query: str, values: Sequence[Any]) -> list[Any]:
         """What a query finds."""
-        with closing(self._connected()) as connection:
+        with closing(self._connect()) as connection:
             return list(connection.execute(query, values))
 
     def insert(self, db: Any, query: str, values: Sequence[Any]) -> int:
@@ -131,7 +131,7 @@ class SqliteDatabase:
     def close(self) -> None:
         """Nothing is kept open."""
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = FULL")

@@ -41,7 +41,7 @@ class _TooLarge(Exception):
     """The body goes on beyond the limit."""
 
 
-def guarded(app: App) -> App:
+def guard_app(app: App) -> App:
     """The application with headers on every answer, and a limit of every body."""
 
     async def run(scope: Message, receive: Receive, send: Send) -> None:
@@ -51,7 +51,7 @@ def guarded(app: App) -> App:
         began = False
         read = 0
 
-        async def counted() -> Message:
+        async def count() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
@@ -68,11 +68,11 @@ def guarded(app: App) -> App:
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 
-        if _stated_length(scope) > MOST_BODY:
+        if _read_stated_length(scope) > MOST_BODY:
             await _refuse(with_headers)
             return
         try:
-            await app(scope, counted, with_headers)
+            await app(scope, count, with_headers)
         except _TooLarge:
             if not began:
                 await _refuse(with_headers)
@@ -80,7 +80,7 @@ def guarded(app: App) -> App:
     return run
 
 
-def _stated_length(scope: Message) -> int:
+def _read_stated_length(scope: Message) -> int:
     for key, value in scope["headers"]:
         if key.lower() == b"content-length":
             return int(value) if value.isdigit() else MOST_BODY + 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.evidence.ledger_postgres import PostgresChain
 from liptest.evidence.postgres import is_url
 from liptest.service.records import Places
@@ -23,7 +23,7 @@ def places_here(folder: Path) -> Places:
     return Places(folder, os.environ.get(VARIABLE) or None)
 
 
-def checked_url(database: str | None) -> str | None:
+def check_url(database: str | None) -> str | None:
     """The URL of a PostgreSQL database, or none; InputError for anything else."""
     if not database:
         return None
@@ -41,14 +41,14 @@ def read_whole(_: Any, tokens: Sequence[Any]) -> int:
     """A whole number of a command line, as it is written: nothing is rounded."""
     text = str(tokens[0].value)
     if re.fullmatch(r"[+-]?[0-9]{1,20}", text) is None:
-        raise ValueError(f"{shown(text)} is not a whole number")
+        raise ValueError(f"{quote(text)} is not a whole number")
     return int(text)
 
 
 def unusable(folder: Path | None, error: Exception) -> InputError:
     """The error of a folder that cannot be used, or of a name that no system takes."""
     reason = error.strerror if isinstance(error, OSError) else type(error).__name__
-    return InputError(f"folder={shown(str(folder or ''))}: not usable: {reason}", name="folder")
+    return InputError(f"folder={quote(str(folder or ''))}: not usable: {reason}", name="folder")
 
 
 def prepare_all(store: Store, places: Places) -> list[str]:

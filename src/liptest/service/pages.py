@@ -84,7 +84,9 @@ class Call:
 
     def number(self, name: str = "number") -> int:
         """A number of the path or the form; ServiceError 404 for none."""
-        return number_of(str(self.request.path_params.get(name, self.form.get(name, ""))), name)
+        return read_page_number(
+            str(self.request.path_params.get(name, self.form.get(name, ""))), name
+        )
 
     def real(self, name: str) -> float:
         """A number with a point."""
@@ -94,7 +96,7 @@ class Call:
             raise ServiceError(400, f"{name}: give a number") from None
 
 
-def number_of(text: str, name: str) -> int:
+def read_page_number(text: str, name: str) -> int:
     """The number that a text is; ServiceError 404 for none."""
     if not (text.isascii() and text.isdigit() and len(text) < 16):
         raise ServiceError(404, f"{name}: not found")
@@ -120,7 +122,7 @@ def _templates() -> Environment:
     return environment
 
 
-def rendered(call: Call, template: str, *, status: int = 200, **more: Any) -> HTMLResponse:
+def render(call: Call, template: str, *, status: int = 200, **more: Any) -> HTMLResponse:
     """A page by its template."""
     text = (
         _templates()
@@ -134,7 +136,7 @@ def _to(place: str) -> Response:
     return RedirectResponse(place, status_code=303)
 
 
-def guarded_page(handler: Handler, *, open_to_all: bool = False) -> Any:
+def guard_page(handler: Handler, *, open_to_all: bool = False) -> Any:
     """An endpoint: session, origin and secret of the form are looked at before ``handler``."""
 
     async def endpoint(request: Request) -> Response:
@@ -150,7 +152,7 @@ def guarded_page(handler: Handler, *, open_to_all: bool = False) -> Any:
                 return _to("/login")
             return await run_in_threadpool(handler, call)
         except ServiceError as error:
-            return rendered(call, "error.html", status=error.status, text=str(error))
+            return render(call, "error.html", status=error.status, text=str(error))
 
     return endpoint
 
@@ -181,7 +183,7 @@ async def _with_form(call: Call) -> Call:
 
 def show_login(call: Call) -> Response:
     """The form of name and password."""
-    return rendered(call, "login.html", text="")
+    return render(call, "login.html", text="")
 
 
 def log_in(call: Call) -> Response:
@@ -190,11 +192,11 @@ def log_in(call: Call) -> Response:
     address = "" if client is None else client.host
     allowed = call.store.allow(f"login-from:{address}", MOST_LOGINS_FROM, 300)
     if not (allowed and call.store.allow(f"login:{name}", MOST_LOGINS, 300)):
-        return rendered(call, "login.html", status=429, text=_WAIT)
+        return render(call, "login.html", status=429, text=_WAIT)
     user = call.store.user(name)
     password = call.form.get("password", "")[:200]
     if not is_password(None if user is None else user.password, password) or user is None:
-        return rendered(call, "login.html", status=403, text="Name or password is wrong.")
+        return render(call, "login.html", status=403, text="Name or password is wrong.")
     if call.session is not None:
         call.store.end_session(hash_secret(call.request.cookies.get(COOKIE, "")))
     secret = new_secret()
@@ -223,7 +225,7 @@ def show_home(call: Call) -> Response:
     """Tasks and submissions; for operators also requests and budgets."""
     store, user = call.store, call.user
     operator = user.is_operator
-    return rendered(
+    return render(
         call,
         "home.html",
         tasks=visible_tasks(store, user),
@@ -236,7 +238,7 @@ def show_home(call: Call) -> Response:
 def show_task(call: Call) -> Response:
     """The task, and the form to send code."""
     task = visible_task(call.store, call.user, call.number())
-    return rendered(call, "task.html", task=task, most=MOST_CODE, key=new_secret())
+    return render(call, "task.html", task=task, most=MOST_CODE, key=new_secret())
 
 
 def send_code(call: Call) -> Response:
@@ -257,12 +259,12 @@ def show_submission(call: Call) -> Response:
     """The state of a submission; after a verdict its words."""
     submission = visible_submission(call.store, call.user, call.number())
     operator, task = call.user.is_operator, call.store.task(submission.task_id)
-    return rendered(
+    return render(
         call,
         "submission.html",
         submission=submission,
         task=task,
-        budgets=_budgets_of(call, task.table_name) if operator else (),
+        budgets=_list_budgets(call, task.table_name) if operator else (),
         result=call.store.result(submission.id),
         releases=call.store.releases(submission.id) if operator else (),
         key=new_secret(),
@@ -354,11 +356,11 @@ def show_release(call: Call) -> Response:
     """What became of a request; operators only."""
     require_operator(call.user)
     release = call.store.release(call.number())
-    budgets = _budgets_of(call, release.table_name)
-    return rendered(call, "release.html", release=release, budgets=budgets)
+    budgets = _list_budgets(call, release.table_name)
+    return render(call, "release.html", release=release, budgets=budgets)
 
 
-def _budgets_of(call: Call, table: str) -> list[Budget]:
+def _list_budgets(call: Call, table: str) -> list[Budget]:
     """Those that a release from a table is paid from."""
     every = view_ledger(call.places).budgets
     return [one for one in every if table in (one.tables or (one.table,))]
@@ -374,7 +376,7 @@ def send_approval(call: Call) -> Response:
 def show_tables(call: Call) -> Response:
     """Private tables and tasks, with the forms to make them."""
     require_operator(call.user)
-    return rendered(
+    return render(
         call,
         "tables.html",
         tables=call.store.tables(),
@@ -407,7 +409,7 @@ def send_people(call: Call) -> Response:
         call.store,
         call.user,
         name=call.form.get("name", ""),
-        tables=[number_of(text, "tables") for text in chosen if text],
+        tables=[read_page_number(text, "tables") for text in chosen if text],
         epsilon=call.real("epsilon"),
         delta=call.real("delta"),
     )
@@ -432,7 +434,7 @@ def send_task(call: Call) -> Response:
 def show_ledger(call: Call) -> Response:
     """Budgets, attempts and releases, with the hash of the last row."""
     require_operator(call.user)
-    return rendered(
+    return render(
         call,
         "ledger.html",
         view=view_ledger(call.places, verify=True),
@@ -447,7 +449,7 @@ def show_account(call: Call) -> Response:
 
 def _account(call: Call, made: str = "") -> Response:
     users = call.store.users() if call.user.is_operator else ()
-    return rendered(
+    return render(
         *(call, "account.html"),
         tokens=call.store.tokens(call.user),
         users=users,
@@ -515,13 +517,13 @@ def list_pages() -> list[Route]:
         "/users": send_user,
     }
     return [
-        Route("/login", guarded_page(show_login, open_to_all=True), methods=["GET"]),
-        Route("/login", guarded_page(log_in, open_to_all=True), methods=["POST"]),
+        Route("/login", guard_page(show_login, open_to_all=True), methods=["GET"]),
+        Route("/login", guard_page(log_in, open_to_all=True), methods=["POST"]),
         Route("/submissions/{number}/events", follow, methods=["GET"]),
         Route("/static/style.css", serve_file("style.css", "text/css"), methods=["GET"]),
         Route("/static/icon.svg", serve_file("icon.svg", "image/svg+xml"), methods=["GET"]),
         Route("/favicon.ico", serve_file("icon.svg", "image/svg+xml"), methods=["GET"]),
         Route("/static/live.js", serve_file("live.js", "text/javascript"), methods=["GET"]),
-        *(Route(path, guarded_page(handler), methods=["GET"]) for path, handler in shows.items()),
-        *(Route(path, guarded_page(handler), methods=["POST"]) for path, handler in sends.items()),
+        *(Route(path, guard_page(handler), methods=["GET"]) for path, handler in shows.items()),
+        *(Route(path, guard_page(handler), methods=["POST"]) for path, handler in sends.items()),
     ]

@@ -14,7 +14,7 @@ from tempfile import mkstemp
 from liptest.cli.config import CheckModel
 from liptest.service.records import Places
 from liptest.service.store import Store
-from liptest.service.tasks import checked_file
+from liptest.service.tasks import check_file
 
 #: Most bytes of a file that is stored; larger ones are copied by hand.
 MOST_PUBLIC = 1 << 26
@@ -24,7 +24,7 @@ def name_files(model: CheckModel) -> list[str]:
     """The public files that a task's distribution is fitted on."""
     law = model.distribution
     paths = () if law is None else (law.table, law.records)
-    return [checked_file(str(path)) for path in paths if path is not None]
+    return [check_file(str(path)) for path in paths if path is not None]
 
 
 def store_files(model: CheckModel, store: Store, places: Places) -> None:

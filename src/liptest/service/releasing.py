@@ -17,7 +17,7 @@ from liptest.cli.sealed_release import NamedCode
 from liptest.cli.tables import check_has_column, read_column, read_whole_numbers
 from liptest.data.domains import Domain
 from liptest.data.tables import Table
-from liptest.errors import GateError, InputError, LedgerError, LiptestError, shown
+from liptest.errors import GateError, InputError, LedgerError, LiptestError, quote
 from liptest.evidence.ledger import Ledger, LedgerRecorder
 from liptest.evidence.ledger_caps import Cap
 from liptest.evidence.ledger_entries import claim_text
@@ -49,7 +49,7 @@ from liptest.service.records import (
     ReleaseTask,
     Result,
 )
-from liptest.service.tasks import checked_file, from_json, settings_of_test, task_law
+from liptest.service.tasks import check_file, from_json, settings_of_test, task_law
 from liptest.verdicts import Decision
 
 Answer = tuple[str, str, str | None]
@@ -97,15 +97,15 @@ def _give_up(job: QueuedJob, place: Workplace) -> Answer:
     task, result = place.store.task(request.task_id), place.store.result(request.submission_id)
     try:
         if result is not None:
-            stored = _stored(request, task, result, Ledger(place.places.ledger))
+            stored = _find_stored(request, task, result, Ledger(place.places.ledger))
             if stored is not None:
-                return _shown(stored)
+                return _show(stored)
         return REFUSED, FAILED_TOO_OFTEN, None
     except GateError as error:
         return REFUSED, _plain(error), None
 
 
-def _stored(
+def _find_stored(
     request: ReleaseRequest, task: ReleaseTask, result: Result, ledger: Ledger
 ) -> str | None:
     """What the ledger has under the key; GateError where the key named another request."""
@@ -117,13 +117,13 @@ def _stored(
     claim = claim_text(settings_of_test(from_json(task.check_json)).claim)
     if (attempt.vendor, attempt.code, attempt.claim) != (request.vendor, code, claim):
         raise GateError(
-            f"the key {shown(request.key)} named another request for {request.table_name}: other "
+            f"the key {quote(request.key)} named another request for {request.table_name}: other "
             f"code, another claim or another vendor; ask under a new key"
         )
     return text
 
 
-def _shown(stored: str) -> Answer:
+def _show(stored: str) -> Answer:
     if stored == DRAW_FAILED:
         return REFUSED, "the draw failed; it counts, and the reason is withheld", None
     return RELEASED, "", repr(read_output(stored))
@@ -132,7 +132,7 @@ def _shown(stored: str) -> Answer:
 def register_file(table: PrivateTable, places: Places) -> Answer:
     """Look whether a table can be read, and cap it; a cap is never raised from here."""
     try:
-        path = _file_of(table, places)
+        path = _find_file(table, places)
         check_has_column(path, table.column)
         ledger = Ledger(places.ledger)
         cap = ledger.caps().get(table.name)
@@ -179,19 +179,19 @@ def answer_request(
     """Answer a request, once: what the ledger has under its key is given again."""
     try:
         ledger = Ledger(places.ledger)
-        stored = _stored(request, task, result, ledger)
+        stored = _find_stored(request, task, result, ledger)
         if stored is None:
             if table.name not in ledger.caps():
                 raise GateError(f"the ledger has no cap for {table.name}; register it")
-            stored = _drawn(request, task, table, result, places, ledger)
+            stored = _draw(request, task, table, result, places, ledger)
     except LedgerError:
         raise  # for another attempt: the disk may be full, and something may be written
     except (LiptestError, OSError) as error:
         return REFUSED, _plain(error), None
-    return _shown(stored)
+    return _show(stored)
 
 
-def _drawn(
+def _draw(
     request: ReleaseRequest,
     task: ReleaseTask,
     table: PrivateTable,
@@ -232,9 +232,9 @@ def _drawn(
     return stored
 
 
-def _file_of(table: PrivateTable, places: Places) -> Path:
+def _find_file(table: PrivateTable, places: Places) -> Path:
     """Its file in the folder itself, not one that a link leads to."""
-    path = places.private / checked_file(table.file)
+    path = places.private / check_file(table.file)
     if not path.is_file() or path.resolve().parent != places.private.resolve():
         raise InputError(f"file={table.file}: no private file has that name")
     return path
@@ -242,7 +242,7 @@ def _file_of(table: PrivateTable, places: Places) -> Path:
 
 def _private(table: PrivateTable, places: Places, domain: Domain) -> Any:
     """What a private file holds: for a task on tables its columns, else one of whole numbers."""
-    path = _file_of(table, places)
+    path = _find_file(table, places)
     if isinstance(domain, Table):
         check_private_columns(path, domain, table.column, None)
         return read_private_frame(path, domain, None)

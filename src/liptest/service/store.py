@@ -126,7 +126,7 @@ def writes(
     With ``rows_only`` the locks of the rows that it writes are enough.
     """
 
-    def made(method: Callable[Concatenate[Any, Queries, P], T]) -> Callable[Concatenate[Any, P], T]:
+    def make(method: Callable[Concatenate[Any, Queries, P], T]) -> Callable[Concatenate[Any, P], T]:
         @wraps(method)
         def run(self: Any, /, *given: P.args, **more: P.kwargs) -> T:
             def action(db: Queries) -> T:
@@ -137,7 +137,7 @@ def writes(
 
         return run
 
-    return made
+    return make
 
 
 class Store:
@@ -426,7 +426,7 @@ class Store:
     def code(self, digest: str) -> bytes:
         """The code of that sha256."""
         row = self._one("SELECT content FROM code WHERE hash = ?", digest)
-        return _unchanged(_there(row, "code", digest)["content"], "code", digest)
+        return _leave_unchanged(_there(row, "code", digest)["content"], "code", digest)
 
     @writes()
     def keep_public_file(self, db: Queries, name: str, digest: str, content: bytes) -> None:
@@ -441,14 +441,14 @@ class Store:
     def public_file(self, name: str, digest: str) -> bytes:
         """What is in it."""
         row = self._one("SELECT content FROM public_files WHERE name = ?", name)
-        return _unchanged(_there(row, "file", name)["content"], "public file", digest)
+        return _leave_unchanged(_there(row, "file", name)["content"], "public file", digest)
 
     def result(self, submission: int) -> Result | None:
         """What an analysis came to; None where there is no verdict."""
         row = self._one("SELECT * FROM results WHERE submission_id = ?", submission)
         if row is None:
             return None
-        texts = {name: _unpacked(row[name]) for name in ("sealed", "certificate", "report")}
+        texts = {name: _unpack(row[name]) for name in ("sealed", "certificate", "report")}
         return Result(**texts, summary=row["summary"], is_proof=bool(row["is_proof"]))
 
     def summary(self, submission: int) -> str | None:
@@ -576,7 +576,7 @@ class Store:
         subjects = _SUBJECTS[job.kind]
         db.execute(f"UPDATE {subjects} SET state = ?, message = ? WHERE id = ?", values)
         if result is not None:
-            packed = map(_packed, (result.sealed, result.certificate, result.report))
+            packed = map(_pack, (result.sealed, result.certificate, result.report))
             db.execute(
                 _REPLACE_RESULT, (job.subject, *packed, result.summary, int(result.is_proof))
             )
@@ -609,7 +609,7 @@ def _there(row: Row | None, what: str, number: object) -> Row:
     return row
 
 
-def _unchanged(content: Any, what: str, digest: str) -> bytes:
+def _leave_unchanged(content: Any, what: str, digest: str) -> bytes:
     plain = bytes(content)
     if hashlib.sha256(plain).hexdigest() != digest:
         raise ChangedContent(500, f"the {what} of sha256 {digest} was changed in the database")
@@ -634,11 +634,11 @@ def _release(row: Row, approvers: tuple[str, ...]) -> ReleaseRequest:
     return ReleaseRequest(**fields, label=label, approvers=approvers)
 
 
-def _packed(text: str) -> bytes:
+def _pack(text: str) -> bytes:
     return zlib.compress(text.encode(), 3)
 
 
-def _unpacked(data: bytes) -> str:
+def _unpack(data: bytes) -> str:
     """A text that was packed; ServiceError for one that would be longer than any that is."""
     found = zlib.decompressobj().decompress(data, _MOST_TEXT + 1)
     if len(found) > _MOST_TEXT:

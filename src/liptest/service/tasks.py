@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from liptest.cli.config import CheckModel, rename_records, validated
+from liptest.cli.config import CheckModel, rename_records, validate
 from liptest.data.distributions import Distribution
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.gate.sealed import SUM_DOMAINS
 from liptest.privacy.settings import CheckSettings
 
@@ -28,35 +28,35 @@ _DATABASES = ("sql", "sql_table", "sql_schema", "query")
 def read_check(text: str) -> CheckModel:
     """A check in TOML without a mechanism; InputError for what a task cannot say."""
     try:
-        return check_of(tomllib.loads(text))
+        return make_check(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"check: it cannot be read as TOML: {error}") from None
 
 
-def check_of(data: dict[str, Any]) -> CheckModel:
+def make_check(data: dict[str, Any]) -> CheckModel:
     """The same from plain values."""
     said = [key for key in _NOT_OURS if key in data]
     if said:
         raise InputError(f"check: {said[0]} is not said by a task; leave it out")
     rename_records(data.get("domain"), Path("check"))
-    model = validated(CheckModel, {**data, "mechanism": "submission.py:mechanism"}, "check")
+    model = validate(CheckModel, {**data, "mechanism": "submission.py:mechanism"}, "check")
     law = model.distribution
     if law is not None and any(getattr(law, key) is not None for key in _DATABASES):
         raise InputError("check: a task reads no database; fit on a file among the public tables")
     for path in () if law is None else (law.table, law.records):
         if path is not None:
-            checked_file(str(path))
-    _jobs().settings_of(model)
+            check_file(str(path))
+    _jobs().make_settings(model)
     _ = model.step  # which is refused here where it is none
-    if not 0 < seconds_of(model) <= MOST_SECONDS:
+    if not 0 < find_seconds(model) <= MOST_SECONDS:
         raise InputError(f"check: max_seconds={model.max_seconds}: 1 to {MOST_SECONDS:g}")
     return model
 
 
-def checked_file(name: str) -> str:
+def check_file(name: str) -> str:
     """A plain name of a file in a folder of the service; InputError for a path."""
     if name != Path(name).name or name.startswith(".") or not name.isprintable():
-        raise InputError(f"file={shown(name)}: name a file, without a folder")
+        raise InputError(f"file={quote(name)}: name a file, without a folder")
     return name
 
 
@@ -67,17 +67,17 @@ def to_json(model: CheckModel) -> str:
 
 def from_json(text: str) -> CheckModel:
     """What was stored."""
-    return validated(CheckModel, json.loads(text), "check")
+    return validate(CheckModel, json.loads(text), "check")
 
 
-def seconds_of(model: CheckModel) -> float:
+def find_seconds(model: CheckModel) -> float:
     """Seconds of an analysis."""
     return SECONDS if model.max_seconds is None else model.max_seconds
 
 
 def task_law(model: CheckModel, public: Path) -> Distribution:
     """The distribution of a task, or its domain alone; InputError where it cannot be sealed."""
-    law: Distribution = _jobs().distribution_of(model, public, alone=True)
+    law: Distribution = _jobs().make_distribution(model, public, alone=True)
     if type(law.domain) not in SUM_DOMAINS:
         raise InputError(
             f"domain={law.domain}: its laws cannot be sealed; use kind hypercube, hypergrid, "
@@ -88,8 +88,8 @@ def task_law(model: CheckModel, public: Path) -> Distribution:
 
 def settings_of_test(model: CheckModel) -> CheckSettings:
     """How the sealed laws are tested; the seed is drawn when the test begins."""
-    limited = model.model_copy(update={"max_seconds": seconds_of(model)})
-    settings: CheckSettings = _jobs().settings_of(limited)
+    limited = model.model_copy(update={"max_seconds": find_seconds(model)})
+    settings: CheckSettings = _jobs().make_settings(limited)
     return settings
 
 
@@ -106,7 +106,7 @@ def foreign_imports(content: bytes, allowed: tuple[str, ...]) -> list[str]:
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise InputError(f"the file is not Python: {shown(str(error))}") from None
+        raise InputError(f"the file is not Python: {quote(str(error))}") from None
     packages: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

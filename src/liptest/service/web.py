@@ -15,7 +15,7 @@ from typing import Any, cast
 import uvicorn
 from starlette.applications import Starlette
 
-from liptest.service.guards import App, guarded
+from liptest.service.guards import App, guard_app
 from liptest.service.opening import places_here
 from liptest.service.processes import end_with
 from liptest.service.records import Places
@@ -29,7 +29,7 @@ def make_app(store: Store, places: Places, *, approvals: int = 1) -> App:
     app.state.store = store
     app.state.places = places
     app.state.approvals = approvals
-    return guarded(cast(App, app))
+    return guard_app(cast(App, app))
 
 
 def _load(room: str) -> Any:

@@ -112,18 +112,18 @@ class ListedCodes:
     def plus(self, options: Sequence[int], times: int = 1) -> ListedCodes:
         codes, terms = self.codes, sorted(set(options))
         if few_ways(terms, times):
-            return ListedCodes(_added(codes, sums_of(terms, times)))
+            return ListedCodes(_add(codes, find_sums(terms, times)))
         for _ in range(times):
-            codes = _added(codes, np.array(terms, dtype=np.int64))
+            codes = _add(codes, np.array(terms, dtype=np.int64))
         return ListedCodes(codes)
 
     def plus_within(self, options: Sequence[int], times: int, most: int) -> ListedCodes | None:
         """As ``plus``; None where that would look at more than ``most`` numbers."""
         terms = sorted(set(options))
         if few_ways(terms, times):
-            own = sums_of(terms, times)
+            own = find_sums(terms, times)
             small = len(self) * len(own) <= most
-            return ListedCodes(_added(self.codes, own)) if small else None
+            return ListedCodes(_add(self.codes, own)) if small else None
         reached, looked_at = self, 0
         for _ in range(times):
             looked_at += len(reached) * len(terms)
@@ -144,7 +144,7 @@ class ListedCodes:
             yield self.codes[start : start + CHUNK]
 
 
-def _added(codes: Codes, terms: Codes) -> Codes:
+def _add(codes: Codes, terms: Codes) -> Codes:
     return sort_distinct((codes[None, :] + terms[:, None]).reshape(-1))
 
 
@@ -157,11 +157,11 @@ def sort_distinct(codes: Codes) -> Codes:
 
 
 def few_ways(terms: Sequence[int], times: int) -> bool:
-    """Whether ``sums_of`` the terms is affordable; otherwise they are added one by one."""
+    """Whether ``find_sums`` the terms is affordable; otherwise they are added one by one."""
     return math.comb(times + len(terms) - 1, times) <= _MOST_WAYS
 
 
-def sums_of(terms: Sequence[int], times: int) -> Codes:
+def find_sums(terms: Sequence[int], times: int) -> Codes:
     """All sums of ``times`` of the terms, ascending: for each term, how often it is taken."""
     *others, last = terms
     left, codes = np.array([times]), np.zeros(1, dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liptest.data.domains import Domain, Hypercube
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.statistics.protocol import Values
 from liptest.statistics.sums import Contributions
 
@@ -39,9 +39,9 @@ class CountingQueries(Contributions):
     def __init__(
         self, signs: ArrayLike, *, base: ArrayLike | None = None, name: str = "counting queries"
     ) -> None:
-        self._signs = _checked_signs(signs)
+        self._signs = _check_signs(signs)
         queries = len(self._signs)
-        self._start = _checked_base(base, queries)
+        self._start = _check_base(base, queries)
         tables = []
         for r, column in enumerate(self._signs.T):
             start = self._start if r == 0 else np.zeros_like(self._start)
@@ -62,26 +62,26 @@ class CountingQueries(Contributions):
         super().check(domain)
 
 
-def _checked_signs(signs: Any) -> Values:
+def _check_signs(signs: Any) -> Values:
     try:
         array = np.asarray(signs)
     except ValueError:
         array = np.zeros(0)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or np.any(abs(array) > 1):
         raise InputError(
-            f"signs={shown(signs)} must be -1, 0 or 1, a row for each query and a column for each "
+            f"signs={quote(signs)} must be -1, 0 or 1, a row for each query and a column for each "
             f"record: shape (m, d)",
             name="signs",
         )
     return array.astype(np.int64)
 
 
-def _checked_base(base: Any, queries: int) -> Values:
+def _check_base(base: Any, queries: int) -> Values:
     if base is None:
         return np.zeros(queries, dtype=np.int64)
     array = np.asarray(base)
     if array.shape != (queries,) or array.dtype.kind not in "iu":
         raise InputError(
-            f"base={shown(base)} must be {queries} whole numbers, one for each query", name="base"
+            f"base={quote(base)} must be {queries} whole numbers, one for each query", name="base"
         )
     return array.astype(np.int64)

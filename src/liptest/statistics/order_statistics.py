@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray, RecordGrid
 from liptest.data.points import PointBatch
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, check_count, quote
 from liptest.statistics.code_sets import sort_distinct
 from liptest.statistics.protocol import (
     EDGE_BUDGET,
@@ -67,7 +67,7 @@ class OrderStatistic(Statistic):
         listed: list[Any] = array.reshape(-1).tolist() if array.ndim <= 1 else [ranks]
         self.ranks = tuple(check_count("ranks", rank) for rank in listed)
         if not self.ranks or list(self.ranks) != sorted(set(self.ranks)):
-            raise InputError(f"ranks={shown(ranks)} must ascend", name="ranks", value=ranks)
+            raise InputError(f"ranks={quote(ranks)} must ascend", name="ranks", value=ranks)
         words = ", ".join(map(str, self.ranks))
         self.name = f"order statistic {words}"
 
@@ -96,7 +96,7 @@ class OrderStatistic(Statistic):
     def values(self, points: IntArray) -> Values:
         places = np.array(self.ranks) - 1
         ranked = np.partition(points, places, axis=1)[:, places].astype(np.int64)
-        return self._shaped(ranked)
+        return self._shape(ranked)
 
     def changed_values(self, batch: PointBatch, values: Values) -> Values:
         """Each changed value from at most three entries beside its rank, not from d of them."""
@@ -108,7 +108,7 @@ class OrderStatistic(Statistic):
             high = self._without(ordered, batch.rows, old, rank)
             clipped = batch.values if low is None else np.maximum(batch.values, low)
             changed[:, k] = clipped if high is None else np.minimum(clipped, high)
-        return self._shaped(changed)
+        return self._shape(changed)
 
     def kinds(self, domain: Domain) -> NDArray[np.int64]:
         """Records of one size are of one kind."""
@@ -142,7 +142,7 @@ class OrderStatistic(Statistic):
         lower, upper = (row.astype(domain.dtype) for row in pair)
         return (upper, lower) if swapped else (lower, upper)
 
-    def _shaped(self, values: Values) -> Values:
+    def _shape(self, values: Values) -> Values:
         return values[:, 0] if self._flat else values
 
     def _top(self, domain: Domain) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray, require_one_at_a_time
 from liptest.data.points import PointBatch
-from liptest.errors import BudgetError, InputError, call_user_code, shown
+from liptest.errors import BudgetError, InputError, call_user_code, quote
 from liptest.lipschitz.oracles import SLICE_BYTES
 from liptest.statistics.code_sets import DifferenceSets
 
@@ -108,7 +108,7 @@ class Statistic(ABC):
         if domain.neighbouring_pairs > _SEARCH_BUDGET:
             raise InputError(
                 f"statistic={self.name}: {domain} has too many neighbouring pairs to be searched "
-                f"for the values {shown(_listed(left))} and {shown(_listed(right))}; use a method "
+                f"for the values {quote(_list(left))} and {quote(_list(right))}; use a method "
                 f"that samples",
                 name="statistic",
             )
@@ -118,7 +118,7 @@ class Statistic(ABC):
                 return pair
         raise InputError(
             f"statistic={self.name}: no two neighbouring datasets of {domain} have the values "
-            f"{shown(_listed(left))} and {shown(_listed(right))}, so edge_pairs= declares too much",
+            f"{quote(_list(left))} and {quote(_list(right))}, so edge_pairs= declares too much",
             name="statistic",
         )
 
@@ -159,7 +159,7 @@ def values_at(statistic: Statistic, points: IntArray) -> Values:
     return as_whole_numbers(statistic.name, values, len(points))
 
 
-def changed_values_at(statistic: Statistic, batch: PointBatch, values: Values) -> Values:
+def find_changed_values(statistic: Statistic, batch: PointBatch, values: Values) -> Values:
     """Values at the changed points of a batch, given those at its centres; as ``values_at``."""
     function = statistic.changed_values
     changed = call_user_code(statistic.name, "the statistic", function, batch, values)
@@ -194,7 +194,7 @@ def check_is_statistic(statistic: object) -> None:
     """Raise InputError for what is not a statistic."""
     if not isinstance(statistic, Statistic):
         raise InputError(
-            f"statistic={shown(statistic)} is not a statistic; use lt.Count(), "
+            f"statistic={quote(statistic)} is not a statistic; use lt.Count(), "
             f"lt.statistics.WeightedSum(weights), lt.Histogram(cells) or "
             f"lt.statistics.UserStatistic(function), or derive your own from "
             f"liptest.statistics.Statistic",
@@ -228,5 +228,5 @@ def _are_equal(values: Values, wanted: Any) -> NDArray[np.bool_]:
     return np.asarray((values == np.asarray(wanted)).reshape(len(values), -1).all(axis=1))
 
 
-def _listed(value: Any) -> Any:
+def _list(value: Any) -> Any:
     return np.asarray(value).tolist()

@@ -24,9 +24,9 @@ from liptest.statistics.code_sets import (
     DifferenceSets,
     ListedCodes,
     few_ways,
+    find_sums,
     fit_in_memory,
     progression,
-    sums_of,
     term_counts,
     zero_set,
 )
@@ -180,7 +180,7 @@ class Reach(EdgeSet):
             for a, b in [*kind.pairs.tolist(), *kind.pairs[:, ::-1].tolist()]:
                 others = start - kind.options[a]
                 if end - kind.options[b] == others and others in self._rest[t]:
-                    dataset = self._decomposed(others, int(kind.coordinates[0]))
+                    dataset = self._decompose(others, int(kind.coordinates[0]))
                     neighbour = dataset.copy()
                     dataset[kind.coordinates[0]], neighbour[kind.coordinates[0]] = a, b
                     return dataset, neighbour
@@ -222,7 +222,7 @@ class Reach(EdgeSet):
         assert isinstance(sums, ListedCodes | None)
         return None if sums is None else sums.plus_within(kind.options, times, EDGE_BUDGET)
 
-    def _decomposed(self, total: int, left_out: int) -> Values:
+    def _decompose(self, total: int, left_out: int) -> Values:
         """A dataset whose codes off one coordinate add up to a sum that can be reached."""
         dataset = np.zeros(sum(len(kind.coordinates) for kind in self.kinds), dtype=np.int64)
         steps = [step for kind in self.kinds for step in self._steps(kind, left_out)]
@@ -282,7 +282,7 @@ def _member_below(total: int, terms: list[int], times: int, before: CodeSet) -> 
     if times == 1:
         return next(total - code for code in terms if total - code in before)
     assert isinstance(before, ListedCodes)
-    others = total - sums_of(terms, times)
+    others = total - find_sums(terms, times)
     return int(others[np.isin(others, before.codes)][0])
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liptest.data.domains import Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.points import PointBatch
-from liptest.errors import InputError, check_count, shown
+from liptest.errors import InputError, check_count, quote
 from liptest.statistics.code_sets import MOST_BITS, DifferenceSets
 from liptest.statistics.edge_sets import (
     COUNT_BUDGET,
@@ -68,21 +68,21 @@ class RecordSum(Statistic):
         return self._change(values[batch.rows], batch.coordinates, before, batch.values)
 
     def edge_count(self, domain: Domain) -> int | None:
-        return self._checked_edge_set(domain).count_edges()
+        return self._check_edge_set(domain).count_edges()
 
     def edges(self, domain: Domain) -> Iterator[tuple[Values, Values]]:
-        edge_set = self._checked_edge_set(domain)
+        edge_set = self._check_edge_set(domain)
         check_edge_budget(self, domain, edge_set.count_edges())
         pairs = edge_set.list_edges()
-        return ((self._shaped(left), self._shaped(right)) for left, right in pairs)
+        return ((self._shape(left), self._shape(right)) for left, right in pairs)
 
     def difference_sets(self, domain: Domain) -> DifferenceSets | None:
         """All edges by difference; None for vectors, or where the sets do not fit into memory."""
-        return self._checked_edge_set(domain).difference_sets() if self._flat else None
+        return self._check_edge_set(domain).difference_sets() if self._flat else None
 
     def realise(self, domain: Domain, left: Values, right: Values) -> tuple[IntArray, IntArray]:
         ends = [np.asarray(end, dtype=np.int64).reshape(-1) for end in (left, right)]
-        pair = self._checked_edge_set(domain).find_neighbours(*ends)
+        pair = self._check_edge_set(domain).find_neighbours(*ends)
         if pair is None:
             raise InputError(
                 f"no two neighbouring datasets of {domain} are known to have the values "
@@ -113,11 +113,11 @@ class RecordSum(Statistic):
     def _edge_set(self, domain: Domain) -> EdgeSet:
         """The edges on a domain that was checked."""
 
-    def _checked_edge_set(self, domain: Domain) -> EdgeSet:
+    def _check_edge_set(self, domain: Domain) -> EdgeSet:
         self.check(domain)
         return self._edge_set(domain)
 
-    def _shaped(self, values: Values) -> Values:
+    def _shape(self, values: Values) -> Values:
         return values[:, 0] if self._flat else values
 
 
@@ -145,17 +145,17 @@ class Contributions(RecordSum):
     """
 
     def __init__(self, table: ArrayLike, *, name: str = "sum of contributions") -> None:
-        self._fill([_checked_table(table)], shared=True, name=name)
+        self._fill([_check_table(table)], shared=True, name=name)
 
     @classmethod
     def each(
         cls, tables: Sequence[ArrayLike], *, name: str = "sum of contributions"
     ) -> Contributions:
         """A table for each of the d coordinates; all give a number, or vectors of one length."""
-        checked = [_checked_table(table) for table in tables]
+        checked = [_check_table(table) for table in tables]
         if not checked or len({table.shape[1:] for table in checked}) != 1:
             raise InputError(
-                f"tables={shown(tables)}: give one table per coordinate, with rows of one length",
+                f"tables={quote(tables)}: give one table per coordinate, with rows of one length",
                 name="tables",
             )
         statistic = cls.__new__(cls)
@@ -171,7 +171,7 @@ class Contributions(RecordSum):
     def __repr__(self) -> str:
         table = self.table_of_records()
         if table is not None:
-            return f"Contributions({shown(table.tolist(), 60)})"
+            return f"Contributions({quote(table.tolist(), 60)})"
         return f"Contributions.each(<{len(self._tables)} tables>)"
 
     def check(self, domain: Domain) -> None:
@@ -179,7 +179,7 @@ class Contributions(RecordSum):
         sizes = tuple(len(table) for table in tables)
         if sizes != domain.sizes:
             raise InputError(
-                f"statistic={self!r}: tables of {shown(sorted(set(sizes)))} values for {domain}; "
+                f"statistic={self!r}: tables of {quote(sorted(set(sizes)))} values for {domain}; "
                 f"give a row for each value of a coordinate, with Contributions.each(tables) where "
                 f"coordinates differ",
                 name="statistic",
@@ -213,16 +213,16 @@ class Contributions(RecordSum):
         for start in range(0, n, step):
             rows = slice(start, start + step)
             totals[rows] = self._contributions(np.arange(d), points[rows]).sum(axis=1)
-        return self._shaped(totals)
+        return self._shape(totals)
 
     def _change(
         self, values: Values, coordinates: Values, before: IntArray, after: Values
     ) -> Values:
         added = self._contributions(coordinates, after) - self._contributions(coordinates, before)
-        return values + self._shaped(added)
+        return values + self._shape(added)
 
     def _edge_set(self, domain: Domain) -> EdgeSet:
-        return _reach_of(self, domain)
+        return _find_reach(self, domain)
 
     def _contributions(self, coordinates: Values, chosen: IntArray) -> Values:
         """Rows of the tables of coordinates, for values of the shape (.., m); (.., m, k)."""
@@ -330,13 +330,13 @@ class WeightedSum(RecordSum):
             array = np.zeros(0)
         if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
             raise InputError(
-                f"weights={shown(weights)} must be whole numbers, one for each coordinate; scale "
+                f"weights={quote(weights)} must be whole numbers, one for each coordinate; scale "
                 f"fractions to whole numbers first",
                 name="weights",
                 value=weights,
             )
         if int(np.abs(array.astype(np.float64)).max()) >= _LARGEST - 1:
-            raise InputError(f"weights: {shown(weights)} do not fit in 61 bits", name="weights")
+            raise InputError(f"weights: {quote(weights)} do not fit in 61 bits", name="weights")
         self.weights: NDArray[np.int64] = array.astype(np.int64)
         self.weights.setflags(write=False)
         self.constant = check_count("constant", constant, least=1 - _LARGEST)
@@ -344,7 +344,7 @@ class WeightedSum(RecordSum):
 
     def __repr__(self) -> str:
         constant = f", constant={self.constant}" if self.constant else ""
-        return f"WeightedSum({shown(self.weights[:40].tolist(), 60)}{constant})"
+        return f"WeightedSum({quote(self.weights[:40].tolist(), 60)}{constant})"
 
     def check(self, domain: Domain) -> None:
         if domain.dimension != len(self.weights):
@@ -390,7 +390,7 @@ class WeightedSum(RecordSum):
         if edges.largest < MOST_BITS or domain.neighbouring_pairs > COUNT_BUDGET:
             return edges
         # Large weights of few records: the values are listed, not kept as bits.
-        return _reach_of(self, domain)
+        return _find_reach(self, domain)
 
 
 class Histogram(RecordSum):
@@ -418,7 +418,7 @@ class Histogram(RecordSum):
         self.cells = check_count("cells", cells)
         if given not in ("records", "counts"):
             raise InputError(
-                f"given={shown(given)} must be 'records' (RecordGrid, one is replaced) or "
+                f"given={quote(given)} must be 'records' (RecordGrid, one is replaced) or "
                 f"'counts' (Hypergrid, one is added or removed)",
                 name="given",
                 value=given,
@@ -527,18 +527,18 @@ class ContingencyTables(Contributions):
         sizes: Sequence[int] | None = None,
         given: str = "records",
     ) -> None:
-        self.attributes = tuple(check_count("attributes", n) for n in _listed(attributes))
+        self.attributes = tuple(check_count("attributes", n) for n in _list(attributes))
         if not self.attributes:
             raise InputError(
-                f"attributes={shown(attributes)} must be the numbers of values of one attribute "
+                f"attributes={quote(attributes)} must be the numbers of values of one attribute "
                 f"or more, for example [2, 3]",
                 name="attributes",
             )
         every = tuple(range(len(self.attributes)))
-        self.margins = _checked_margins([every] if margins is None else margins, every)
+        self.margins = _check_margins([every] if margins is None else margins, every)
         if given not in ("records", "counts") or (given == "counts") != (sizes is not None):
             raise InputError(
-                f"given={shown(given)}, sizes={shown(sizes)}: use 'records' (RecordGrid, one is "
+                f"given={quote(given)}, sizes={quote(sizes)}: use 'records' (RecordGrid, one is "
                 f"replaced) without sizes, or 'counts' (Hypergrid, one is added or removed) with "
                 f"the sizes of the grid",
                 name="given",
@@ -551,14 +551,14 @@ class ContingencyTables(Contributions):
         self._sizes = tuple(check_count("sizes", size) for size in sizes)
         if len(self._sizes) != len(cells):
             raise InputError(
-                f"sizes={shown(sizes)}: {len(self._sizes)} sizes for {len(cells)} cells",
+                f"sizes={quote(sizes)}: {len(self._sizes)} sizes for {len(cells)} cells",
                 name="sizes",
             )
         tables = [np.arange(n)[:, None] * row for n, row in zip(self._sizes, cells, strict=True)]
         self._fill(tables, shared=False, name="contingency tables")
 
     def __repr__(self) -> str:
-        margins = shown([list(margin) for margin in self.margins])
+        margins = quote([list(margin) for margin in self.margins])
         return (
             f"ContingencyTables({list(self.attributes)}, margins={margins}, given={self.given!r})"
         )
@@ -584,7 +584,7 @@ class ContingencyTables(Contributions):
 
 
 @lru_cache(maxsize=4)
-def _reach_of(statistic: Contributions | WeightedSum, domain: Domain) -> Reach:
+def _find_reach(statistic: Contributions | WeightedSum, domain: Domain) -> Reach:
     return Reach.of(statistic.tables(domain), domain)
 
 
@@ -594,14 +594,14 @@ def _without_copies(tables: list[Values]) -> list[Values]:
     return [distinct.setdefault((table.shape, table.tobytes()), table) for table in tables]
 
 
-def _checked_table(table: ArrayLike) -> Values:
+def _check_table(table: ArrayLike) -> Values:
     try:
         array = np.asarray(table)
     except ValueError:
         array = np.zeros(0)
     if array.ndim not in (1, 2) or array.size == 0 or array.dtype.kind not in "iu":
         raise InputError(
-            f"table={shown(table)} must hold whole numbers, one row for each value of a record: "
+            f"table={quote(table)} must hold whole numbers, one row for each value of a record: "
             f"shape (size,) or (size, k)",
             name="table",
         )
@@ -610,7 +610,7 @@ def _checked_table(table: ArrayLike) -> Values:
     return array.astype(np.int64)
 
 
-def _listed(given: Any) -> list[Any]:
+def _list(given: Any) -> list[Any]:
     """The entries of a sequence; nothing for what is none."""
     try:
         return list(given)
@@ -618,13 +618,13 @@ def _listed(given: Any) -> list[Any]:
         return []
 
 
-def _checked_margins(given: Any, every: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    margins = [_listed(margin) for margin in _listed(given)]
+def _check_margins(given: Any, every: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    margins = [_list(margin) for margin in _list(given)]
     for margin in margins or [[]]:
         whole = all(isinstance(j, (int, np.integer)) and j in every for j in margin)
         if not margin or not whole or len(set(margin)) != len(margin):
             raise InputError(
-                f"margins={shown(given)}: each margin is a list of different attributes, named by "
+                f"margins={quote(given)}: each margin is a list of different attributes, named by "
                 f"their positions 0 .. {len(every) - 1}, for example [[0], [0, 1]]",
                 name="margins",
                 value=given,

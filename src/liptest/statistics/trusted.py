@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from liptest.data.domains import Domain
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.statistics.coordinates import Coordinates
 from liptest.statistics.counting_queries import CountingQueries
 from liptest.statistics.order_statistics import OrderStatistic
@@ -47,18 +47,18 @@ def statistic_spec(statistic: Any) -> _Spec | None:
     return _WRITERS[type(statistic)](statistic) | {"name": _name(statistic)}
 
 
-def statistic_of(spec: Any, domain: Domain) -> Statistic:
+def read_statistic(spec: Any, domain: Domain) -> Statistic:
     """The statistic on a domain that plain values say; InputError for values that say none."""
     try:
-        made: Any = _READERS[spec["kind"]](spec, domain)
-        made.check(domain)
+        statistic: Any = _READERS[spec["kind"]](spec, domain)
+        statistic.check(domain)
         if type(spec["name"]) is not str:
             raise TypeError
-        if "name" in vars(made):
-            object.__setattr__(made, "name", spec["name"])
-        return made  # type: ignore[no-any-return]
+        if "name" in vars(statistic):
+            object.__setattr__(statistic, "name", spec["name"])
+        return statistic  # type: ignore[no-any-return]
     except (LookupError, TypeError, ValueError, OverflowError):
-        raise InputError(f"statistic={shown(spec)} is not a statistic of this package") from None
+        raise InputError(f"statistic={quote(spec)} is not a statistic of this package") from None
 
 
 def _name(statistic: Any) -> str:

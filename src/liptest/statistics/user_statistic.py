@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liptest.data.domains import Domain, IntArray
-from liptest.errors import InputError, call_user_code, shown
+from liptest.errors import InputError, call_user_code, quote
 from liptest.statistics.protocol import (
     EDGE_CHUNK,
     Statistic,
@@ -44,7 +44,7 @@ class UserStatistic(Statistic):
     def __post_init__(self) -> None:
         for key, value in (("compute", self.compute), ("edge_pairs", self.edge_pairs)):
             if not callable(value) and not (key == "edge_pairs" and value is None):
-                raise InputError(f"{key}={shown(value)} must be callable", name=key, value=value)
+                raise InputError(f"{key}={quote(value)} must be callable", name=key, value=value)
         words = self.name or getattr(self.compute, "__name__", "statistic")
         object.__setattr__(self, "name", words)
 

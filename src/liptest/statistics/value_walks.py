@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
-from liptest.statistics.protocol import Statistic, Values, changed_values_at, values_at
+from liptest.statistics.protocol import Statistic, Values, find_changed_values, values_at
 
 #: Most points of a block; one coordinate with more values is a block all the same.
 BLOCK = 1 << 16
@@ -55,12 +55,12 @@ class _Walk:
             return
         for value in range(self._domain.sizes[coordinate]):
             if value:
-                values = self._changed(coordinate, value, values)
+                values = self._find_change(coordinate, value, values)
                 self._points[:, coordinate] = value
             yield from self.below(coordinate + 1, stop, values)
         self._points[:, coordinate] = 0
 
-    def _changed(self, coordinate: int, value: int, values: Values) -> Values:
+    def _find_change(self, coordinate: int, value: int, values: Values) -> Values:
         column = np.full(len(self._rows), coordinate)
         batch = PointBatch(self._points, self._rows, column, np.full(len(self._rows), value))
-        return changed_values_at(self._statistic, batch, values)
+        return find_changed_values(self._statistic, batch, values)

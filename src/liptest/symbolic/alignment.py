@@ -17,7 +17,7 @@ from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
 from liptest.symbolic.block_prices import BlockShift, Total, price_blocks
 from liptest.symbolic.forms import Rational, lean
 from liptest.symbolic.long_paths import LONG, LongShift, find_long_shift
-from liptest.symbolic.path_programs import PathRow, RowReader, blocks_of
+from liptest.symbolic.path_programs import PathRow, RowReader, find_blocks
 
 _MOST_NAMED = 5
 _TOO_DEAR = "a path costs more than was claimed"
@@ -72,7 +72,7 @@ def price_paths(
     reader = RowReader()
     for number, path in enumerate(paths):
         _check(path, differences)
-        total, why = _price_of(path, differences, goal, reader)
+        total, why = _find_price(path, differences, goal, reader)
         if total.price is None:
             return Price(None, path=number, move=total.move, why=why)
         if gives_up and goal is not None and total.price > goal:
@@ -92,7 +92,7 @@ def _check(path: AlignedPath, differences: Differences) -> None:
             )
 
 
-def _price_of(
+def _find_price(
     path: AlignedPath, differences: Differences, wanted: Fraction | None, reader: RowReader
 ) -> tuple[Total, str]:
     """The price of one path; why there is none."""
@@ -100,7 +100,7 @@ def _price_of(
         long = find_long_shift(path, differences.bounds)
         if long and (not any(differences.rows) or (wanted is not None and long.price <= wanted)):
             return Total(long.price, long.move, (long,)), ""
-    blocks, conditions, equations = blocks_of(path, reader)
+    blocks, conditions, equations = find_blocks(path, reader)
     for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):
         seen = find_bare_move(path, rows, differences, sides)
         if seen is not None:

@@ -472,11 +472,11 @@ def _with_functions(differences: Differences, functions: list[Answer]) -> Differ
     ):
         return _in_box(differences, functions)
     grown = _Grown(functions)
-    for extended in (_listed, _row_by_row):
+    for extended in (_list, _row_by_row):
         extension = extended(differences, grown)
         if extension is not None:
             return replace(
-                _boxed(differences, functions, dict(differences.box)),
+                _box(differences, functions, dict(differences.box)),
                 rows=tuple(extension[1]),
                 relation=extension[0],
                 reals=differences.reals | (grown.numbers if lies_between else grown.between),
@@ -499,10 +499,10 @@ def _in_box(differences: Differences, functions: list[Answer]) -> Differences:
         rest = tuple((answer, f) for answer, f in part.terms if answer.function)
         return alone + AnswerSum(rest).width(widths)
 
-    return _boxed(differences, functions, {}, largest)
+    return _box(differences, functions, {}, largest)
 
 
-def _boxed(
+def _box(
     differences: Differences,
     functions: list[Answer],
     widths: dict[int, Fraction],
@@ -520,7 +520,7 @@ def _boxed(
     return replace(differences, size=size, box=tuple(sorted(box.items())), is_whole=is_whole)
 
 
-def _listed(differences: Differences, grown: _Grown) -> _Rows | None:
+def _list(differences: Differences, grown: _Grown) -> _Rows | None:
     """All differences one by one; None where they are many."""
     rows = differences.rows
     if differences.relation == "replaced":

@@ -219,7 +219,7 @@ class Differences:
             return cls(len(bounds), _both(steps), "listed", is_whole=True)
         return cls(len(bounds), _both(((i, b),) for i, b in sizes), "listed", spans=True)
 
-    def widened(self, margins: Mapping[int, Rational]) -> Differences:
+    def widen_by(self, margins: Mapping[int, Rational]) -> Differences:
         """Each difference and all within ``margins`` of it: for sums that floats have rounded."""
         box = dict(self.box)
         for i, margin in margins.items():
@@ -371,7 +371,7 @@ class ManyDifferences:
         return sum(times for times, _ in self.parts)
 
 
-def parts_of(differences: Differences | ManyDifferences) -> Sequence[tuple[int, Differences]]:
+def find_parts(differences: Differences | ManyDifferences) -> Sequence[tuple[int, Differences]]:
     """What neighbours change: so many times a difference of each part, added up."""
     return differences.parts if isinstance(differences, ManyDifferences) else ((1, differences),)
 

@@ -118,18 +118,18 @@ def price_blocks(
         totals.append(_price_of_rows(blocks, core, wanted))
     if differences.box:
         totals.append(_price_of_box(blocks, box, wanted))
-    total = _added_up(totals)
+    total = _add_up(totals)
     if len(totals) == 1 or total.price is None or wanted is None or total.price <= wanted:
         return total
     # A shift for both at once: what a row moves is not always dearest where the box is.
-    return min(total, _added_up([_robust(block, differences) for block in blocks]), key=_size)
+    return min(total, _add_up([_robust(block, differences) for block in blocks]), key=_size)
 
 
 def _price_of_box(blocks: Sequence[Block], box: Differences, wanted: Fraction | None) -> Total:
     points = _points(blocks, box)
     if points is not None:
         return _dearest(_Sum([BlockPrice(block) for block in blocks]), points)
-    return _added_up([_block_in_box(block, box, wanted) for block in blocks])
+    return _add_up([_block_in_box(block, box, wanted) for block in blocks])
 
 
 def _block_in_box(block: Block, box: Differences, wanted: Fraction | None) -> Total:
@@ -188,7 +188,7 @@ def _price_of_rows(blocks: Sequence[Block], core: Differences, wanted: Fraction 
         else:
             aside.append(total)
     joint = _dearest_row(_Sum(pieces), core, wanted)
-    return _added_up([joint, *aside])
+    return _add_up([joint, *aside])
 
 
 def _count(core: Differences, block: Block) -> int:
@@ -388,14 +388,14 @@ def _each_at_its_worst(pieces: _Sum, core: Differences) -> Total | None:
         if total.price is None:
             return None
         totals.append(total)
-    return _added_up(totals)
+    return _add_up(totals)
 
 
 def _only(answer: int, move: Move) -> Move:
     return tuple((i, by) for i, by in move if i == answer)
 
 
-def _added_up(totals: Sequence[Total]) -> Total:
+def _add_up(totals: Sequence[Total]) -> Total:
     """Each at its own worst."""
     move: dict[int, Fraction] = {}
     for total in totals:

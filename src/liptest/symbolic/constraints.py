@@ -16,7 +16,7 @@ from liptest.symbolic.elimination import (
     Key,
     components,
     exact,
-    normalised,
+    normalise,
     plan_elimination,
 )
 from liptest.symbolic.forms import Constraint
@@ -56,7 +56,7 @@ def add_inequality(rows: Rows, factors: dict[int, Any], bound: Any, whole: bool)
     return True
 
 
-def eliminated(rows: Rows, whole: bool) -> list[Stage] | None:
+def eliminate(rows: Rows, whole: bool) -> list[Stage] | None:
     """The stages of an elimination of all variables; None where the inequalities cannot hold."""
     stages: list[Stage] = []
     rows = dict(rows)
@@ -67,14 +67,14 @@ def eliminated(rows: Rows, whole: bool) -> list[Stage] | None:
         stages.append(Stage(variable, inside))
         below = sum(_factor(key, variable) < 0 for key in inside)
         spend(len(rows) + len(inside) + below * (len(inside) - below))
-        if not _combined(rows, inside, variable, whole):
+        if not _combine(rows, inside, variable, whole):
             return None
         if len(rows) > MOST:
             raise UnsupportedForm("very many sums of the same noise variables are compared")
     return stages
 
 
-def _combined(rows: Rows, inside: Rows, variable: int, whole: bool) -> bool:
+def _combine(rows: Rows, inside: Rows, variable: int, whole: bool) -> bool:
     for low, low_bound in inside.items():
         below = _factor(low, variable)
         for high, high_bound in inside.items() if below < 0 else ():
@@ -104,7 +104,7 @@ def _factor(key: tuple[tuple[int, Any], ...], variable: int) -> Any:
     return next((factor for v, factor in key if v == variable), fmpq(0))
 
 
-def ends_of(stage: Stage, values: dict[int, Any]) -> tuple[Any, Any]:
+def find_range_ends(stage: Stage, values: dict[int, Any]) -> tuple[Any, Any]:
     """Where a variable may lie, given those that were eliminated after it; None infinite."""
     low = high = None
     for key, bound in stage.rows.items():
@@ -150,9 +150,9 @@ def _factors(form: Any) -> dict[int, Any]:
     return {variable: fmpq(f.numerator, f.denominator) for variable, f in form}
 
 
-def stages_of(ranges: Bounded, supports: dict[int, Range], whole: bool) -> list[Stage] | None:
+def find_stages(ranges: Bounded, supports: dict[int, Range], whole: bool) -> list[Stage] | None:
     """The elimination of all variables; None where the constraints cannot hold."""
-    return eliminated(rows_of_ranges(ranges, supports, whole), whole)
+    return eliminate(rows_of_ranges(ranges, supports, whole), whole)
 
 
 def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) -> Bounded:
@@ -167,7 +167,7 @@ def without_implied(ranges: Bounded, supports: dict[int, Range], whole: bool) ->
             step = 1 if whole else 0
             opposite = (None, end - step) if side == 0 else (end + step, None)
             remaining = others[form]
-            if stages_of({**others, form: _meet(remaining, opposite)}, supports, whole) is None:
+            if find_stages({**others, form: _meet(remaining, opposite)}, supports, whole) is None:
                 left = others
     return {form: ends for form, ends in left.items() if ends != (None, None)}
 
@@ -209,7 +209,7 @@ def cases(
     for low in _or_none(lower):
         for high in _or_none(upper):
             further = _largest(low, lower, whole) + _smallest(high, upper, whole)
-            kept = _kept(ranges, variable, low, high)
+            kept = _keep(ranges, variable, low, high)
             if low is None or high is None or low.form == high.form:
                 parts.append((1, further, kept))
                 continue
@@ -264,14 +264,14 @@ def _difference(low: Bound, high: Bound) -> tuple[dict[int, Any], Any]:
 
 
 def _largest(low: Bound | None, every: list[Bound], whole: bool) -> Any:
-    return _ordered(low, every, whole, largest=True)
+    return _order(low, every, whole, largest=True)
 
 
 def _smallest(high: Bound | None, every: list[Bound], whole: bool) -> Any:
-    return _ordered(high, every, whole, largest=False)
+    return _order(high, every, whole, largest=False)
 
 
-def _ordered(chosen: Bound | None, every: list[Bound], whole: bool, *, largest: bool) -> Any:
+def _order(chosen: Bound | None, every: list[Bound], whole: bool, *, largest: bool) -> Any:
     """The first of the extreme ones is chosen: those before it are strictly less extreme."""
     inequalities, before = [], True
     for candidate in every:
@@ -286,7 +286,7 @@ def _ordered(chosen: Bound | None, every: list[Bound], whole: bool, *, largest: 
     return inequalities
 
 
-def _kept(ranges: Bounded, variable: int, low: Bound | None, high: Bound | None) -> Bounded:
+def _keep(ranges: Bounded, variable: int, low: Bound | None, high: Bound | None) -> Bounded:
     """Without the bounds on a variable that are not the chosen ones."""
     chosen = {(bound.form, bound.side) for bound in (low, high) if bound is not None}
     kept: Bounded = {}
@@ -365,21 +365,23 @@ def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[K
             if bound < 0:
                 return None
             continue
-        form, scale = normalised(terms, whole)
-        ends = _divided((None, bound), exact(scale), whole)
+        form, scale = normalise(terms, whole)
+        ends = _divide((None, bound), exact(scale), whole)
         narrowed[form] = intersection(narrowed.get(form, (None, None)), ends)
         if is_empty(narrowed[form], whole):
             return None
     return narrowed
 
 
-def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> list[Ranges] | None:
+def gather_parts(
+    noises: tuple[Noise, ...], constraints: Iterable[Constraint]
+) -> list[Ranges] | None:
     """The independent parts of constraints; None where they are impossible."""
     ranges: dict[Key, Range] = {}
     for constraint in constraints:
         spend(1)
         whole = all(noises[variable].is_discrete for variable, _ in constraint.terms)
-        form, low, high = prepared_range(constraint, whole)
+        form, low, high = prepare_range(constraint, whole)
         earlier = ranges.get(form)
         narrowed = (low, high) if earlier is None else intersection(earlier, (low, high))
         if is_empty(narrowed, whole):
@@ -391,20 +393,20 @@ def gathered(noises: tuple[Noise, ...], constraints: Iterable[Constraint]) -> li
 def _parts(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
     parts: list[Ranges] = []
     for forms in components(form for form, ends in ranges.items() if ends != (None, None)):
-        some = _connected(noises, {form: ranges[form] for form in forms})
+        some = _connect(noises, {form: ranges[form] for form in forms})
         if some is None:
             return None
         parts += some
     return parts
 
 
-def prepared_range(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
+def prepare_range(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
     """The form of a constraint with its ends; over the integers these are whole and closed."""
     low = None if one.low is None else exact(one.low)
     high = None if one.high is None else exact(one.high)
     if not whole:
         return one.terms, low, high
-    form, scale = normalised(one.terms, whole=True)
+    form, scale = normalise(one.terms, whole=True)
     if scale != 1:
         low, high = (None if end is None else end / exact(scale) for end in (low, high))
     if low is not None:
@@ -429,7 +431,7 @@ def is_empty(one: Range, whole: bool) -> bool:
     return bool(low > high if whole else low >= high)
 
 
-def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
+def _connect(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] | None:
     variables = {variable for form in ranges for variable, _ in form}
     whole = _is_whole(noises, variables)
     smooth = frozenset(v for v in variables if noises[v].is_smooth)
@@ -437,7 +439,7 @@ def _connected(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Rang
     if steps is None:
         return _in_cycles(noises, whole, ranges, variables)
     spend(len(steps))
-    left = _propagated(noises, whole, dict(ranges), steps)
+    left = _propagate(noises, whole, dict(ranges), steps)
     return None if left is None else [Tree(whole, ranges, steps, left)]
 
 
@@ -447,7 +449,7 @@ def _in_cycles(
     if whole:
         check_differences(ranges)
     supports = {variable: support(noises[variable]) for variable in variables}
-    stages = stages_of(ranges, supports, whole)
+    stages = find_stages(ranges, supports, whole)
     if stages is None:
         return None
     fewer = without_implied(ranges, supports, whole)
@@ -467,7 +469,7 @@ def support(noise: Noise) -> Range:
     return None if low is None else exact(low), None if high is None else exact(high)
 
 
-def _propagated(
+def _propagate(
     noises: tuple[Noise, ...],
     whole: bool,
     ranges: dict[Key, Range],
@@ -475,17 +477,17 @@ def _propagated(
 ) -> tuple[tuple[Range, Range | None], ...] | None:
     pairs: list[tuple[Range, Range | None]] = []
     for step in steps:
-        own = support(noises[step.variable])
+        support_left = support(noises[step.variable])
         if step.alone in ranges:
-            own = intersection(own, ranges.pop(step.alone))
-        if is_empty(own, whole):
+            support_left = intersection(support_left, ranges.pop(step.alone))
+        if is_empty(support_left, whole):
             return None
         if step.outer is None:
-            pairs.append((own, None))
+            pairs.append((support_left, None))
             continue
         outer = ranges.pop(step.outer)
-        pairs.append((own, outer))
-        rest = _divided(minus(outer, multiply_rows(own, step.factor)), step.scale, whole)
+        pairs.append((support_left, outer))
+        rest = _divide(minus(outer, multiply_rows(support_left, step.factor)), step.scale, whole)
         earlier = ranges.get(step.after)
         rest = rest if earlier is None else intersection(earlier, rest)
         if is_empty(rest, whole):
@@ -511,7 +513,7 @@ def minus(left: Range, right: Range) -> Range:
     return low, high
 
 
-def _divided(one: Range, scale: Any, whole: bool) -> Range:
+def _divide(one: Range, scale: Any, whole: bool) -> Range:
     low, high = one if scale == 1 else multiply_rows(one, _ONE / scale)
     if not whole:
         return low, high
@@ -524,7 +526,7 @@ def _divided(one: Range, scale: Any, whole: bool) -> Range:
 _ZERO = fmpq(0)
 
 
-def point_of(
+def find_point(
     noises: tuple[Noise, ...], parts: list[Ranges], rng: np.random.Generator
 ) -> tuple[Fraction, ...]:
     """Values of all variables; those that occur nowhere lie in their supports."""
@@ -536,19 +538,21 @@ def point_of(
             _in_cycle(noises, part, values, rng)
     for number, noise in enumerate(noises):
         if number not in values:
-            values[number] = _chosen(noise, support(noise), rng)
+            values[number] = _choose(noise, support(noise), rng)
     return tuple(Fraction(int(values[i].p), int(values[i].q)) for i in range(len(noises)))
 
 
 def _in_tree(
     noises: tuple[Noise, ...], part: Tree, values: dict[int, Any], rng: np.random.Generator
 ) -> None:
-    for step, (own, outer) in zip(part.steps[::-1], part.left[::-1], strict=True):
+    for step, (rows_inside, outer) in zip(part.steps[::-1], part.left[::-1], strict=True):
         if step.outer is not None:
             assert outer is not None
             rest = _sum(step.outer, values, step.variable)
-            own = intersection(own, multiply_rows(minus(outer, (rest, rest)), 1 / step.factor))
-        values[step.variable] = _chosen(noises[step.variable], own, rng)
+            rows_inside = intersection(
+                rows_inside, multiply_rows(minus(outer, (rest, rest)), 1 / step.factor)
+            )
+        values[step.variable] = _choose(noises[step.variable], rows_inside, rng)
 
 
 def _in_cycle(
@@ -559,9 +563,9 @@ def _in_cycle(
             stage.variable,
             *values,
         }:
-            values[variable] = _chosen(noises[variable], support(noises[variable]), rng)
-        ends = ends_of(stage, values)
-        values[stage.variable] = _chosen(noises[stage.variable], ends, rng)
+            values[variable] = _choose(noises[variable], support(noises[variable]), rng)
+        ends = find_range_ends(stage, values)
+        values[stage.variable] = _choose(noises[stage.variable], ends, rng)
 
 
 def _sum(form: Key, values: dict[int, Any], left_out: int) -> Any:
@@ -571,7 +575,7 @@ def _sum(form: Key, values: dict[int, Any], left_out: int) -> Any:
     )
 
 
-def _chosen(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
+def _choose(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
     low, high = ends
     if noise.is_discrete:
         return _whole(low, high, rng)

@@ -18,7 +18,7 @@ from itertools import product
 from flint import arb
 
 from liptest.balls import ball, precision
-from liptest.symbolic.curved_masses import CurvedPath, SumBox, is_nothing, log_total, mass_of
+from liptest.symbolic.curved_masses import CurvedPath, SumBox, find_path_mass, is_nothing, log_total
 from liptest.symbolic.curves import Curve, Enclosure, enclose
 from liptest.symbolic.shifts import upper_end
 
@@ -232,7 +232,7 @@ class _Bounded:
     def _loss(self, box: Box) -> tuple[arb, dict[int, arb]]:
         """A ball that holds the loss on a box, -inf where the left side has none; its slopes."""
         logs = [
-            log_total(mass_of(path, side) for path in self._paths)[0]
+            log_total(find_path_mass(path, side) for path in self._paths)[0]
             for side in self._region.pair(box)
         ]
         if is_nothing(logs[0]):
@@ -326,7 +326,7 @@ def _place(numbers: Sequence[int], box: Box) -> SumBox:
     return SumBox(at, middle, _spread(box))
 
 
-def _middle_of(place: SumBox) -> SumBox:
+def _find_middle(place: SumBox) -> SumBox:
     return SumBox(place.middle, place.middle, {})
 
 
@@ -351,14 +351,14 @@ def _floats_add(laws: CurvedLaws) -> arb | str:
     most, why = arb(0), _NOT_CLOSED
 
     def off_on(at: SumBox) -> arb:
-        every = (log_total(mass_of(path, at) for path in paths)[1] for paths in laws.outputs)
+        every = (log_total(find_path_mass(path, at) for path in paths)[1] for paths in laws.outputs)
         return reduce(lambda left, right: left.max(right), every, arb(0))
 
     def is_small(at: SumBox) -> bool | None:
         nonlocal most, why
         own = off_on(at)
         if not own <= _SMALL:
-            inside = off_on(_middle_of(at))
+            inside = off_on(_find_middle(at))
             if inside > _LARGEST_OFF:
                 why = _NEAR_ZERO
                 return None

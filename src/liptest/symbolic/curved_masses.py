@@ -109,7 +109,7 @@ class SumBox:
         return replace(number, value=low.union(high)) if low <= high else number
 
 
-def mass_of(path: CurvedPath, place: SumBox) -> Mass:
+def find_path_mass(path: CurvedPath, place: SumBox) -> Mass:
     """The probability of a path where answers are enclosed."""
     at = place.at
     known: dict[Curve, Enclosure] = {}
@@ -123,10 +123,13 @@ def mass_of(path: CurvedPath, place: SumBox) -> Mass:
             threshold = place.closer(threshold, middle)
         if not threshold.is_finite:
             return _UNKNOWN
-        own = sides.setdefault(variable, _Sides(LAWS[noise.family]))
-        (own.lows if is_lower else own.highs).append(threshold)
-        is_first = len(own.lows) + len(own.highs) == 1 and noise.family == "uniform"
-        own.named = _of_named_function(condition, at, known) if is_first else None
+        sides_of_variable = sides.setdefault(variable, _Sides(LAWS[noise.family]))
+        (sides_of_variable.lows if is_lower else sides_of_variable.highs).append(threshold)
+        is_first = (
+            len(sides_of_variable.lows) + len(sides_of_variable.highs) == 1
+            and noise.family == "uniform"
+        )
+        sides_of_variable.named = _of_named_function(condition, at, known) if is_first else None
     weight = ball(path.weight)
     total, off, shares = Enclosure(weight.log()), arb(0), arb(0)
     for between in sides.values():
@@ -151,7 +154,7 @@ def _of_named_function(
 ) -> Enclosure | None:
     """The log of what ``rng.random()`` does with exp(x) or 1 / (1 + exp(-x)), whose slopes are
     closer as those of exponential and logistic noise; None for all else."""
-    function = _compared_with(condition)
+    function = _compare_with(condition)
     if not isinstance(function, Applied):
         return None
     # U < F(x) where the noise with this F is below x, and U < exp(x) where -log(U) is above -x.
@@ -181,7 +184,7 @@ def _is_minus(condition: CurvedCondition) -> bool | None:
     return factor.value == 1
 
 
-def _compared_with(condition: CurvedCondition) -> Curve | None:
+def _compare_with(condition: CurvedCondition) -> Curve | None:
     base, is_minus = condition.base, _is_minus(condition)
     if is_minus is None:
         return None
@@ -365,7 +368,7 @@ def log_total(parts: Iterable[Mass]) -> tuple[Enclosure, arb]:
     others = [part.plain for part in there if not part.log.value.is_finite()]
     if not logs or None in others:
         return NOWHERE, arb("inf")
-    total = logs[0] if len(there) == 1 else _sum_of(logs, [one for one in others if one])
+    total = logs[0] if len(there) == 1 else _sum_up(logs, [one for one in others if one])
     if not total.value.is_finite():
         return NOWHERE, arb("inf")
     least = total.value.exp().lower()
@@ -375,7 +378,7 @@ def log_total(parts: Iterable[Mass]) -> tuple[Enclosure, arb]:
     return total, relative.min(largest_share) if largest_share.is_finite() else relative
 
 
-def _sum_of(logs: list[Enclosure], others: list[Enclosure]) -> Enclosure:
+def _sum_up(logs: list[Enclosure], others: list[Enclosure]) -> Enclosure:
     masses = [_power(log) for log in logs]
     mass = sum((*masses, *(one.value for one in others)), arb(0))
     # The mean of slopes: those that are equal give the same.

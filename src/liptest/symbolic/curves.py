@@ -124,7 +124,7 @@ def _off(bound: arb) -> arb:
     return bound.upper()
 
 
-def _rounded(value: arb, off: arb, share: Fraction = _ROUNDED) -> arb:
+def _round(value: arb, off: arb, share: Fraction = _ROUNDED) -> arb:
     """How far floats are off, their last rounding included."""
     return _off(off + (abs(value) + off) * ball(share))
 
@@ -132,7 +132,7 @@ def _rounded(value: arb, off: arb, share: Fraction = _ROUNDED) -> arb:
 def _linear(left: Enclosure, right: Enclosure, sign: int) -> Enclosure:
     value = left.value + right.value * sign
     slopes = {k: left.slope(k) + right.slope(k) * sign for k in {**left.slopes, **right.slopes}}
-    return Enclosure(value, slopes, _rounded(value, left.off + right.off))
+    return Enclosure(value, slopes, _round(value, left.off + right.off))
 
 
 def add(left: Enclosure, right: Enclosure) -> Enclosure:
@@ -153,7 +153,7 @@ def multiply(left: Enclosure, right: Enclosure) -> Enclosure:
         for k in {**left.slopes, **right.slopes}
     }
     off = abs(left.value) * right.off + abs(right.value) * left.off + left.off * right.off
-    return Enclosure(value, slopes, _rounded(value, off))
+    return Enclosure(value, slopes, _round(value, off))
 
 
 def divide(left: Enclosure, right: Enclosure) -> Enclosure:
@@ -166,26 +166,26 @@ def divide(left: Enclosure, right: Enclosure) -> Enclosure:
         k: (left.slope(k) - value * right.slope(k)) / right.value
         for k in {**left.slopes, **right.slopes}
     }
-    return Enclosure(value, slopes, _rounded(value, (left.off + abs(value) * right.off) / least))
+    return Enclosure(value, slopes, _round(value, (left.off + abs(value) * right.off) / least))
 
 
-def _changed(
+def _change(
     part: Enclosure, value: arb, slope: arb, off: arb, share: Fraction = _LIBRARY
 ) -> Enclosure:
     slopes = {k: slope * own for k, own in part.slopes.items()}
-    return Enclosure(value, slopes, _rounded(value, off, share))
+    return Enclosure(value, slopes, _round(value, off, share))
 
 
 def exponential(part: Enclosure) -> Enclosure:
     """The power of e."""
     value = part.value.exp()
-    return _changed(part, value, value, value * part.off.expm1())
+    return _change(part, value, value, value * part.off.expm1())
 
 
 def exponential_less_1(part: Enclosure) -> Enclosure:
     """``expm1``."""
     power = part.value.exp()
-    return _changed(part, part.value.expm1(), power, power * part.off.expm1())
+    return _change(part, part.value.expm1(), power, power * part.off.expm1())
 
 
 def logarithm(part: Enclosure) -> Enclosure:
@@ -193,7 +193,7 @@ def logarithm(part: Enclosure) -> Enclosure:
     least = part.value.lower() - part.off
     if not least > 0:
         return NOWHERE
-    return _changed(part, part.value.log(), 1 / part.value, part.off / least)
+    return _change(part, part.value.log(), 1 / part.value, part.off / least)
 
 
 def logarithm_of_1_more(part: Enclosure) -> Enclosure:
@@ -201,7 +201,7 @@ def logarithm_of_1_more(part: Enclosure) -> Enclosure:
     least = 1 + part.value.lower() - part.off
     if not least > 0:
         return NOWHERE
-    return _changed(part, part.value.log1p(), 1 / (1 + part.value), part.off / least)
+    return _change(part, part.value.log1p(), 1 / (1 + part.value), part.off / least)
 
 
 def square_root(part: Enclosure) -> Enclosure:
@@ -210,21 +210,21 @@ def square_root(part: Enclosure) -> Enclosure:
     if not least > 0:
         return NOWHERE
     value = part.value.sqrt()
-    return _changed(part, value, 1 / (2 * value), part.off / least.sqrt())
+    return _change(part, value, 1 / (2 * value), part.off / least.sqrt())
 
 
 def hyperbolic_tangent(part: Enclosure) -> Enclosure:
     """``tanh``, which is monotone, and moves by no more than its argument."""
     ends = part.value.lower().tanh(), part.value.upper().tanh()
     value = ends[0].union(ends[1])
-    return _changed(part, value, 1 - value * value, part.off)
+    return _change(part, value, 1 - value * value, part.off)
 
 
 def square(part: Enclosure) -> Enclosure:
     """The square."""
     value = part.value * part.value
     off = 2 * abs(part.value) * part.off + part.off * part.off
-    return _changed(part, value, 2 * part.value, off, _ROUNDED)
+    return _change(part, value, 2 * part.value, off, _ROUNDED)
 
 
 def largest(left: Enclosure, right: Enclosure) -> Enclosure:

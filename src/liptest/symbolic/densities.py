@@ -24,7 +24,7 @@ from flint import arb, arb_poly, fmpq
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.constraints import Ranges, gathered
+from liptest.symbolic.constraints import Ranges, gather_parts
 from liptest.symbolic.elimination import exact, plan_elimination
 from liptest.symbolic.exponential_polynomials import (
     Function,
@@ -33,16 +33,16 @@ from liptest.symbolic.exponential_polynomials import (
     Terms,
     derivative,
     integral,
-    restricted,
+    restrict,
     scale_function,
-    sum_of,
+    sum_up,
     to_list,
     total,
     value_at,
 )
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import EXPONENTIAL, Noise
-from liptest.symbolic.probability import function_of
+from liptest.symbolic.probability import find_function
 
 _ZERO = fmpq(0)
 
@@ -74,18 +74,18 @@ def joint(
     noises: tuple[Noise, ...], constraints: Iterable[Constraint], terms: shapes.Key
 ) -> Joint | None:
     """The parts of constraints, as seen from a sum; None where they are impossible."""
-    parts = gathered(noises, constraints)
+    parts = gather_parts(noises, constraints)
     if parts is None:
         return None
     variables = {variable for variable, _ in terms}
-    own = [part for part in parts if not variables.isdisjoint(part.variables)]
-    if len(own) < 2:
-        return Joint(noises, terms, own[0] if own else None)
-    ranges = {form: ends for part in own for form, ends in part.ranges.items()}
-    return Joint(noises, terms, Ranges(own[0].whole, ranges))
+    parts_joined = [part for part in parts if not variables.isdisjoint(part.variables)]
+    if len(parts_joined) < 2:
+        return Joint(noises, terms, parts_joined[0] if parts_joined else None)
+    ranges = {form: ends for part in parts_joined for form, ends in part.ranges.items()}
+    return Joint(noises, terms, Ranges(parts_joined[0].whole, ranges))
 
 
-def density_of(known: Joint, rates: Rates) -> functions.Function:
+def find_density(known: Joint, rates: Rates) -> functions.Function:
     """t -> density of the sum at t with its constraints, but for a factor that t does not change.
 
     Raises UnsupportedForm where a family is involved whose densities are not exponentials.
@@ -94,11 +94,11 @@ def density_of(known: Joint, rates: Rates) -> functions.Function:
         if noise.family not in EXPONENTIAL:
             raise UnsupportedForm(f"{noise.family} noise that is both compared and answered")
     if known.is_free:
-        return function_of(shapes.variable_density(rates, known.noises[known.terms[0][0]]))
+        return find_function(shapes.variable_density(rates, known.noises[known.terms[0][0]]))
     shape, shift = _product_at(known, rates)
     if shape.is_smooth:
         raise UnsupportedForm("noise that is compared with noise of another kind and answered")
-    return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
+    return functions.stretch_function(rates, find_function(shape), fmpq(1), shift)
 
 
 def _product_at(known: Joint, rates: Rates) -> shapes.Moved:
@@ -140,7 +140,7 @@ def in_terms_of(
     """The density of factor * t + constant where t has the density ``function``."""
     inverse = 1 / exact(factor)
     moved = functions.stretch_function(rates, function, inverse, inverse * exact(constant))
-    return functions.enlarged(moved, arb(abs(inverse)))
+    return functions.enlarge(moved, arb(abs(inverse)))
 
 
 # Bounds on the logarithm of the ratio of two densities of one variable, over all its values.
@@ -281,7 +281,7 @@ class BoundedRatio(_Ratio):
 
     def gap_slope(self, c: Any, box: Any) -> Any:
         p, q = self._slopes
-        return value_at(self.rates, sum_of([p, scale_function(q, -c)]), box)
+        return value_at(self.rates, sum_up([p, scale_function(q, -c)]), box)
 
     def place(self, coordinate: Any) -> Any:
         return self.origin + _near(arb(coordinate))
@@ -444,7 +444,7 @@ def has_powers(*several: Terms) -> bool:
 
 
 def _ratios(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> Iterator[_Ratio]:
-    p, q = (restricted(rates, piece, low, high, 0) for piece in (one, other))
+    p, q = (restrict(rates, piece, low, high, 0) for piece in (one, other))
     if low is not None and high is not None:
         yield BoundedRatio(rates, p, q, 0, arb(high - low), low)
     elif not has_powers(p, q):
@@ -563,14 +563,14 @@ def excess(rates: Rates, above: Function, below: Function, factor: arb) -> Exces
         if one is None:
             continue
         if other is None:
-            cut = one._replace(low=low, high=high, terms=restricted(rates, one, low, high, 0))
+            cut = one._replace(low=low, high=high, terms=restrict(rates, one, low, high, 0))
             size += total(rates, [cut._replace(origin=_origin(low, high))])
             where.append((low, high))
             continue
         part = _on(rates, one, other, factor, (low, high))
         size += part.size
         where += part.where
-    return Excess(size, _joined(where))
+    return Excess(size, _join(where))
 
 
 def _origin(low: Any, high: Any) -> Any:
@@ -579,8 +579,8 @@ def _origin(low: Any, high: Any) -> Any:
 
 def _on(rates: Rates, one: Piece, other: Piece, factor: arb, stretch: Stretch) -> Excess:
     low, high = (end_of_mass(rates, one, stretch, side) for side in (0, 1))
-    parts = [restricted(rates, piece, low, high, 0) for piece in (one, other)]
-    gap = sum_of([parts[0], scale_function(parts[1], -factor)])
+    parts = [restrict(rates, piece, low, high, 0) for piece in (one, other)]
+    gap = sum_up([parts[0], scale_function(parts[1], -factor)])
     certain, open_ = _positive(rates, gap, high - low)
     size = open_ + sum((integral(rates, gap, *ends) for ends in certain), arb(0))
     for side, end in enumerate((low, high)):
@@ -615,7 +615,7 @@ def end_of_mass(rates: Rates, one: Piece, stretch: Stretch, side: int) -> Any:
 
 def _beyond(rates: Rates, one: Piece, end: Any, side: int) -> arb:
     low, high = (end, None) if side else (None, end)
-    mass: arb = total(rates, [Piece(low, high, end, restricted(rates, one, low, high, 0))])
+    mass: arb = total(rates, [Piece(low, high, end, restrict(rates, one, low, high, 0))])
     return mass
 
 
@@ -631,7 +631,7 @@ def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...
             raise SymbolicError("where one density exceeds the other was not found; round them")
         middle = (low + high) / 2
         centre = value_at(rates, gap, arb(middle))
-        value = _enclosed(*parts, (low, high), centre)
+        value = _enclose(*parts, (low, high), centre)
         if value <= 0:
             continue
         most = value.upper() * arb(high - low)
@@ -641,7 +641,7 @@ def _positive(rates: Rates, gap: Terms, length: Any) -> tuple[tuple[Stretch, ...
             open_ += arb(0).union(most)
         else:
             waiting += [(middle, high), (low, middle)]
-    return _joined(positive), open_
+    return _join(positive), open_
 
 
 def _is_as_known(value: arb, centre: arb) -> bool:
@@ -649,7 +649,7 @@ def _is_as_known(value: arb, centre: arb) -> bool:
     return bool(centre.contains(0)) and bool(value.upper() <= _SAME * centre.abs_upper())
 
 
-def _enclosed(gap: Parts, slope: Parts, ends: Stretch, centre: arb) -> arb:
+def _enclose(gap: Parts, slope: Parts, ends: Stretch, centre: arb) -> arb:
     """All values of a function between two ends, given the one in the middle."""
     low, high = ends
     plain = _values(gap, low, high)
@@ -669,7 +669,7 @@ def _values(parts: Parts, low: Any, high: Any) -> arb:
     return enclosure
 
 
-def _joined(where: list[Stretch]) -> tuple[Stretch, ...]:
+def _join(where: list[Stretch]) -> tuple[Stretch, ...]:
     """Neighbouring stretches as one; those around a zero stay apart."""
     joined: list[Stretch] = []
     for low, high in where:

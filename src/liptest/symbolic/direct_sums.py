@@ -29,7 +29,7 @@ from liptest.symbolic.answers import (
 from liptest.symbolic.block_prices import MOST_POINTS, price_blocks
 from liptest.symbolic.forms import Rational
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.path_programs import Block, Factors, RowReader, blocks_of
+from liptest.symbolic.path_programs import Block, Factors, RowReader, find_blocks
 from liptest.symbolic.shifts import upper_end
 
 # Differences at which both kinds of noise are looked at together.
@@ -132,8 +132,8 @@ def price_direct_sums(
     released before. Epsilon is None where there is no proof: a sum without noise, normal noise at
     delta 0, noise that is in several sums with others.
     """
-    delta = _checked(delta)
-    sums = _priced_sums(released, (differences,), delta)
+    delta = _check(delta)
+    sums = _price_sums(released, (differences,), delta)
     if isinstance(sums, Price):
         return sums
     if any(path_sums.normal.sums for path_sums in sums):
@@ -152,8 +152,8 @@ def price_many_sums(
     Shifts add up: of Laplace noise and its like the prices do, of normal noise the lengths (tables,
     B4).
     """
-    delta = _checked(delta)
-    sums = _priced_sums(released, [part for _, part in many.parts], delta)
+    delta = _check(delta)
+    sums = _price_sums(released, [part for _, part in many.parts], delta)
     if isinstance(sums, Price):
         return sums
     total, shift = Price(_ZERO, delta), _ZERO
@@ -163,19 +163,19 @@ def price_many_sums(
             return pure
         total = replace(pure, epsilon=total.epsilon + times * pure.epsilon)
         shift += times * max(largest_normal_shift(path_sums.normal, part)[0] for path_sums in sums)
-    return _mixed(total, shift, (), delta)
+    return _mix(total, shift, (), delta)
 
 
-def _checked(delta: Rational) -> Fraction:
+def _check(delta: Rational) -> Fraction:
     if not 0 <= delta < 1:
         raise InputError(f"delta={delta} must be in [0, 1)", name="delta")
     return Fraction(delta)
 
 
-def _priced_sums(
+def _price_sums(
     released: AlignedPath | Sequence[AlignedPath], parts: Sequence[Differences], delta: Fraction
 ) -> list[ReleasedSums] | Price:
-    sums = released_sums(released, parts, delta)
+    sums = find_released_sums(released, parts, delta)
     if isinstance(sums, Price) or delta:
         return sums
     normal = (number for number, path_sums in enumerate(sums) if path_sums.normal.sums)
@@ -185,7 +185,7 @@ def _priced_sums(
     return Price(None, delta, number, why="normal noise has no epsilon at delta 0")
 
 
-def released_sums(
+def find_released_sums(
     released: AlignedPath | Sequence[AlignedPath],
     parts: Sequence[Differences],
     delta: Fraction = _ZERO,
@@ -199,7 +199,7 @@ def released_sums(
     for number, path in enumerate(paths):
         if path.conditions:
             raise InputError("direct sums have no conditions; use price_paths", name="released")
-        blocks, _, bare = blocks_of(path, reader)
+        blocks, _, bare = find_blocks(path, reader)
         for part in parts:
             seen = find_bare_move(path, bare, part)
             if seen is not None:
@@ -255,19 +255,19 @@ def _with_normal(found: Sequence[ReleasedSums], differences: Differences, delta:
     if moves is None:
         shift, at = max(largest_normal_shift(path_sums.normal, differences) for path_sums in found)
         pure = _dearest_pure(found, differences, delta)
-        return _mixed(pure, shift, at, delta)
+        return _mix(pure, shift, at, delta)
     prices = [Price(Fraction(0), delta)]
     for move in moves:
         here = Differences(differences.size, (move,), "listed")
         pure = _dearest_pure(found, here, delta)
         shift = _root(max(path_sums.normal.square(move) for path_sums in found))
-        prices.append(_mixed(pure, shift, move, delta))
+        prices.append(_mix(pure, shift, move, delta))
         if prices[-1].epsilon is None:
             return prices[-1]
     return max(prices, key=lambda price: price.epsilon or 0)
 
 
-def _mixed(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
+def _mix(pure: Price, shift: Fraction, move: Move, delta: Fraction) -> Price:
     if pure.epsilon is None:
         return pure
     epsilon = normal_epsilon(shift, delta, pure.epsilon)

@@ -52,7 +52,7 @@ class EliminationStep(NamedTuple):
     scale: Any
 
 
-def normalised(terms: Key, whole: bool) -> tuple[Key, Rational]:
+def normalise(terms: Key, whole: bool) -> tuple[Key, Rational]:
     """(form, scale) with terms = scale * form."""
     scale = terms[0][1]
     if whole:
@@ -100,7 +100,7 @@ def _plan(
 ) -> tuple[EliminationStep, ...] | None:
     around: dict[int, set[Key]] = {}
     for form in forms:
-        _entered(around, form)
+        _enter(around, form)
     busy = {variable: len(some) for variable, some in around.items()}
     alike = {variable: _alike(variable, some, smooth) for variable, some in around.items()}
     steps: list[EliminationStep] = []
@@ -127,11 +127,11 @@ def _plan(
         if step.outer is not None:
             for variable, _ in step.after:
                 around[variable].discard(step.outer)
-            _entered(around, step.after)
+            _enter(around, step.after)
     return tuple(steps)
 
 
-def _entered(around: dict[int, set[Key]], form: Key) -> None:
+def _enter(around: dict[int, set[Key]], form: Key) -> None:
     """Note a form at its variables, unless it is one variable alone."""
     for variable, _ in form:
         some = around.setdefault(variable, set())
@@ -171,7 +171,7 @@ def _step(variable: int, around: set[Key], whole: bool) -> EliminationStep:
         return EliminationStep(variable, alone, None, None, (), None)
     (outer,) = around
     rest = tuple(term for term in outer if term[0] != variable)
-    after, scale = normalised(rest, whole)
+    after, scale = normalise(rest, whole)
     return EliminationStep(
         variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale)
     )
@@ -244,20 +244,20 @@ def forget_shapes() -> None:
 
 def shape(kind: str, rates: Rates, *arguments: Any) -> Shape:
     """The one shape of its kind and arguments."""
-    key = (kind, rates, _hashed(arguments))
+    key = (kind, rates, _hash(arguments))
     cached = _SHAPES.get(key)
     if cached is None:
         cached = _SHAPES[key] = Shape(kind, rates, arguments, len(_SHAPES))
     return cached
 
 
-def _hashed(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _hash(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same with what hashes fast; each kind has numbers in places of their own."""
     return tuple(
         [
             (argument.p, argument.q)
             if type(argument) is fmpq
-            else _hashed(argument)
+            else _hash(argument)
             if type(argument) is tuple
             else argument
             for argument in arguments
@@ -278,7 +278,7 @@ def exact_rates(noises: Iterable[Noise]) -> ExactRates:
     return cast(ExactRates, _RATES[key])
 
 
-def rates_of(noises: frozenset[Noise]) -> Rates:
+def find_rates(noises: frozenset[Noise]) -> Rates:
     """How functions of these are written down."""
     rates = _RATES.get(noises)
     if rates is None:
@@ -375,15 +375,15 @@ def stretch_shape(one: Moved, factor: Any) -> Moved:
     if factor == 1:
         return one
     if inner.kind == "reach":
-        return _rescaled(one, factor)
+        return _rescale(one, factor)
     if factor == -1:
-        return _mirrored(inner, shift)
+        return _mirror(inner, shift)
     if not inner.rates.step or abs(factor) == 1:
         return stretching(inner, factor), shift / factor
     return stretching(inner, factor, shift), _ZERO
 
 
-def _mirrored(one: Shape, shift: Any) -> Moved:
+def _mirror(one: Shape, shift: Any) -> Moved:
     """t -> one(-t - shift), with densities mirrored where it is made of several."""
     if one.kind == "interval":
         kind, width = one.arguments
@@ -391,9 +391,9 @@ def _mirrored(one: Shape, shift: Any) -> Moved:
         low, high = (None if end is None else one.rates.step - end - shift for end in ends)
         return interval(one.rates, high, low)
     if one.kind == "product":
-        return multiply_shapes([_mirrored(part, inner + shift) for part, inner in one.arguments[0]])
+        return multiply_shapes([_mirror(part, inner + shift) for part, inner in one.arguments[0]])
     if one.kind == "convolution":
-        (left, at), (right, other_at) = (_mirrored(part, _ZERO) for part in one.arguments[:2])
+        (left, at), (right, other_at) = (_mirror(part, _ZERO) for part in one.arguments[:2])
         convolved = _convolution(left, right, one.arguments[2])
         return convolved, at + other_at - shift
     return stretching(one, fmpq(-1)), -shift
@@ -437,7 +437,7 @@ def _smooth_law(one: Shape, shift: Any) -> tuple[Law, Range]:
     return law, own
 
 
-def _rescaled(one: Moved, scale: Any) -> Moved:
+def _rescale(one: Moved, scale: Any) -> Moved:
     """P(factor * x + scale * l in inside), with the factor of l made 1."""
     inner, shift = one
     law, own, factor, inside = inner.arguments

@@ -113,7 +113,7 @@ def draw_cell(
     """
     half = Fraction(1, 2)
     while True:
-        low, high = _ends_of(constant, terms)
+        low, high = _find_ends(constant, terms)
         least, most = math.floor(low / step + half), math.floor(high / step + half)
         if least == most:
             return least
@@ -131,14 +131,14 @@ def draw_sign(constant: Fraction, terms: Sequence[tuple[ExactDraw, Fraction]]) -
         factors[draw] = factors.get(draw, Fraction(0)) + factor
     parts = [(draw, factor) for draw, factor in factors.items() if factor]
     while True:
-        low, high = _ends_of(constant, parts)
+        low, high = _find_ends(constant, parts)
         if low > 0 or high < 0 or low == high:
             return (low > 0) - (high < 0)
         for draw, _ in parts:
             draw.halve()
 
 
-def _ends_of(
+def _find_ends(
     constant: Fraction, terms: Sequence[tuple[ExactDraw, Fraction]]
 ) -> tuple[Fraction, Fraction]:
     """What a sum lies between, as far as its draws are known."""

@@ -126,7 +126,7 @@ class Rates:
 
     def weight(self, power: int, offset: int, exponent: int, low: Any, high: Any) -> Any:
         """Integral of one term from low to high; None is infinite."""
-        key = (power, offset, exponent, hashed(low), hashed(high), ctx.prec)
+        key = (power, offset, exponent, hash_number(low), hash_number(high), ctx.prec)
         weight = self._weights.get(key)
         if weight is None:
             rate = self.rate(offset, exponent)
@@ -216,7 +216,7 @@ class ExactRates(WholeRates):
         raise SymbolicError("a sum over infinitely many whole numbers has no limit")
 
 
-def hashed(value: Any) -> Any:
+def hash_number(value: Any) -> Any:
     """What stands for a number in a key: rationals of the flint library hash slowly."""
     return None if value is None else (value.p, value.q)
 
@@ -302,7 +302,7 @@ def multiply_functions(rates: Rates, left: Terms, right: Terms) -> Terms:
     return product
 
 
-def sum_of(parts: list[Terms]) -> Terms:
+def sum_up(parts: list[Terms]) -> Terms:
     """The sum of functions of the same origin."""
     if len(parts) == 1:
         return parts[0]
@@ -313,7 +313,7 @@ def sum_of(parts: list[Terms]) -> Terms:
     return summed
 
 
-def moved(rates: Rates, terms: Terms, distance: Any) -> Terms:
+def move(rates: Rates, terms: Terms, distance: Any) -> Terms:
     """The function t -> f(t + distance)."""
     if distance == 0 or terms is ONE:
         return terms
@@ -338,7 +338,7 @@ def integral(rates: Rates, terms: Terms, low: Any, high: Any) -> Any:
     return area
 
 
-def scaled(rates: Rates, terms: Terms, factor: Any) -> Terms:
+def scale(rates: Rates, terms: Terms, factor: Any) -> Terms:
     """The function t -> f(factor * t)."""
     if terms is ONE or factor == 1:
         return terms
@@ -392,7 +392,7 @@ class Piece(NamedTuple):
 Function = list[Piece]
 
 
-def origin_of(low: Any, high: Any) -> Any:
+def find_origin(low: Any, high: Any) -> Any:
     """Where the terms of a piece have their origin."""
     return low if low is not None else high if high is not None else _ZERO
 
@@ -407,12 +407,12 @@ def _upper(left: Any, right: Any) -> Any:
     return right if left is None else left if right is None else max(left, right)
 
 
-def restricted(rates: Rates, piece: Piece, low: Any, high: Any, shift: Any) -> Terms:
+def restrict(rates: Rates, piece: Piece, low: Any, high: Any, shift: Any) -> Terms:
     """The terms on [low, high), with the origin of that, of the function moved up by shift."""
-    return moved(rates, piece.terms, origin_of(low, high) - piece.origin - shift)
+    return move(rates, piece.terms, find_origin(low, high) - piece.origin - shift)
 
 
-def multiplied(
+def multiply_both(
     rates: Rates, left: Function, left_shift: Any, right: Function, right_shift: Any
 ) -> Function:
     """t -> left(t - left_shift) * right(t - right_shift)."""
@@ -426,10 +426,10 @@ def multiplied(
         if low is None or high is None or low < high:
             terms = multiply_functions(
                 rates,
-                restricted(rates, one, low, high, left_shift),
-                restricted(rates, other, low, high, right_shift),
+                restrict(rates, one, low, high, left_shift),
+                restrict(rates, other, low, high, right_shift),
             )
-            pieces.append(Piece(low, high, origin_of(low, high), terms))
+            pieces.append(Piece(low, high, find_origin(low, high), terms))
         ended = one_high == high, other_high == high
         i, j = i + ended[0], j + ended[1]
     return pieces
@@ -452,21 +452,21 @@ def total(rates: Rates, function: Function) -> Any:
 def stretch_function(rates: Rates, function: Function, factor: Any, shift: Any) -> Function:
     """t -> function(factor * t - shift); over the integers factor and shift are whole."""
     if not rates.step:
-        pieces = [_stretched(rates, piece, factor, shift) for piece in function]
+        pieces = [_stretch(rates, piece, factor, shift) for piece in function]
     else:
-        made = (_sampled(rates, piece, factor, shift) for piece in function)
+        made = (_sample(rates, piece, factor, shift) for piece in function)
         pieces = [piece for piece in made if piece is not None]
     return pieces if factor > 0 else pieces[::-1]
 
 
-def _stretched(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece:
+def _stretch(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece:
     ends = [None if end is None else (end + shift) / factor for end in (piece.low, piece.high)]
     low, high = ends if factor > 0 else ends[::-1]
-    terms, at = scaled(rates, piece.terms, factor), (piece.origin + shift) / factor
-    return Piece(low, high, origin_of(low, high), moved(rates, terms, origin_of(low, high) - at))
+    terms, at = scale(rates, piece.terms, factor), (piece.origin + shift) / factor
+    return Piece(low, high, find_origin(low, high), move(rates, terms, find_origin(low, high) - at))
 
 
-def _sampled(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece | None:
+def _sample(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece | None:
     low, high = _plus(piece.low, shift), _plus(piece.high, shift)
     if factor < 0:
         low, high = _plus(high, -1), _plus(low, -1)
@@ -475,20 +475,20 @@ def _sampled(rates: Rates, piece: Piece, factor: Any, shift: Any) -> Piece | Non
     low, high = (None if end is None else fmpq((end / size).ceil()) for end in (low, high))
     if low is not None and high is not None and low >= high:
         return None
-    origin = origin_of(low, high)
-    terms = moved(rates, piece.terms, factor * origin - piece.origin - shift)
-    return Piece(low, high, origin, scaled(rates, terms, factor))
+    origin = find_origin(low, high)
+    terms = move(rates, piece.terms, factor * origin - piece.origin - shift)
+    return Piece(low, high, origin, scale(rates, terms, factor))
 
 
-def convolved(rates: Rates, left: Function, right: Function) -> Function:
+def convolve(rates: Rates, left: Function, right: Function) -> Function:
     """l -> integral of left(x) right(l - x), or the sum over whole x."""
     parts = [
-        part for one in left for other in right for part in _convolved_pieces(rates, one, other)
+        part for one in left for other in right for part in _convolve_pieces(rates, one, other)
     ]
-    return _joined(rates, parts)
+    return _join(rates, parts)
 
 
-def _convolved_pieces(rates: Rates, one: Piece, other: Piece) -> Iterator[Piece]:
+def _convolve_pieces(rates: Rates, one: Piece, other: Piece) -> Iterator[Piece]:
     """On each stretch of l where the ends of x are the same ends."""
     step, origin = rates.step, one.origin + other.origin
     a1, b1, a2, b2 = (
@@ -565,17 +565,17 @@ def _at(
                 yield outer_power + q, outer_rate + rate, scale * coefficient * part
 
 
-def enlarged(function: Function, factor: Any) -> Function:
+def enlarge(function: Function, factor: Any) -> Function:
     """t -> factor * function(t)."""
     return [piece._replace(terms=scale_function(piece.terms, factor)) for piece in function]
 
 
 def add_functions(rates: Rates, several: list[Function]) -> Function:
     """The sum of functions."""
-    return _joined(rates, [piece for function in several for piece in function])
+    return _join(rates, [piece for function in several for piece in function])
 
 
-def _joined(rates: Rates, parts: list[Piece]) -> Function:
+def _join(rates: Rates, parts: list[Piece]) -> Function:
     """The sum of functions of one piece each."""
     cuts = sorted({end for part in parts for end in (part.low, part.high) if end is not None})
     ends = [None, *cuts, None]
@@ -583,8 +583,8 @@ def _joined(rates: Rates, parts: list[Piece]) -> Function:
     for low, high in itertools.pairwise(ends):
         inside = [part for part in parts if _covers(part, low, high)]
         if inside:
-            terms = sum_of([restricted(rates, part, low, high, 0) for part in inside])
-            pieces.append(Piece(low, high, origin_of(low, high), terms))
+            terms = sum_up([restrict(rates, part, low, high, 0) for part in inside])
+            pieces.append(Piece(low, high, find_origin(low, high), terms))
     return pieces
 
 
@@ -596,4 +596,4 @@ def _covers(part: Piece, low: Any, high: Any) -> bool:
 def constant_on(rates: Rates, low: Any, high: Any) -> Function:
     """1 on [low, high)."""
     constant = from_list(rates, iter([(0, _ZERO, fmpq(1))])) if rates.number is fmpq else ONE
-    return [Piece(low, high, origin_of(low, high), constant)]
+    return [Piece(low, high, find_origin(low, high), constant)]

@@ -41,7 +41,7 @@ class Constraint:
         high_closed: bool = False,
     ) -> Constraint:
         """Normalised; raises InputError where there is no variable."""
-        collected = _collected(terms)
+        collected = _collect(terms)
         if not collected:
             raise InputError("terms=() has no variable; compare numbers directly", name="terms")
         below = None if low is None else Fraction(low)
@@ -83,7 +83,7 @@ class Form:
     def __add__(self, other: Form | Rational) -> Form:
         if isinstance(other, Form):
             constant = lean(self.constant + other.constant)
-            return Form(constant, _collected((*self.terms, *other.terms)))
+            return Form(constant, _collect((*self.terms, *other.terms)))
         return Form(lean(self.constant + other), self.terms)
 
     def __neg__(self) -> Form:
@@ -126,7 +126,7 @@ class Form:
         )
 
 
-def _collected(terms: Iterable[tuple[int, Rational]]) -> Terms:
+def _collect(terms: Iterable[tuple[int, Rational]]) -> Terms:
     sums: dict[int, Rational] = {}
     for variable, factor in terms:
         sums[variable] = sums[variable] + factor if variable in sums else factor

@@ -20,18 +20,18 @@ from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.constraints import (
     Range,
     Tree,
-    gathered,
+    find_stages,
+    gather_parts,
     intersection,
-    prepared_range,
-    stages_of,
+    prepare_range,
     support,
     without_implied,
 )
-from liptest.symbolic.elimination import Key, Moved, normalised, plan_elimination
+from liptest.symbolic.elimination import Key, Moved, normalise, plan_elimination
 from liptest.symbolic.exponential_polynomials import Function, Rates
 from liptest.symbolic.forms import Constraint, Terms
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.probability import function_of, totals_of
+from liptest.symbolic.probability import find_function, find_totals
 
 _ZERO = fmpq(0)
 
@@ -61,10 +61,10 @@ def _law_of_sum(
         if rates.step and abs(factor) != 1:
             continue
         factors = _factors(noises, listed, (variable, Fraction(factor)), terms, rates)
-        eliminated = _eliminated(noises, factors, len(noises), rates)
+        eliminated = _eliminate(noises, factors, len(noises), rates)
         if eliminated is not None:
             shape, shift = eliminated
-            return functions.stretch_function(rates, function_of(shape), fmpq(1), shift)
+            return functions.stretch_function(rates, find_function(shape), fmpq(1), shift)
     return None
 
 
@@ -74,10 +74,10 @@ def _not_implied(
     """Fewer constraints that say the same; None where they cannot hold."""
     ranges: dict[Key, Range] = {}
     for constraint in constraints:
-        form, low, high = prepared_range(constraint, whole)
+        form, low, high = prepare_range(constraint, whole)
         ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
     supports = {v: support(noises[v]) for form in ranges for v, _ in form}
-    if stages_of(ranges, supports, whole) is None:
+    if find_stages(ranges, supports, whole) is None:
         return None
     return [
         Constraint.make(form, *map(_fraction, ends), low_closed=whole, high_closed=whole)
@@ -103,20 +103,20 @@ def _factors(
     instead |= {v: -Fraction(other) / factor for v, other in terms if v != variable}
     ranges: dict[Key, Range] = {}
     for constraint in constraints:
-        form, low, high = prepared_range(_replaced(constraint, variable, instead), whole)
+        form, low, high = prepare_range(_replace(constraint, variable, instead), whole)
         ranges[form] = intersection(ranges.get(form, (None, None)), (low, high))
     factors: dict[Key, list[Moved]] = {}
     for form, (low, high) in ranges.items():
         if (low, high) != (None, None):
             above = high + 1 if whole and high is not None else high
             factors[form] = [shapes.interval(rates, low, above)]
-    form, scale = normalised(tuple(sorted(instead.items())), whole)
+    form, scale = normalise(tuple(sorted(instead.items())), whole)
     density = shapes.variable_density(rates, noises[variable]), _ZERO
     factors.setdefault(form, []).append(shapes.stretch_shape(density, shapes.exact(scale)))
     return factors
 
 
-def _replaced(one: Constraint, variable: int, instead: dict[int, Fraction]) -> Constraint:
+def _replace(one: Constraint, variable: int, instead: dict[int, Fraction]) -> Constraint:
     factors: list[tuple[int, Any]] = []
     for other, factor in one.terms:
         if other == variable:
@@ -128,7 +128,7 @@ def _replaced(one: Constraint, variable: int, instead: dict[int, Fraction]) -> C
     )
 
 
-def _eliminated(
+def _eliminate(
     noises: tuple[Noise, ...], factors: dict[Key, list[Moved]], root: int, rates: Rates
 ) -> Moved | None:
     """What is left of the root; None where there is no order of elimination."""
@@ -153,14 +153,14 @@ def exact_mass(noises: tuple[Noise, ...], constraints: Iterable[Constraint], rat
     Raises UnsupportedForm where sums are compared in cycles.
     """
     mass = rates.number(1)
-    parts = gathered(noises, constraints)
+    parts = gather_parts(noises, constraints)
     if parts is None:
         return rates.number(0)
     for part in parts:
         if not isinstance(part, Tree):
             raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
-        for shape in totals_of(noises, part, rates):
-            mass *= functions.total(rates, function_of(shape))
+        for shape in find_totals(noises, part, rates):
+            mass *= functions.total(rates, find_function(shape))
     return mass
 
 

@@ -25,9 +25,9 @@ from liptest.symbolic.direct_sums import (
     NormalSums,
     ReleasedSums,
     few_moves,
+    find_released_sums,
     largest_normal_shift,
     largest_square,
-    released_sums,
 )
 from liptest.symbolic.path_programs import Block
 
@@ -79,7 +79,7 @@ def find_joint_shifts(
     """
     if isinstance(differences, ManyDifferences):
         return _of_many(paths, differences)
-    sums = released_sums(paths, (differences,))
+    sums = find_released_sums(paths, (differences,))
     if not isinstance(sums, list):
         return NoJointShift(sums.why)
     moves = few_moves(sums, differences)
@@ -133,7 +133,7 @@ def _of_all(found: Sequence[ReleasedSums], differences: Differences) -> JointShi
 def _of_many(
     paths: Sequence[AlignedPath], many: ManyDifferences
 ) -> list[JointShift] | NoJointShift:
-    released = released_sums(paths, [part for _, part in many.parts])
+    released = find_released_sums(paths, [part for _, part in many.parts])
     if not isinstance(released, list):
         return NoJointShift(released.why)
     length, loss = _ZERO, _ZERO

@@ -61,13 +61,13 @@ def find_shifts(program: ShiftProgram) -> Proposal | None:
     if proposal is not None:
         return proposal if program.allows(proposal.shifts) else None
     if len(program.at_least) > _MOST_KEPT:
-        return _solved(program)
-    return _remembered(program)
+        return _solve(program)
+    return _remember(program)
 
 
 @lru_cache(maxsize=4096)
-def _remembered(program: ShiftProgram) -> Proposal | None:
-    return _solved(program)
+def _remember(program: ShiftProgram) -> Proposal | None:
+    return _solve(program)
 
 
 # Larger programs are not looked up again.
@@ -109,7 +109,7 @@ def _one_equation(program: ShiftProgram, row: ShiftBound) -> Proposal | None:
     return Proposal({v: shift})
 
 
-def _solved(program: ShiftProgram) -> Proposal | None:
+def _solve(program: ShiftProgram) -> Proposal | None:
     scale = max(
         (abs(float(row.value)) for row in (*program.at_least, *program.exactly)), default=1.0
     )
@@ -222,12 +222,12 @@ def _exact_shifts(program: ShiftProgram, values: list[float], near: float) -> Sh
         gap = sum([float(f) * values[v] for v, f in row.terms]) - float(row.value)
         if abs(gap) <= max(near, _NEAR) * max(1e-300, size, abs(float(row.value))):
             rows.append(row)
-    solved = _solved_values(rows, fixed, values)
+    solved = _solve_values(rows, fixed, values)
     every = {**fixed, **solved}
     return {v: lean(Fraction(shift)) for v, shift in sorted(every.items()) if shift}
 
 
-def _solved_values(
+def _solve_values(
     rows: Iterable[ShiftBound], known: Mapping[int, Rational], near: Sequence[float]
 ) -> dict[int, Fraction]:
     """The variables that are not known, from equations; what they leave open is near a float.
@@ -242,7 +242,7 @@ def _solved_values(
             break
         if all(v in known or (v in pivots and not pivots[v][0]) for v, _ in row.terms):
             continue
-        left, value = _reduced(row, known, pivots)
+        left, value = _reduce(row, known, pivots)
         if not left:
             continue
         chosen = next(iter(left))
@@ -268,7 +268,7 @@ def _solved_values(
 _ZERO = Fraction(0)
 
 
-def _reduced(
+def _reduce(
     row: ShiftBound,
     known: Mapping[int, Rational],
     pivots: Mapping[int, tuple[dict[int, Fraction], Fraction]],

@@ -23,14 +23,14 @@ from liptest.symbolic.answers import (
     Differences,
     ManyDifferences,
     Move,
+    find_parts,
     largest_step,
-    parts_of,
     span_with_rounding,
 )
 from liptest.symbolic.block_prices import price_blocks
 from liptest.symbolic.forms import Constraint, Rational
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.path_programs import Block, RowReader, blocks_of
+from liptest.symbolic.path_programs import Block, RowReader, find_blocks
 from liptest.symbolic.probability import System
 from liptest.symbolic.shifts import upper_end
 
@@ -53,10 +53,10 @@ def price_by_ends(
     listed = list(islice(paths, _MOST_PATHS + 1))
     if len(listed) > _MOST_PATHS:
         return None
-    parts = parts_of(differences)
+    parts = find_parts(differences)
     reader, best, at, prices = RowReader(), Fraction(0), 0, _Prices(parts)
     for number, path in enumerate(listed):
-        blocks, conditions, equations = blocks_of(path, reader)
+        blocks, conditions, equations = find_blocks(path, reader)
         for rows, sides in ((conditions, (-1,)), (equations, (1, -1))):
             if any(find_bare_move(path, rows, part, sides) is not None for _, part in parts):
                 return None
@@ -107,7 +107,7 @@ class _Prices:
             return None
         key = asked, tuple(path.noises[v] for condition in asked for v, _ in condition.terms)
         if key not in self._known:
-            threshold = _threshold_of(path, asked, self.parts)
+            threshold = _find_threshold(path, asked, self.parts)
             self._known[key] = None if threshold is None else threshold.price()
             self.is_used |= self._known[key] is not None and bool(threshold and threshold.factors)
             if threshold is not None and self._known[key]:
@@ -119,7 +119,7 @@ def _own(condition: Constraint) -> set[int]:
     return {v for v, _ in condition.terms}
 
 
-def _threshold_of(
+def _find_threshold(
     path: AlignedPath, asked: Sequence[Constraint], parts: Parts
 ) -> _Threshold | None:
     """None where the conditions ask for sums of different kinds, or for one without ends."""
@@ -127,21 +127,23 @@ def _threshold_of(
     rows: list[tuple[Constraint, Fraction]] = []
     ends: dict[int, Ends] = {}
     for condition in asked:
-        own: dict[int, Rational] = {}
+        factors_left: dict[int, Rational] = {}
         for v, factor in condition.terms:
             what = path.noises[v]
             if isinstance(what, Answer):
-                own[what.number] = own.get(what.number, 0) + factor
+                factors_left[what.number] = factors_left.get(what.number, 0) + factor
                 reach = span_with_rounding(what, parts)
                 if reach is None:
                     return None
                 ends[what.number] = reach
-        own = {n: factor for n, factor in own.items() if factor}
-        factors = factors or own
+        factors_left = {n: factor for n, factor in factors_left.items() if factor}
+        factors = factors or factors_left
         by = max(
-            (Fraction(own.get(n, 0)) / f for n, f in factors.items()), default=Fraction(0), key=abs
+            (Fraction(factors_left.get(n, 0)) / f for n, f in factors.items()),
+            default=Fraction(0),
+            key=abs,
         )
-        if own != {n: by * factor for n, factor in factors.items() if by}:
+        if factors_left != {n: by * factor for n, factor in factors.items() if by}:
             return None
         rows.append((condition, by))
     sides = [sorted(Fraction(factor) * end for end in ends[n]) for n, factor in factors.items()]

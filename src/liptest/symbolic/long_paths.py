@@ -63,7 +63,7 @@ def find_long_shift(path: AlignedPath, bounds: Mapping[int, Rational]) -> LongSh
         return None
     reach = np.array([int(bounds.get(i, 0) * unit) for i in number])
     rows = np.repeat(np.arange(len(terms.lengths)), terms.lengths)
-    needs = _added(rows, np.abs(terms.factors) * reach[terms.variables], len(terms.lengths))
+    needs = _add(rows, np.abs(terms.factors) * reach[terms.variables], len(terms.lengths))
     kept = ~is_answer[terms.variables]
     rows, variables, factors = rows[kept], terms.variables[kept], terms.factors[kept]
     used, columns = np.unique(variables, return_inverse=True)
@@ -79,7 +79,7 @@ def find_long_shift(path: AlignedPath, bounds: Mapping[int, Rational]) -> LongSh
     steps = [int(shift * scale) for shift in shifts]
     if max(scale, *map(abs, steps)) > _NUMBER:
         return None
-    held = _added(rows, factors * np.array(steps)[columns], len(needs))
+    held = _add(rows, factors * np.array(steps)[columns], len(needs))
     if not (held * unit >= needs * scale).all():
         return None
     moved = {int(v): lean(shift) for v, shift in zip(used, shifts, strict=True) if shift}
@@ -112,7 +112,7 @@ def _too_large(unit: int, bounds: Mapping[int, Rational]) -> bool:
     return max(unit, unit * max(bounds.values(), default=0)) > _NUMBER
 
 
-def _added(rows: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _add(rows: NDArray[np.int64], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     """Sums of whole numbers by their row."""
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, rows, values)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 #: Families with a density, and what their parameter is.
 CONTINUOUS = ("laplace", "exponential", "uniform", "normal", "gumbel", "logistic")
@@ -50,7 +50,7 @@ class Noise:
     def __post_init__(self) -> None:
         if self.family not in CONTINUOUS and self.family not in DISCRETE:
             raise InputError(
-                f"family={shown(self.family)} is not one of {', '.join(CONTINUOUS + DISCRETE)}",
+                f"family={quote(self.family)} is not one of {', '.join(CONTINUOUS + DISCRETE)}",
                 name="family",
                 value=self.family,
             )

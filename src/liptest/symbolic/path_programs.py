@@ -113,7 +113,7 @@ class RowReader:
         return cached[2], cached[3]
 
 
-def blocks_of(
+def find_blocks(
     path: AlignedPath, reader: RowReader
 ) -> tuple[list[Block], list[PathRow], list[PathRow]]:
     """Blocks; conditions without noise; equations without noise."""
@@ -121,7 +121,7 @@ def blocks_of(
     variables = {v for row in (*conditions, *equations) for v, _ in row.noise}
     costs = {v: shift_cost(path.noises[v]) for v in variables}
     equations = solve_equations(equations, costs)
-    group = _connected([row.noise for row in (*conditions, *equations)])
+    group = _connect([row.noise for row in (*conditions, *equations)])
     members: dict[int, tuple[list[PathRow], list[PathRow]]] = {}
     bare: tuple[list[PathRow], list[PathRow]] = ([], [])
     for which, some in enumerate((conditions, equations)):
@@ -195,7 +195,7 @@ def _opposite(row: PathRow) -> PathRow:
     return PathRow(noise, answers)
 
 
-def _connected(forms: Iterable[Terms]) -> dict[int, int]:
+def _connect(forms: Iterable[Terms]) -> dict[int, int]:
     """One variable of the group of each: those that are in one form are in one group."""
     leader: dict[int, int] = {}
 

@@ -14,7 +14,7 @@ from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic import quadrature as smooth
-from liptest.symbolic.constraints import Cycle, Ranges, Tree, gathered, point_of
+from liptest.symbolic.constraints import Cycle, Ranges, Tree, find_point, gather_parts
 from liptest.symbolic.elimination import Moved, Shape, ratio, shape, to_fmpq
 from liptest.symbolic.exponential_polynomials import (
     Function,
@@ -33,7 +33,7 @@ _ZERO = fmpq(0)
 _FEW = 12
 
 
-def function_of(one: Shape) -> Function:
+def find_function(one: Shape) -> Function:
     """The density of a shape that is not smooth."""
     key = (one, ctx.prec)
     function = one.rates.functions.get(key)
@@ -42,11 +42,11 @@ def function_of(one: Shape) -> Function:
     return cast(Function, function)
 
 
-def integral_of(one: Shape) -> Any:
+def find_integral(one: Shape) -> Any:
     """Over all t, at least at the precision that is set."""
     if one.total is None or one.total[0] < ctx.prec:
         exact = not one.is_smooth
-        made = functions.total(one.rates, function_of(one)) if exact else _smooth_integral(one)
+        made = functions.total(one.rates, find_function(one)) if exact else _smooth_integral(one)
         one.total = ctx.prec, made
     return one.total[1]
 
@@ -62,7 +62,7 @@ def analytic_parts(one: Shape) -> list[smooth.QuadraturePiece]:
 
 def _parts(one: Shape) -> list[smooth.QuadraturePiece]:
     if not one.is_smooth:
-        return smooth.from_pieces(one.rates, function_of(one))
+        return smooth.from_pieces(one.rates, find_function(one))
     if one.kind == "density":
         return smooth.density_part(noise_law(one.arguments[0]))
     if one.kind == "reach":
@@ -132,18 +132,20 @@ def _product(rates: Rates, parts: tuple[Moved, ...]) -> Function:
         first, first_shift = some[0]
     else:
         first, first_shift = shape("product", rates, some), _ZERO
-    return functions.multiplied(rates, function_of(first), first_shift, function_of(last), shift)
+    return functions.multiply_both(
+        rates, find_function(first), first_shift, find_function(last), shift
+    )
 
 
 def _convolution(rates: Rates, one: Shape, other: Shape, factor: Any) -> Function:
-    made = functions.convolved(rates, function_of(one), function_of(other))
+    made = functions.convolve(rates, find_function(one), find_function(other))
     if factor == 1 or rates.step:
         return made
-    return functions.enlarged(made, 1 / arb(factor))
+    return functions.enlarge(made, 1 / arb(factor))
 
 
 def _stretching(rates: Rates, one: Shape, factor: Any, shift: Any) -> Function:
-    return functions.stretch_function(rates, function_of(one), factor, shift)
+    return functions.stretch_function(rates, find_function(one), factor, shift)
 
 
 _MAKERS: dict[str, Any] = {
@@ -207,7 +209,7 @@ class System:
             raise SymbolicError("constraints that cannot hold have no point inside")
 
         def point(rng: np.random.Generator) -> tuple[Fraction, ...]:
-            inside = point_of(noises, parts, rng)
+            inside = find_point(noises, parts, rng)
             return inside if paired is None else paired.point(inside)
 
         return point
@@ -221,13 +223,13 @@ class System:
         """
         listed = list(constraints)
         try:
-            return self.noises, gathered(self.noises, listed), None
+            return self.noises, gather_parts(self.noises, listed), None
         except UnsupportedForm:
             paired = pair_noise(self.noises, [constraint.terms for constraint in listed])
             if paired is None:
                 raise
             fewer = [paired.constraint(constraint) for constraint in listed]
-            return paired.noises, gathered(paired.noises, fewer), paired
+            return paired.noises, gather_parts(paired.noises, fewer), paired
 
 
 def forget() -> None:
@@ -244,11 +246,11 @@ Sum = list[tuple[int, list["shapes.Shape | Sum"]]]
 def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     if shapes.is_crowded():
         shapes.forget_shapes()
-    parts = _sum_of(noises, part, 0)
+    parts = _sum_up(noises, part, 0)
     for bits in _PRECISIONS:
         try:
             with precision(bits):
-                mass = _evaluated(parts)
+                mass = _evaluate(parts)
         except RecursionError:
             raise SymbolicError(
                 f"{len(part.ranges)} constraints on sums of noise, each with one variable more, "
@@ -262,30 +264,30 @@ def _mass(noises: tuple[Noise, ...], part: Ranges) -> arb:
     )
 
 
-def _evaluated(parts: Sum) -> arb:
+def _evaluate(parts: Sum) -> arb:
     total = arb(0)
     for sign, factors in parts:
         product = arb(sign)
         spend(_INTEGRAL * len(factors))
         for factor in factors:
-            product *= _evaluated(factor) if isinstance(factor, list) else integral_of(factor)
+            product *= _evaluate(factor) if isinstance(factor, list) else find_integral(factor)
         total += product
     return total
 
 
-def _sum_of(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
+def _sum_up(noises: tuple[Noise, ...], part: Ranges, depth: int) -> Sum:
     if isinstance(part, Tree):
-        rates = shapes.rates_of(frozenset(noises[variable] for variable in part.variables))
-        return [(1, list(totals_of(noises, part, rates)))]
+        rates = shapes.find_rates(frozenset(noises[variable] for variable in part.variables))
+        return [(1, list(find_totals(noises, part, rates)))]
     if not isinstance(part, Cycle) or depth >= _MOST_SPLITS:
         raise UnsupportedForm("many sums of the same noise variables are compared in cycles")
     return [
-        (sign, [_sum_of(noises, piece, depth + 1) for piece in parts])
+        (sign, [_sum_up(noises, piece, depth + 1) for piece in parts])
         for sign, parts in part.split(noises)
     ]
 
 
-def totals_of(noises: tuple[Noise, ...], part: Tree, rates: Rates) -> list[shapes.Shape]:
+def find_totals(noises: tuple[Noise, ...], part: Tree, rates: Rates) -> list[shapes.Shape]:
     """Shapes whose integrals multiply to the probability."""
     factors: dict[shapes.Key, list[shapes.Moved]] = {
         form: [shapes.interval(rates, *ends)] for form, ends in part.half_open()

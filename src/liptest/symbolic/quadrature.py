@@ -120,10 +120,10 @@ def _middle(low: Any, high: Any) -> Any:
 
 def from_pieces(rates: Rates, function: Any) -> list[QuadraturePiece]:
     """Of a function whose pieces are exponentials and powers."""
-    return [QuadraturePiece(piece.low, piece.high, _evaluated(rates, piece)) for piece in function]
+    return [QuadraturePiece(piece.low, piece.high, _evaluate(rates, piece)) for piece in function]
 
 
-def _evaluated(rates: Rates, piece: Any) -> Analytic:
+def _evaluate(rates: Rates, piece: Any) -> Analytic:
     rows = [
         (power, arb(rates.rate(offset, low)), acb_poly([acb(c) for c in poly.coeffs()]))
         for (power, offset), (low, poly) in piece.terms.items()
@@ -144,12 +144,12 @@ def product_parts(factors: list[tuple[list[QuadraturePiece], Any]]) -> list[Quad
     """The product of functions, each moved up by a number."""
     products = [QuadraturePiece(None, None, lambda z: acb(1))]
     for parts, shift in factors:
-        moved = [_moved(part, shift) for part in parts]
+        moved = [_move(part, shift) for part in parts]
         products = [both for one in products for other in moved if (both := _both(one, other))]
     return products
 
 
-def _moved(part: QuadraturePiece, shift: Any) -> QuadraturePiece:
+def _move(part: QuadraturePiece, shift: Any) -> QuadraturePiece:
     low, high, at = part
     step = arb(shift)
     return QuadraturePiece(
@@ -203,11 +203,11 @@ def noise_integral(parts: list[QuadraturePiece], noise: Noise, shift: Any) -> An
         first = low if part.low is None else max(low, part.low)
         last = high if part.high is None else min(high, part.high)
         if first < last:
-            total += _integrated(part.at, first, last)
+            total += _integrate(part.at, first, last)
     return total
 
 
-def _integrated(at: Analytic, low: Any, high: Any) -> Any:
+def _integrate(at: Analytic, low: Any, high: Any) -> Any:
     made = acb.integral(
         lambda z, _: at(z),
         acb(arb(low)),

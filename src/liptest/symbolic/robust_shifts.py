@@ -31,23 +31,23 @@ class RobustShift:
 
 def find_robust_shift(block: Block, differences: Differences) -> RobustShift | None:
     """A cheap one; None where none is found."""
-    slopes = _forced_slopes(block, differences)
+    slopes = _find_forced_slopes(block, differences)
     if slopes is None:
         return None
     variables = sorted(block.costs)
     at = {v: number for number, v in enumerate(variables)}
     at_least, moved = [], []
     for row in block.conditions:
-        left = _moved(row, slopes)
+        left = _move(row, slopes)
         need = differences.largest(_negative(left)) if left else 0
         if need or row.noise:
-            at_least.append(ShiftBound(_renumbered(row, at), need))
+            at_least.append(ShiftBound(_renumber(row, at), need))
             moved.append(left)
     for v, slope in slopes.items():
         if block.costs[v].left is None:
             at_least.append(ShiftBound(((at[v], 1),), differences.largest(_negative(slope))))
             moved.append(slope)
-    exactly = tuple(ShiftBound(_renumbered(row, at), 0) for row in block.equations)
+    exactly = tuple(ShiftBound(_renumber(row, at), 0) for row in block.equations)
     costs = tuple(block.costs[v] for v in variables)
     proposal = find_shifts(ShiftProgram(costs, tuple(at_least), exactly))
     if proposal is None:
@@ -58,7 +58,7 @@ def find_robust_shift(block: Block, differences: Differences) -> RobustShift | N
     return None if price is None else RobustShift(price, constants, slopes, move)
 
 
-def _forced_slopes(block: Block, differences: Differences) -> dict[int, Factors] | None:
+def _find_forced_slopes(block: Block, differences: Differences) -> dict[int, Factors] | None:
     """Slopes with e.S + g = 0 for all equations; None where they are not possible."""
     slopes: dict[int, Factors] = {}
     for row in block.equations:
@@ -83,7 +83,7 @@ def _may_slope(cost: ShiftCost, slope: Factors, differences: Differences) -> boo
     return whole or not cost.is_whole
 
 
-def _moved(row: PathRow, slopes: Mapping[int, Factors]) -> Factors:
+def _move(row: PathRow, slopes: Mapping[int, Factors]) -> Factors:
     """l.S + d."""
     if not slopes:
         return dict(row.answers)
@@ -110,7 +110,7 @@ def _dear_move(
     return differences.find_largest({i: Fraction(factor) for i, factor in direction.items()})
 
 
-def _renumbered(row: PathRow, at: Mapping[int, int]) -> tuple[tuple[int, Rational], ...]:
+def _renumber(row: PathRow, at: Mapping[int, int]) -> tuple[tuple[int, Rational], ...]:
     return tuple((at[v], factor) for v, factor in row.noise)
 
 

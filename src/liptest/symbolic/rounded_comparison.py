@@ -21,7 +21,7 @@ from liptest.symbolic.whole_laws import (
     Extreme,
     QuotientExtremes,
     WholeExcess,
-    joined_spans,
+    join_spans,
 )
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -119,7 +119,7 @@ class _Largest:
             self.found = Extreme(value.max(current.value), numbers if larger else current.numbers)
 
 
-def rounded_extremes(above: RoundedLaw, below: RoundedLaw) -> QuotientExtremes:
+def find_rounded_extremes(above: RoundedLaw, below: RoundedLaw) -> QuotientExtremes:
     """Of the quotient above/below over all numbers where one is not 0 (T7, T10).
 
     Raises UnsupportedForm where mixtures are not followed into their tails.
@@ -146,7 +146,7 @@ def _look(one: _Range, largest: _Largest, smallest: _Largest) -> None:
         largest.see(None if q.is_zero() else p / q, *numbers)
         smallest.see(None if p.is_zero() else q / p, *numbers)
 
-    for number in _listed(one):
+    for number in _list(one):
         see(*one.at(number), number)
     if one.is_alike or one.size is None:
         for direction, end in ((-1, one.first), (1, one.end)):
@@ -164,7 +164,7 @@ def _start(one: _Range, direction: int) -> int:
     return near if direction > 0 else near - 1
 
 
-def _listed(one: _Range) -> Iterator[int]:
+def _list(one: _Range) -> Iterator[int]:
     """The numbers that are looked at one by one, tails apart."""
     ends = [one.first, None if one.end is None else one.end - 1]
     if one.is_alike or one.size is None or one.is_of_one_law:
@@ -289,7 +289,7 @@ def _by_rate(parts: list[RoundedPart], direction: int, number: int) -> list[tupl
     return sizes
 
 
-def rounded_excess(above: RoundedLaw, below: RoundedLaw, factor: arb) -> WholeExcess:
+def find_rounded_excess(above: RoundedLaw, below: RoundedLaw, factor: arb) -> WholeExcess:
     """The sum of (above - factor * below)+ over all whole numbers, and where it is above 0."""
     size = arb(0)
     where: list[tuple[int | None, int | None]] = []
@@ -297,7 +297,7 @@ def rounded_excess(above: RoundedLaw, below: RoundedLaw, factor: arb) -> WholeEx
         for excess, spans in _excesses(stretch, factor):
             size += excess
             where += spans
-    return WholeExcess(size, tuple(joined_spans(where)))
+    return WholeExcess(size, tuple(join_spans(where)))
 
 
 _Spans = list[tuple[int | None, int | None]]
@@ -314,7 +314,7 @@ def _excesses(one: _Range, factor: arb) -> Iterator[tuple[arb, _Spans]]:
         return
     inside: list[int] = []
     if one.size is not None:
-        inside = list(_listed(one))
+        inside = list(_list(one))
     for number in inside:
         yield _excess_at(one, number, factor)
     if one.size is None:
@@ -425,16 +425,16 @@ def _turn(one: _Range, direction: int, factor: arb) -> int | None:
         if not below.is_zero() and not above / below > factor:
             return None
         start = _start(one, direction)
-        return _bisected(is_above, start, _stepped(is_above, start, direction))
+        return _bisect(is_above, start, _step(is_above, start, direction))
     if not is_above(last):
         return None
     near = one.first if direction > 0 else None if one.end is None else one.end - 1
     if near is None:
-        near = _stepped(lambda number: not is_above(number), last, -direction)
-    return _bisected(is_above, near, last)
+        near = _step(lambda number: not is_above(number), last, -direction)
+    return _bisect(is_above, near, last)
 
 
-def _stepped(holds: Any, start: int, direction: int) -> int:
+def _step(holds: Any, start: int, direction: int) -> int:
     """A number beyond a start for which something holds."""
     for k in range(_DOUBLINGS):
         if holds(start + (direction << k)):
@@ -442,7 +442,7 @@ def _stepped(holds: Any, start: int, direction: int) -> int:
     raise UnsupportedForm("two laws that differ far out")
 
 
-def _bisected(is_above: Any, low: int, high: int) -> int:
+def _bisect(is_above: Any, low: int, high: int) -> int:
     """Between a number that is not above, or is the first, and one that is: the first that is."""
     if is_above(low):
         return low
@@ -475,7 +475,7 @@ def quotient_cells(above: RoundedLaw, below: RoundedLaw) -> Iterator[QuotientCel
         elif stretch.is_alike:
             yield from _cells_one_way(stretch)
         elif stretch.size is not None:
-            yield from (_cell_at(stretch, number) for number in _listed(stretch))
+            yield from (_cell_at(stretch, number) for number in _list(stretch))
         else:
             for direction, end in ((-1, stretch.first), (1, stretch.end)):
                 if end is None:
@@ -507,7 +507,7 @@ def _cells_one_way(one: _Range) -> Iterator[QuotientCell]:
     """Of one noise: the quotient rises or falls all the way (T7)."""
     if one.size is not None:
         assert one.first is not None
-        yield from _halved(one, one.first, one.first + one.size)
+        yield from _halve(one, one.first, one.first + one.size)
         return
     direction = 1 if one.end is None else -1
     above, below = _limit(one.above.parts[0], one.below.parts[0], direction)
@@ -521,7 +521,7 @@ def _cells_one_way(one: _Range) -> Iterator[QuotientCell]:
             yield QuotientCell(*masses, quotient)
             return
         ends = sorted(start + direction * step for step in (reach, (1 << k) - 1 + (1 << k)))
-        yield from _halved(one, *(end + (direction < 0) for end in ends))
+        yield from _halve(one, *(end + (direction < 0) for end in ends))
         reach = 2 * reach + 1
     raise UnsupportedForm("two laws that differ far out")
 
@@ -532,7 +532,7 @@ def _beyond(one: _Range, start: int, direction: int, reach: int) -> tuple[arb, a
     return one.masses(*((number, None) if direction > 0 else (None, number + 1)))
 
 
-def _halved(one: _Range, first: int, end: int) -> Iterator[QuotientCell]:
+def _halve(one: _Range, first: int, end: int) -> Iterator[QuotientCell]:
     """The numbers from ``first`` on, before ``end``, where the quotient runs one way."""
     if end - first == 1:
         yield _cell_at(one, first)
@@ -542,8 +542,8 @@ def _halved(one: _Range, first: int, end: int) -> Iterator[QuotientCell]:
         yield QuotientCell(*one.masses(first, end), quotient)
         return
     middle = (first + end) // 2
-    yield from _halved(one, first, middle)
-    yield from _halved(one, middle, end)
+    yield from _halve(one, first, middle)
+    yield from _halve(one, middle, end)
 
 
 def _is_one(quotient: arb) -> bool:

@@ -234,7 +234,7 @@ class RoundedLaw:
         """Of one number; exactly 0 where it is."""
         return self.mass(number, number + 1)
 
-    def enlarged(self, factor: Any) -> RoundedLaw:
+    def enlarge_by(self, factor: Any) -> RoundedLaw:
         """All masses times a factor."""
         size = arb(factor)
         parts = [
@@ -266,7 +266,7 @@ def _is_nothing(part: RoundedPart) -> bool:
     return first is not None and end is not None and first >= end
 
 
-def mixture_of(laws: list[RoundedLaw]) -> RoundedLaw:
+def make_mixture(laws: list[RoundedLaw]) -> RoundedLaw:
     """All masses added."""
     points: dict[int, arb] = {}
     for law in laws:

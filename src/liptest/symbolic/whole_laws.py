@@ -24,7 +24,7 @@ from liptest.symbolic.exponential_polynomials import (
     Function,
     Piece,
     integral,
-    moved,
+    move,
     to_list,
 )
 
@@ -42,15 +42,15 @@ _FARTHEST = 1 << 20
 def to_whole_terms(rates: ExactRates, piece: Piece, start: Any, direction: int) -> Terms:
     """The function n -> piece(start + direction * n)."""
     terms: Terms = {}
-    near = moved(rates, piece.terms, start - piece.origin)
+    near = move(rates, piece.terms, start - piece.origin)
     for power, rate, coefficient in to_list(rates, near):
         base = rates.power(rate, fmpq(direction))
         key = (base, power)
         terms[key] = terms.get(key, _ZERO) + coefficient * direction**power
-    return _cleaned(terms)
+    return _clean(terms)
 
 
-def _cleaned(terms: Terms) -> Terms:
+def _clean(terms: Terms) -> Terms:
     return {key: coefficient for key, coefficient in terms.items() if coefficient != 0}
 
 
@@ -67,7 +67,7 @@ def shift_terms(terms: Terms, distance: int) -> Terms:
         for j in range(k + 1):
             part = factor * comb(k, j) * fmpq(distance) ** (k - j)
             shifted[q, j] = shifted.get((q, j), _ZERO) + part
-    return _cleaned(shifted)
+    return _clean(shifted)
 
 
 def multiply_terms(left: Terms, right: Terms) -> Terms:
@@ -77,7 +77,7 @@ def multiply_terms(left: Terms, right: Terms) -> Terms:
         for (q, j), d in right.items():
             key = (p * q, k + j)
             product[key] = product.get(key, _ZERO) + c * d
-    return _cleaned(product)
+    return _clean(product)
 
 
 def add_terms(left: Terms, right: Terms, factor: Any) -> Terms:
@@ -85,7 +85,7 @@ def add_terms(left: Terms, right: Terms, factor: Any) -> Terms:
     summed = dict(left)
     for key, coefficient in right.items():
         summed[key] = summed.get(key, _ZERO) + coefficient * factor
-    return _cleaned(summed)
+    return _clean(summed)
 
 
 def leader(terms: Terms) -> tuple[Any, int]:
@@ -156,11 +156,11 @@ class _Extremes:
     def see(self, above: Any, below: Any, *numbers: int) -> None:
         """A quotient above/below, where not both are 0."""
         if below == 0:
-            self._largest = _unbounded(self._largest, numbers)
+            self._largest = _make_unbounded(self._largest, numbers)
         elif self._largest is None or _is_above(above / below, self._largest.value):
             self._largest = Extreme(above / below, numbers)
         if above == 0:
-            self._smallest = _unbounded(self._smallest, numbers)
+            self._smallest = _make_unbounded(self._smallest, numbers)
         elif self._smallest is None or _is_above(below / above, self._smallest.value):
             self._smallest = Extreme(below / above, numbers)
 
@@ -173,7 +173,7 @@ class _Extremes:
         return QuotientExtremes(self._largest, smallest)
 
 
-def _unbounded(known: Extreme | None, numbers: tuple[int, ...]) -> Extreme:
+def _make_unbounded(known: Extreme | None, numbers: tuple[int, ...]) -> Extreme:
     # The first output that only one law has is the simplest to show.
     attained = known is not None and known.value is None and len(known.numbers) == 1
     return known if known is not None and attained else Extreme(None, numbers)
@@ -316,7 +316,7 @@ class WholeExcess:
     where: tuple[tuple[int | None, int | None], ...]
 
 
-def excess_of(rates: ExactRates, above: Function, below: Function, factor: arb) -> WholeExcess:
+def find_excess(rates: ExactRates, above: Function, below: Function, factor: arb) -> WholeExcess:
     """Of one law over ``factor`` times another, over all whole numbers."""
     size = arb(0)
     where: list[tuple[int | None, int | None]] = []
@@ -324,7 +324,7 @@ def excess_of(rates: ExactRates, above: Function, below: Function, factor: arb) 
         excess, spans = _excess_on(part, factor)
         size += excess
         where += spans
-    return WholeExcess(size, tuple(joined_spans(where)))
+    return WholeExcess(size, tuple(join_spans(where)))
 
 
 def _excess_on(part: PairPart, factor: arb) -> tuple[arb, list[tuple[int | None, int | None]]]:
@@ -435,7 +435,7 @@ def _span(part: PairPart, first: int, end: int | None) -> tuple[int | None, int 
     return None if end is None else part.number(end) + 1, near + 1
 
 
-def joined_spans(
+def join_spans(
     spans: list[tuple[int | None, int | None]],
 ) -> Iterator[tuple[int | None, int | None]]:
     """Spans in order, those that meet as one."""

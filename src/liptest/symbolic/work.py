@@ -34,7 +34,7 @@ _GIVEN = _Given()
 
 
 @contextmanager
-def limited_work(most: int) -> Iterator[None]:
+def limit_work(most: int) -> Iterator[None]:
     """Give what is done within so many units, and no more than an attempt around it has left.
 
     Once they are used up, everything that counts raises TooDearError until the end of the attempt.

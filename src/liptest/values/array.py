@@ -25,9 +25,9 @@ from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
     Symbolic,
-    branching_of,
     concretise_all,
     current,
+    find_branching,
     is_symbolic,
     truncate,
 )
@@ -100,7 +100,7 @@ class Storage:
         plain = [concretise_all(cell, use) for cell in self.cells().flat]
         # Continuous numbers of an output stay objects.
         objects = use == "the output" and any(type(entry).__module__ != "numpy" for entry in plain)
-        return filled(plain, self.shape, object if objects else self.dtype)
+        return fill_array(plain, self.shape, object if objects else self.dtype)
 
     def as_drawn(self) -> Any:
         """What stays of it whatever is written; it answers ``replay``."""
@@ -109,7 +109,7 @@ class Storage:
     def replay(self, point_in: Callable[[int, int], int]) -> NDArray[Any]:
         """A plain array that it may be."""
         plain = [cell.replay(point_in) if is_symbolic(cell) else cell for cell in self.cells().flat]
-        return filled(plain, self.shape, self.dtype)
+        return fill_array(plain, self.shape, self.dtype)
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """See ``Symbolic``."""
@@ -197,11 +197,11 @@ class CellStorage(Storage):
         if not issubclass(type(value), Symbolic):
             plain = np.asarray(concretise_all(value, "an assignment"))
             return as_cells(plain.astype(self.dtype))
-        if np.result_type(dtype_of(value), self.dtype) != self.dtype:
+        if np.result_type(find_dtype(value), self.dtype) != self.dtype:
             if not all(cell.is_discrete for cell in cells_of(value).flat if is_symbolic(cell)):
                 value.refuse(f"an assignment to an array of {self.dtype}")
             return self._cast(value.concretise("an assignment"))
-        return typed_cells(cells_of(value), self.dtype)
+        return make_typed_cells(cells_of(value), self.dtype)
 
 
 class AnyArray(Symbolic):
@@ -287,7 +287,7 @@ class SymbolicArray(AnyArray):
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
 
-    branching = branching_of("storage")
+    branching = find_branching("storage")
 
     @property
     def described(self) -> str:  # type: ignore[override]
@@ -455,7 +455,7 @@ class SymbolicArray(AnyArray):
             return np.not_equal(self, 0)
         cells = [truncate(cell, int) if kind.kind in "iu" else cell for cell in self.cells.flat]
         if kind in DTYPES:
-            return array_of(self.branching, filled(cells, self.shape, object), kind)
+            return make_array(self.branching, fill_array(cells, self.shape, object), kind)
         plain = [concretise_all(cell, f"astype({kind})") for cell in cells]
         if kind.kind in "iu" and not all(_fits(number, kind) for number in plain):
             self.refuse(f"astype({kind}), where it is out of range")
@@ -517,7 +517,7 @@ class SymbolicArray(AnyArray):
         return float(self.item())
 
 
-def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def fill_array(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array of values, each one entry whatever it is."""
     array = np.empty(len(values), dtype=dtype)
     for place, entry in enumerate(values):
@@ -527,10 +527,10 @@ def filled(values: list[Any], shape: tuple[int, ...], dtype: Any) -> NDArray[Any
 
 def as_cells(array: NDArray[Any]) -> Cells:
     """A plain array as cells: NumPy's numbers as objects."""
-    return filled(list(array.flat), array.shape, object)
+    return fill_array(list(array.flat), array.shape, object)
 
 
-def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
+def make_typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Cells that all stand for numbers of a type."""
     kind = dtype.type
     typed = [
@@ -541,7 +541,7 @@ def typed_cells(cells: Cells, dtype: np.dtype[Any]) -> Cells:
         else kind(cell)
         for cell in cells.flat
     ]
-    return filled(typed, cells.shape, object)
+    return fill_array(typed, cells.shape, object)
 
 
 def cells_of(value: Any) -> Cells:
@@ -551,19 +551,19 @@ def cells_of(value: Any) -> Cells:
         cells: Cells = value.cells
         return cells
     if is_symbolic(value) or kind in (int, float, bool):
-        return filled([value], (), object)
+        return fill_array([value], (), object)
     array = np.asarray(value)
     return array if array.dtype == object else as_cells(array)
 
 
-def dtype_of(value: Any) -> np.dtype[Any]:
+def find_dtype(value: Any) -> np.dtype[Any]:
     """The type of an array, or of a number, symbolic or plain."""
     if is_symbolic(value):
         return np.dtype(value.kind)  # type: ignore[no-any-return]
     return value.dtype if type(value) is SymbolicArray else np.asarray(value).dtype
 
 
-def model_of(value: Any) -> Any:
+def make_model(value: Any) -> Any:
     """Plain numbers of the type and shape that NumPy would see."""
     if type(value) is SymbolicArray:
         return np.ones(value.shape, dtype=value.dtype)
@@ -575,7 +575,7 @@ def model_of(value: Any) -> Any:
     return np.ones(array.shape) if array.dtype == object else array
 
 
-def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
+def make_array(branching: Branching, cells: Any, dtype: Any) -> Any:
     """Cells as an array, a plain one where nothing is random; one entry for no array.
 
     Where the program's arrays have room for symbolic numbers, those of numbers keep it.
@@ -588,8 +588,8 @@ def array_of(branching: Branching, cells: Any, dtype: Any) -> Any:
         return kind.type(cells)
     has_room = branching.keeps_room and kind in ROOMY
     if not has_room and not any(is_symbolic(cell) for cell in cells.flat):
-        return filled(list(cells.flat), cells.shape, kind)
-    return SymbolicArray(CellStorage(branching, typed_cells(cells, kind), kind))
+        return fill_array(list(cells.flat), cells.shape, kind)
+    return SymbolicArray(CellStorage(branching, make_typed_cells(cells, kind), kind))
 
 
 def _fits(number: int, kind: np.dtype[Any]) -> bool:
@@ -597,7 +597,7 @@ def _fits(number: int, kind: np.dtype[Any]) -> bool:
     return int(limits.min) <= number <= int(limits.max)
 
 
-def answered_by(name: str) -> Callable[..., Any]:
+def answer_by(name: str) -> Callable[..., Any]:
     """A method that NumPy's function of the same name answers."""
 
     def method(self: AnyArray, *arguments: Any, **options: Any) -> Any:
@@ -620,7 +620,7 @@ for _name in (
     *("any", "all", "nonzero", "argsort", "searchsorted", "dot", "clip", "round", "take", "repeat"),
     *("squeeze", "swapaxes", "diagonal", "trace", "compress", "choose"),
 ):
-    setattr(SymbolicArray, _name, answered_by(_name))
+    setattr(SymbolicArray, _name, answer_by(_name))
 
 
 for _ufunc, _operation in ARITHMETIC.items():

@@ -67,7 +67,7 @@ def compare_later(comparison: Any, left: Any, right: Any) -> Any:
     return LazyBoolean(value.branching, lambda: compare(comparison, left, right))
 
 
-def truth_of(cell: Any) -> Any:
+def find_truth(cell: Any) -> Any:
     """Whether a number is not 0: decided later where it is symbolic."""
     if type(cell) is LazyBoolean:
         return cell
@@ -81,7 +81,7 @@ def decide(cell: Any) -> bool:
 
 def negate(cell: Any) -> Any:
     """The other truth, decided later."""
-    truth = truth_of(cell)
+    truth = find_truth(cell)
     return (
         LazyBoolean(truth.branching, lambda: not decide(truth)) if is_symbolic(truth) else not truth
     )
@@ -89,7 +89,7 @@ def negate(cell: Any) -> Any:
 
 def conjoin(left: Any, right: Any) -> Any:
     """Whether both hold; the second is looked at only where the first does."""
-    one, other = truth_of(left), truth_of(right)
+    one, other = find_truth(left), find_truth(right)
     if is_symbolic(one) and is_symbolic(other):
         return LazyBoolean(one.branching, lambda: decide(one) and decide(other))
     known, open_ = (other, one) if is_symbolic(one) else (one, other)
@@ -103,7 +103,7 @@ def disjoin(left: Any, right: Any) -> Any:
 
 def differ(left: Any, right: Any) -> Any:
     """Whether exactly one of them holds."""
-    one, other = truth_of(left), truth_of(right)
+    one, other = find_truth(left), find_truth(right)
     value = one if is_symbolic(one) else other
     if not is_symbolic(value):
         return one != other

@@ -104,12 +104,12 @@ class Branching(Protocol):
         """End this run and all later ones with an error."""
         ...
 
-    def unsupported(self, what: str, advice: str) -> NoReturn:
+    def forbid(self, what: str, advice: str) -> NoReturn:
         """End the analysis: the program uses randomness in a way that is not followed."""
         ...
 
 
-def used_again(name: str) -> NonDeterministicError:
+def make_used_again_error(name: str) -> NonDeterministicError:
     """The error of a program that keeps a random number from run to run."""
     return NonDeterministicError(
         f"{name}: non-deterministic: a random number drawn in an earlier run is used "

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import array_of, cells_of, model_of
+from liptest.values.array import cells_of, make_array, make_model
 from liptest.values.booleans import LazyBoolean
 from liptest.values.protocol import current, first_symbolic, is_symbolic
 
@@ -32,7 +32,7 @@ def is_close(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
     """``numpy.isclose`` of numbers or arrays, one of them random; None where it is not followed."""
     if equal_nan or not _are_plain(rtol, atol):
         return None
-    model = _NUMPY(model_of(a), model_of(b), rtol, atol)
+    model = _NUMPY(make_model(a), make_model(b), rtol, atol)
     cells = cells_of(a), cells_of(b)
     followed = partial(_is_close_pair, float(rtol), float(atol))
     if any(followed(*pair) is None for pair in np.broadcast(*cells)):
@@ -45,7 +45,7 @@ def is_close(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
         truth = followed(one, other)
         return LazyBoolean(branching, truth) if callable(truth) else np.bool_(truth)
 
-    return array_of(branching, np.frompyfunc(later, 2, 1)(*cells), np.bool_)
+    return make_array(branching, np.frompyfunc(later, 2, 1)(*cells), np.bool_)
 
 
 def is_close_number(left: Any, right: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> bool | None:
@@ -133,14 +133,14 @@ def _ends(centre: float, holds: Close) -> Ends:
 
 def _last(centre: float, side: int, holds: Close) -> float:
     """The last float on a side that is close."""
-    inside, outside = _place_of(centre), side * _place_of(math.inf)
+    inside, outside = _find_place(centre), side * _find_place(math.inf)
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if holds(_at(middle)) else (inside, middle)
     return _at(inside)
 
 
-def _place_of(number: float) -> int:
+def _find_place(number: float) -> int:
     """Floats in their order, as whole numbers; 0.0 and -0.0 are one."""
     (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
     return int(-bits if number < 0 else bits)

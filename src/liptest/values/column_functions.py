@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.answers.released_numbers import bins_between, edges_of, histogram_between
-from liptest.values.array import OpaqueLine, SymbolicArray, array_of, filled
+from liptest.values.answers.released_numbers import bins_between, find_edges, histogram_between
+from liptest.values.array import OpaqueLine, SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic, is_symbolic
 
 # Registers its type.
 from liptest.values.reals import single_total  # noqa: F401
-from liptest.values.records.column import FUNCTIONS, STEADY, Column, Table, column_of
-from liptest.values.records.record_parts import line_of
-from liptest.values.records.record_storage import given_options
+from liptest.values.records.column import FUNCTIONS, STEADY, Column, Table, find_column
+from liptest.values.records.record_parts import find_line
+from liptest.values.records.record_storage import read_options
 from liptest.values.unfollowed import LastTotal
 
 _NO_VALUE: Any = np._NoValue
@@ -52,12 +52,12 @@ def _sum(
     keepdims: Any = _NO_VALUE,
     **options: Any,
 ) -> Any:
-    column = column_of(array)
-    if column is None or out is not None or given_options(options):
+    column = find_column(array)
+    if column is None or out is not None or read_options(options):
         return NotImplemented
     if dtype is not None:
         _require_wide(column, np.dtype(dtype), "numpy.sum")
-        cast = column_of(array.astype(dtype))
+        cast = find_column(array.astype(dtype))
         return NotImplemented if cast is None else cast.sums(axis, "numpy.sum")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
     return NotImplemented if keep else column.sums(axis, "numpy.sum", in_line=True)
@@ -68,13 +68,8 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
     """The mean, and with equal weights of the records the sum of products over that of weights."""
     if weights is None:
         return _mean(array, axis, **options)
-    column = column_of(array)
-    if (
-        column is None
-        or column.kept is not None
-        or column.table.ndim != 1
-        or given_options(options)
-    ):
+    column = find_column(array)
+    if column is None or column.kept is not None or column.table.ndim != 1 or read_options(options):
         return NotImplemented
     is_plain = type(weights) is np.ndarray and weights.ndim == 1 and weights.dtype.kind in "iuf"
     if not is_plain or axis not in (None, 0, -1) or column.dtype == np.longdouble:
@@ -89,8 +84,8 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
 
 @_follows(np.mean)
 def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
-    column, dtype = column_of(array), options.pop("dtype", None)
-    if column is None or given_options(options) or column.kept is not None:
+    column, dtype = find_column(array), options.pop("dtype", None)
+    if column is None or read_options(options) or column.kept is not None:
         return NotImplemented
     if dtype is not None:
         is_wide = np.dtype(dtype) == np.float64
@@ -105,7 +100,7 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
 
 @_follows(np.cumsum)
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or column.kept is not None or column.table.ndim > 1 or out is not None:
         return NotImplemented
     if dtype is not None or axis not in (None, 0, -1) or column.is_off:
@@ -119,8 +114,8 @@ def _without_nan(function: Any) -> Callable[..., Any]:
     """Of ``np.nansum`` and ``np.nanmean``: sums are of numbers that are finite, or refused."""
 
     def rule(array: Any, axis: Any = None, **options: Any) -> Any:
-        column = column_of(array)
-        if column is None or given_options({"axis": axis, **options}) or column.table.ndim > 1:
+        column = find_column(array)
+        if column is None or read_options({"axis": axis, **options}) or column.table.ndim > 1:
             return NotImplemented
         if not np.all(np.isfinite(column.table)):
             column.refuse("numbers that are not finite")
@@ -134,8 +129,8 @@ FUNCTIONS[np.nansum], FUNCTIONS[np.nanmean] = _without_nan(_sum), _without_nan(_
 
 @_follows(np.count_nonzero)
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
-    column = column_of(array)
-    if column is None or axis is not None or given_options(options):
+    column = find_column(array)
+    if column is None or axis is not None or read_options(options):
         return NotImplemented
     kind = type(np.count_nonzero(np.zeros(1)))  # older versions of NumPy give an int
     counted = column.other(column.table != 0)
@@ -146,25 +141,25 @@ def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
 @_follows(np.any)
 def _any(array: Any, axis: Any = None, **options: Any) -> Any:
     """Whether there is such a record: a comparison of how many there are."""
-    column = column_of(array)
-    if column is None or column.is_off or axis not in (None, 0) or given_options(options):
+    column = find_column(array)
+    if column is None or column.is_off or axis not in (None, 0) or read_options(options):
         return NotImplemented
     if column.table.ndim > 1:
         return NotImplemented
-    found = _count_nonzero(array) > 0
-    return found if is_symbolic(found) else np.bool_(found)
+    has_any = _count_nonzero(array) > 0
+    return has_any if is_symbolic(has_any) else np.bool_(has_any)
 
 
 @_follows(np.all)
 def _all(array: Any, axis: Any = None, **options: Any) -> Any:
-    missing = _any(np.logical_not(array), axis, **options) if column_of(array) else NotImplemented
+    missing = _any(np.logical_not(array), axis, **options) if find_column(array) else NotImplemented
     return missing if missing is NotImplemented else np.logical_not(missing)
 
 
 @_follows(np.bincount)
 def bincount_of_records(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
     """``numpy.bincount``, of numbers of the records, too."""
-    column = column_of(array)
+    column = find_column(array)
     if column is None or column.table.ndim != 1 or column.is_off:
         return NotImplemented
     if is_symbolic(minlength) or column.dtype.kind not in "biu":
@@ -179,16 +174,16 @@ def bincount_of_records(array: Any, weights: Any = None, minlength: Any = 0) -> 
     if weights is not None:
         return sums_by_place(array, weights, cells, np.dtype(np.float64))
     counts = [column.sum_up(table == cell, np.int64, "numpy.bincount") for cell in range(cells)]
-    return array_of(column.branching, filled(counts, (cells,), object), np.int64)
+    return make_array(column.branching, fill_array(counts, (cells,), object), np.int64)
 
 
 def sums_by_place(places: Any, numbers: Any, cells: int, kind: np.dtype[Any]) -> Any:
     """The sum of the numbers of those records that have each place, one after another."""
-    own: Any = column_of(places)
+    column: Any = find_column(places)
     if type(numbers) in (int, float):
-        numbers = own.like(np.repeat(np.asarray(numbers), len(own.table)))
+        numbers = column.like(np.repeat(np.asarray(numbers), len(column.table)))
     if type(numbers) is not SymbolicArray or not np.can_cast(numbers.dtype, kind, "safe"):
-        return own.refuse("sums by place of these numbers")
+        return column.refuse("sums by place of these numbers")
     numbers = numbers.astype(kind)
     use, totals = "numpy.bincount", []
     for cell in range(cells):
@@ -197,17 +192,17 @@ def sums_by_place(places: Any, numbers: Any, cells: int, kind: np.dtype[Any]) ->
             totals.append(storage.sum_up(storage.table, kind.type, use))
         else:
             totals.append(storage.sum_up(use, in_pairs=False))
-    return array_of(own.branching, filled(totals, (cells,), object), kind)
+    return make_array(column.branching, fill_array(totals, (cells,), object), kind)
 
 
 @_follows(np.histogram)
 def _histogram(
     array: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or density or weights is not None or column.table.ndim != 1:
         return NotImplemented
-    edges = edges_of(bins)
+    edges = find_edges(bins)
     if edges is not None and range is None:
         return histogram_between(column, array, edges)
     if any(issubclass(type(argument), Symbolic) for argument in (bins, range)) or column.is_off:
@@ -223,8 +218,8 @@ def _histogram(
         return column.refuse(f"numpy.histogram ({error})")
     tables = np.array([counts for counts, _ in made])[places]
     counts = [column.sum_up(tables[:, k], np.int64, "numpy.histogram") for k in _range(tables)]
-    cells = filled(counts, (tables.shape[1],), object)
-    return array_of(column.branching, cells, np.int64), made[0][1]
+    cells = fill_array(counts, (tables.shape[1],), object)
+    return make_array(column.branching, cells, np.int64), made[0][1]
 
 
 @_follows(np.histogram2d)
@@ -232,7 +227,7 @@ def _histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     """Cells over fixed edges of two columns of the same records."""
-    first, second = column_of(x), column_of(y)
+    first, second = find_column(x), find_column(y)
     if first is None or second is None or density or weights is not None:
         return NotImplemented
     if not first.has_records_of(second) or first.table.ndim > 1 or second.table.ndim > 1:
@@ -255,8 +250,8 @@ def _histogram2d(
         first.sum_up(tables[:, i, j], np.float64, "numpy.histogram2d")
         for i, j in np.ndindex(tables.shape[1:])
     ]
-    cells = filled(counts, tables.shape[1:], object)
-    return array_of(first.branching, cells, np.float64), made[0][1], made[0][2]
+    cells = fill_array(counts, tables.shape[1:], object)
+    return make_array(first.branching, cells, np.float64), made[0][1], made[0][2]
 
 
 def _are_edges(bins: Any) -> bool:
@@ -287,19 +282,19 @@ def _vdot(left: Any, right: Any) -> Any:
 
 
 def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
-    column = column_of(left)
+    column = find_column(left)
     if out is not None:
         return NotImplemented
     made = Column.multiply(left, right) if function is np.dot else NotImplemented
     if made is not NotImplemented:
         return made
     if column is None:
-        column, other = column_of(right), left
+        column, other = find_column(right), left
         if column is None or column.table.ndim != 1:
             return NotImplemented if column is None else column.refuse("a product of matrices")
     else:
         other = right
-    if column_of(other) is not None and column.table.ndim == 1:
+    if find_column(other) is not None and column.table.ndim == 1:
         product = np.multiply(left, right)
         products: Column = product.storage
         _require_wide(products, products.dtype, "numpy.dot")
@@ -319,14 +314,14 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
 @_follows(np.einsum)
 def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
     """A sum over the records, or a product with another column or equal constants."""
-    if not isinstance(subscripts, str) or given_options(options):
+    if not isinstance(subscripts, str) or read_options(options):
         return NotImplemented
     if max(map(np.ndim, arrays), default=0) > 1:
         return Column.einsum(subscripts, *arrays)
     ways = {1: ("i->",), 2: ("i,i->", "i,i")}.get(len(arrays), ())
     if subscripts.replace(" ", "") not in ways or any(np.ndim(array) != 1 for array in arrays):
         return NotImplemented
-    summands = column_of(reduce(np.multiply, arrays))
+    summands = find_column(reduce(np.multiply, arrays))
     if summands is None:
         return NotImplemented
     _require_wide(summands, summands.dtype, "numpy.einsum")
@@ -335,7 +330,7 @@ def _einsum(subscripts: Any, *arrays: Any, **options: Any) -> Any:
 
 @_follows(np.transpose)
 def _transpose(array: Any, axes: Any = None) -> Any:
-    return NotImplemented if column_of(array) is None or axes is not None else array.T
+    return NotImplemented if find_column(array) is None or axes is not None else array.T
 
 
 @_follows(np.clip)
@@ -343,7 +338,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     given = {name: option for name, option in options.items() if option is not _NO_VALUE}
     low = bounds[0] if bounds else given.pop("a_min", given.pop("min", None))
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
-    column = column_of(array)
+    column = find_column(array)
     if column is None or out is not None or given or len(bounds) > 2:
         return NotImplemented
     pair = [None if bound is None or bound is _NO_VALUE else bound for bound in (low, high)]
@@ -370,7 +365,7 @@ class RecordPlaces(OpaqueLine):
 
 @_follows(np.flatnonzero)
 def _places(array: Any) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or column.table.ndim != 1 or column.is_off or column.dtype.kind not in "biu":
         return NotImplemented
     there = column.table != 0
@@ -388,11 +383,11 @@ def _nonzero(array: Any) -> Any:
 def _where(condition: Any, *pair: Any) -> Any:
     if not pair:
         return _nonzero(condition)
-    columns = [column for column in map(column_of, (condition, *pair)) if column is not None]
+    columns = [column for column in map(find_column, (condition, *pair)) if column is not None]
     if len(pair) != 2 or not columns:
         return NotImplemented
     first = columns[0]
-    if column_of(condition) is None:
+    if find_column(condition) is None:
         return first.refuse("numpy.where with a condition that is not of the records")
     return first.entrywise(np.where, (condition, *pair), "numpy.where")
 
@@ -401,26 +396,26 @@ def _where(condition: Any, *pair: Any) -> Any:
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if not isinstance(condlist, (list, tuple)) or not isinstance(choicelist, (list, tuple)):
         return NotImplemented
-    columns = [column_of(condition) for condition in condlist]
+    columns = [find_column(condition) for condition in condlist]
     if not columns or columns[0] is None or len(columns) != len(choicelist):
         return NotImplemented
     if any(column is None for column in columns):
         return columns[0].refuse("numpy.select with a condition that is not of the records")
-    return columns[0].entrywise(_selected, (*condlist, *choicelist, default), "numpy.select")
+    return columns[0].entrywise(_select_first, (*condlist, *choicelist, default), "numpy.select")
 
 
-def _selected(*tables: Any) -> Any:
+def _select_first(*tables: Any) -> Any:
     """``numpy.select`` of so many conditions and choices, and what else holds."""
     half = len(tables) // 2
     return np.select(tables[:half], tables[half:-1], tables[-1])
 
 
-STEADY |= {np.where, _selected}
+STEADY |= {np.where, _select_first}
 
 
 @_follows(np.round, np.around)
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or out is not None or column.is_off or is_symbolic(decimals):
         return NotImplemented
     return column.like(np.round(column.table, decimals))
@@ -446,7 +441,7 @@ def _stack(arrays: Any, axis: Any = 0, function: Any = np.stack) -> Any:
     """Rows of what several columns of the same records have for a record."""
     if not isinstance(arrays, (list, tuple)):
         return NotImplemented
-    columns = [column for column in map(column_of, arrays) if column is not None]
+    columns = [column for column in map(find_column, arrays) if column is not None]
     first = columns[0] if columns else None
     if first is None:
         return NotImplemented
@@ -460,7 +455,7 @@ def _stack(arrays: Any, axis: Any = 0, function: Any = np.stack) -> Any:
 
 @_follows(np.isin)
 def _isin(array: Any, wanted: Any, **options: Any) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or options or issubclass(type(wanted), Symbolic) or column.is_off:
         return NotImplemented
     return column.like(np.isin(column.table, wanted))
@@ -470,17 +465,17 @@ def _isin(array: Any, wanted: Any, **options: Any) -> Any:
 def _take(
     constants: Any, places: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
 ) -> Any:
-    column = column_of(places)
+    column = find_column(places)
     if column is None or issubclass(type(constants), Symbolic) or out is not None:
         return NotImplemented
     if axis not in (0, None) or (axis is None and np.ndim(constants) != 1):
         return NotImplemented
-    return looked_up(np.asarray(constants), places) if mode == "raise" else NotImplemented
+    return look_up(np.asarray(constants), places) if mode == "raise" else NotImplemented
 
 
 @_follows(np.searchsorted)
 def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = None) -> Any:
-    column = column_of(numbers)
+    column = find_column(numbers)
     if column is None or issubclass(type(edges), Symbolic) or sorter is not None or column.is_off:
         return NotImplemented
     return column.like(
@@ -490,7 +485,7 @@ def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = No
 
 @_follows(np.digitize)
 def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
-    column, edges = column_of(numbers), edges_of(bins)
+    column, edges = find_column(numbers), find_edges(bins)
     if column is not None and edges is not None and type(right) is bool:
         return bins_between(column, numbers, edges, is_right=right)
     if column is None or issubclass(type(bins), Symbolic) or column.is_off:
@@ -502,18 +497,18 @@ def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
 
 @_follows(np.copy)
 def _copy(array: Any, order: Any = "K", subok: Any = False) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     return NotImplemented if column is None else SymbolicArray(column.copied(order))
 
 
 @_follows(np.split, np.array_split)
 def _split(array: Any, sections: Any, axis: Any = 0) -> Any:
     """Parts of the records, in NumPy's sizes."""
-    column = column_of(array)
+    column = find_column(array)
     if column is None or axis != 0 or is_symbolic(sections) or column.kept is not None:
         return NotImplemented
     positions = np.arange(column.read_length())
-    parts = [line_of(part) for part in np.array_split(positions, sections)]
+    parts = [find_line(part) for part in np.array_split(positions, sections)]
     return NotImplemented if None in parts else [array[p.start : p.stop] for p in parts if p]
 
 
@@ -529,7 +524,7 @@ def _shape(array: Any) -> Any:
 
 @_follows(np.size)
 def _size(array: Any, axis: Any = None) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or axis not in (None, 0):
         return NotImplemented
     if column.table.ndim > 1 and axis is None:
@@ -539,13 +534,13 @@ def _size(array: Any, axis: Any = None) -> Any:
 
 @_follows(np.ndim)
 def _ndim(array: Any) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     return NotImplemented if column is None else column.table.ndim
 
 
 def _constant(function: Any) -> Callable[..., Any]:
     def make(array: Any, *arguments: Any, **options: Any) -> Any:
-        column = column_of(array)
+        column = find_column(array)
         given = (*arguments, *options.values())
         if column is None or any(issubclass(type(argument), Symbolic) for argument in given):
             return NotImplemented
@@ -558,9 +553,9 @@ for _function in (np.zeros_like, np.ones_like, np.full_like):
     FUNCTIONS[_function] = _constant(_function)
 
 
-def looked_up(constants: NDArray[Any], places: Any) -> Any:
+def look_up(constants: NDArray[Any], places: Any) -> Any:
     """``constants[places]`` of a column of places: a table of the constants, or of their rows."""
-    column = column_of(places)
+    column = find_column(places)
     if column is None or column.dtype.kind not in "iu" or column.table.ndim != 1:
         return column.refuse("an index of another array") if column else NotImplemented
     if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):

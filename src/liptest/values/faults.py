@@ -110,15 +110,15 @@ def fault_in(
     seen: set[int] = set()
     while error is not None and error is not outside and id(error) not in seen:
         seen.add(id(error))
-        fault = _fault_of(error, exported)
+        fault = _find_fault(error, exported)
         if fault is not None:
             return fault
         error = error.__cause__ or error.__context__
     return None
 
 
-def _fault_of(error: BaseException, exported: bool) -> Fault | None:
-    frames = _frames_of(error)
+def _find_fault(error: BaseException, exported: bool) -> Fault | None:
+    frames = _find_frames(error)
     while frames and _is_library(frames[-1][0]):
         frames.pop()
     if isinstance(error, AttributeError):
@@ -171,12 +171,12 @@ def place_raised(error: BaseException) -> tuple[str, int]:
 
     A line of an installed package, as pandas is one, is named only where no other one is there.
     """
-    own = [(code.co_filename, line) for code, line in _frames_of(error) if is_program(code)]
+    own = [(code.co_filename, line) for code, line in _find_frames(error) if is_program(code)]
     written = [place for place in own if not is_of_packages(place[0])]
     return [("", 0), *own, *written][-1]
 
 
-def _frames_of(error: BaseException) -> list[tuple[CodeType, int]]:
+def _find_frames(error: BaseException) -> list[tuple[CodeType, int]]:
     """Code and line of each frame that an exception went through, the outermost first."""
     trace, frames = error.__traceback__, []
     while trace is not None:

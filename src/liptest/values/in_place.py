@@ -125,16 +125,16 @@ class _Probe:
     count = 0
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        return _noted(self, inputs, options)
+        return _note(self, inputs, options)
 
 
-def _noted(probe: _Probe, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _note(probe: _Probe, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     out = options.pop("out", (None,))[0]
-    probe.count = _counted(out, inputs)
+    probe.count = _count(out, inputs)
     return None
 
 
-def _counted(out: Any, inputs: tuple[Any, ...]) -> int:
+def _count(out: Any, inputs: tuple[Any, ...]) -> int:
     return _held(out)
 
 

@@ -35,22 +35,22 @@ _PACKAGES = re.compile(r"(?:site|dist)-packages[/\\]")
 _CALLER = str(_PACKAGE / "enumerate" / "trees" / "running.py")
 
 
-def asked_at(frame: FrameType | None) -> str:
+def find_asking_line(frame: FrameType | None) -> str:
     """File, line and text of the program's own code that called a frame.
 
     Where an installed package asks, it is the line that called the package, and then the package's.
     """
-    file, line = place_of(frame)
+    file, line = find_place(frame)
     if not is_of_packages(file):
         return line_in_words(file, line)
-    caller, called = place_of(frame, is_inside=is_of_packages)
+    caller, called = find_place(frame, is_inside=is_of_packages)
     if not caller:
         return line_in_words(file, line)
     inside = _PACKAGES.split(file)[-1].replace(os.sep, "/")
     return f"{line_in_words(caller, called)}, in {inside}:{line}"
 
 
-def place_of(
+def find_place(
     frame: FrameType | None, *, is_inside: Callable[[str], bool] = lambda file: False
 ) -> tuple[str, int]:
     """File and line of the program's own code that called a frame; "" and 0 for none.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.answers.aligned import NoisyData, ReleasedValue
-from liptest.values.array import SymbolicArray, array_of, cells_of, filled, model_of
+from liptest.values.array import SymbolicArray, cells_of, fill_array, make_array, make_model
 from liptest.values.draws.known_draws import CALCULATED
 from liptest.values.faults import raises_as_numpy
 from liptest.values.numpy_functions import NOT_ANSWERED, follows
@@ -49,7 +49,7 @@ class _KnownCall:
         self._function = function
         self._options = options
         self._layout = [
-            (np.shape(operand), np.asarray(model_of(operand)).dtype) for operand in operands
+            (np.shape(operand), np.asarray(make_model(operand)).dtype) for operand in operands
         ]
         # Whatever the numbers are, the results have the shapes and types of this one.
         models = [_regular(shape, dtype) for shape, dtype in self._layout]
@@ -104,7 +104,7 @@ def _of_known(function: Any) -> Any:
         ends = ReleasedValue(run, int, call.ends, known)
         _check(run.decide((CALCULATED, run.number_node()), ends.evaluate))
 
-        def made(part: int | None, model: Any) -> Any:
+        def make(part: int | None, model: Any) -> Any:
             kind = np.asarray(model).dtype
             entries = [
                 ReleasedValue(
@@ -114,13 +114,13 @@ def _of_known(function: Any) -> Any:
             ]
             if not isinstance(model, np.ndarray):
                 return entries[0]
-            return array_of(run.tree, filled(entries, model.shape, object), kind)
+            return make_array(run.tree, fill_array(entries, model.shape, object), kind)
 
         if isinstance(call.model, tuple):
-            parts = [made(part, model) for part, model in enumerate(call.model)]
+            parts = [make(part, model) for part, model in enumerate(call.model)]
             kind = type(call.model)
             return tuple(parts) if kind is tuple else kind(*parts)
-        return made(None, call.model)
+        return make(None, call.model)
 
     return rule
 

@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from liptest.values.answers.ranked_places import RankedPlace, Ranking
-from liptest.values.array import Cells, SymbolicArray, array_of, cells_of, filled, model_of
-from liptest.values.booleans import decide, truth_of
+from liptest.values.array import Cells, SymbolicArray, cells_of, fill_array, make_array, make_model
+from liptest.values.booleans import decide, find_truth
 from liptest.values.closeness import is_close
 from liptest.values.faults import raises_as_numpy
-from liptest.values.lines import asked_at
-from liptest.values.ordering import MOST_SORTED, order_of, place_of_largest
+from liptest.values.lines import find_asking_line
+from liptest.values.ordering import MOST_SORTED, find_order, place_of_largest
 from liptest.values.protocol import (
     NUMPY,
     Symbolic,
@@ -72,9 +72,9 @@ def answer_function(function: Any, arguments: tuple[Any, ...], options: dict[str
         if answer is not NOT_ANSWERED:
             return answer
     if function in MOVES and type(arguments[0]) is SymbolicArray:
-        return _moved(function, *arguments, **options)
+        return _move(function, *arguments, **options)
     if function in SHAPES and arguments and issubclass(type(arguments[0]), Symbolic):
-        return function(model_of(arguments[0]), *arguments[1:], **options)
+        return function(make_model(arguments[0]), *arguments[1:], **options)
     if rule is None and function not in MOVES and function.__name__ not in CONCRETISED:
         _refuse((*arguments, *options.values()), use)
     if out is not None:
@@ -142,7 +142,7 @@ SHAPES = _functions(
 WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
 
 
-def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
+def _move(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
     use = f"numpy.{function.__name__}"
     rest, more = concretise_all(arguments, use), concretise_all(options, use)
     return array.moved(lambda cells: function(cells, *rest, **more))
@@ -152,27 +152,27 @@ def _moved(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
 
 
 def _reshaping(function: Any) -> Handler:
-    def reshaped(array: Any, *arguments: Any, **options: Any) -> Any:
+    def reshape(array: Any, *arguments: Any, **options: Any) -> Any:
         if not issubclass(type(array), Symbolic) or _any_symbolic(*arguments, *options.values()):
             return NOT_ANSWERED
-        model = np.empty(np.shape(model_of(array)), np.bool_)
+        model = np.empty(np.shape(make_model(array)), np.bool_)
         shape = np.shape(call_plain(function, (model, *arguments), options))
         if type(array) is SymbolicArray:
             return array.reshape(shape)
-        return array_of(array.branching, filled([array], shape, object), np.dtype(array.kind))
+        return make_array(array.branching, fill_array([array], shape, object), np.dtype(array.kind))
 
-    return reshaped
+    return reshape
 
 
 def _copying(function: Any) -> Handler:
-    def copied(array: Any, *arguments: Any, **options: Any) -> Any:
+    def copy_with(array: Any, *arguments: Any, **options: Any) -> Any:
         if type(array) is not SymbolicArray or _any_symbolic(*arguments, *options.values()):
             return NOT_ANSWERED
         places = np.arange(array.size).reshape(array.shape)
         taken = call_plain(function, (places, *arguments), options)
         return array.moved(lambda cells: cells.ravel()[taken])
 
-    return copied
+    return copy_with
 
 
 for _function in _functions("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims"):
@@ -232,17 +232,17 @@ def _reducing(reduce: Callable[[Cells], Any], function: Any) -> Handler:
             return NOT_ANSWERED
         keep = keepdims is not _NO_VALUE and bool(keepdims)
         model = function(
-            np.asarray(model_of(array)), axis=axis, **({"keepdims": True} if keep else {})
+            np.asarray(make_model(array)), axis=axis, **({"keepdims": True} if keep else {})
         )
         lanes = cells.reshape(1, -1)
         if axis is not None:
             axes = axis if isinstance(axis, tuple) else (axis,)
             lanes = np.moveaxis(cells, axes, range(-len(axes), 0))
             lanes = lanes.reshape(-1, math.prod(lanes.shape[cells.ndim - len(axes) :]))
-        entries = filled([reduce(lane) for lane in lanes], (len(lanes),), object)
+        entries = fill_array([reduce(lane) for lane in lanes], (len(lanes),), object)
         shape = np.shape(model)
         reduced = entries.reshape(shape) if shape else entries[0]
-        made = array_of(first_symbolic((array,)).branching, reduced, np.asarray(model).dtype)
+        made = make_array(first_symbolic((array,)).branching, reduced, np.asarray(model).dtype)
         if out is None:
             return made
         return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
@@ -288,14 +288,16 @@ _min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
 
 @follows(np.linalg.norm)
 def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    if ord != 1 or axis is not None or keepdims or np.ndim(model_of(array)) != 1:
+    if ord != 1 or axis is not None or keepdims or np.ndim(make_model(array)) != 1:
         return NOT_ANSWERED
     return np.sum(np.abs(np.asarray(array) if type(array) is list else array))
 
 
 def _first_where(cells: Cells, wanted: bool) -> int | None:
     """The first place in line with an outcome; nothing after it is looked at."""
-    return next((k for k, cell in enumerate(cells.flat) if decide(truth_of(cell)) is wanted), None)
+    return next(
+        (k for k, cell in enumerate(cells.flat) if decide(find_truth(cell)) is wanted), None
+    )
 
 
 def _searching(function: Any, wanted: bool, answer: Callable[[int | None], Any]) -> Handler:
@@ -357,14 +359,14 @@ follows(np.argmin)(_place(-1, np.argmin))
 def _count_nonzero(array: Any, axis: Any = None, **options: Any) -> Any:
     if axis is not None or options:
         return NOT_ANSWERED
-    count = sum(decide(truth_of(cell)) for cell in cells_of(array).flat)
+    count = sum(decide(find_truth(cell)) for cell in cells_of(array).flat)
     return type(np.count_nonzero(np.zeros(1)))(count)
 
 
 def _of_truths(function: Any) -> Handler:
     def of_truths(array: Any) -> Any:
         cells = cells_of(array)
-        plain = [decide(truth_of(cell)) for cell in cells.flat]
+        plain = [decide(find_truth(cell)) for cell in cells.flat]
         return function(np.array(plain, dtype=np.bool_).reshape(cells.shape))
 
     return of_truths
@@ -379,14 +381,14 @@ def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) ->
     cells = cells_of(array)
     if dtype is not None or (axis is not None and cells.ndim != 1) or not _is_followed(cells):
         return NOT_ANSWERED
-    model = np.cumsum(np.asarray(model_of(array)), axis)
+    model = np.cumsum(np.asarray(make_model(array)), axis)
     totals, total = list[Any](), _ZERO
     for cell in cells.flat:
         # The first one is kept, also -0.0.
         total = _plus(total, cell) if totals or model.dtype.kind != "f" else cell
         totals.append(total)
-    line = filled(totals, (len(totals),), object)
-    made = array_of(first_symbolic((array,)).branching, line, model.dtype)
+    line = fill_array(totals, (len(totals),), object)
+    made = make_array(first_symbolic((array,)).branching, line, model.dtype)
     if out is None:
         return made
     return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
@@ -397,7 +399,7 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
     pair = cells_of(left), cells_of(right)
     if not any(map(_is_followed, pair)):
         return NOT_ANSWERED
-    model = np.dot(np.asarray(model_of(left)), np.asarray(model_of(right)))
+    model = np.dot(np.asarray(make_model(left)), np.asarray(make_model(right)))
     if not pair[0].ndim or not pair[1].ndim:
         return np.multiply(left, right)
     if max(pair[0].ndim, pair[1].ndim) > 2:
@@ -409,9 +411,9 @@ def _dot(left: Any, right: Any, out: Any = None) -> Any:
         for row in rows
         for column in columns.T
     ]
-    cells = filled(products, (len(products),), object)
+    cells = fill_array(products, (len(products),), object)
     made = cells.reshape(np.shape(model)) if np.ndim(model) else cells[0]
-    return array_of(first_symbolic((left, right)).branching, made, np.asarray(model).dtype)
+    return make_array(first_symbolic((left, right)).branching, made, np.asarray(model).dtype)
 
 
 @follows(np.inner)
@@ -438,9 +440,9 @@ def _sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **opt
         cells, axis = cells.ravel(), -1
     lanes = np.moveaxis(cells, axis, -1)
     flat = lanes.reshape(-1, lanes.shape[-1])
-    taken = [lane[place] for lane in flat for place in order_of(lane)]
-    made = np.moveaxis(filled(taken, flat.shape, object).reshape(lanes.shape), -1, axis)
-    return array_of(array.branching, made, array.dtype)
+    taken = [lane[place] for lane in flat for place in find_order(lane)]
+    made = np.moveaxis(fill_array(taken, flat.shape, object).reshape(lanes.shape), -1, axis)
+    return make_array(array.branching, made, array.dtype)
 
 
 @follows(np.argsort)
@@ -462,19 +464,19 @@ def _argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, **
     if not stable and tied:
         return NOT_ANSWERED  # the order of equal ones is not known
     if len(cells) <= MOST_SORTED or any(map(is_nan, cells)):
-        return np.array(order_of(cells), dtype=np.intp)
+        return np.array(find_order(cells), dtype=np.intp)
     ranking, branching = Ranking(cells), array.branching
     ranked = [RankedPlace(branching, ranking, rank) for rank in range(len(cells))]
-    return array_of(branching, filled(ranked, cells.shape, object), np.dtype(np.intp))
+    return make_array(branching, fill_array(ranked, cells.shape, object), np.dtype(np.intp))
 
 
 @follows(np.argpartition, np.partition)
 def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
     if not _is_followed(cells_of(array)):
         return NOT_ANSWERED
-    line = asked_at(sys._getframe(1))
+    line = find_asking_line(sys._getframe(1))
     branching = first_symbolic((array,)).branching
-    return branching.unsupported(
+    return branching.forbid(
         f"numpy.partition or argpartition of noisy numbers ({line}), whose order within the parts "
         f"is not known",
         "write np.argsort(noisy)[::-1][:k], or np.sort",
@@ -511,16 +513,16 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     high = bounds[1] if len(bounds) > 1 else given.pop("a_max", given.pop("max", None))
     if low is _NO_VALUE or high is _NO_VALUE or given:
         return NOT_ANSWERED
-    made = array
+    clipped = array
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         if bound is not None:
-            pair = bound, made  # of equal ones, as 0.0 and -0.0 are, it keeps the entry
-            made = entrywise(ufunc, pair) if _any_symbolic(*pair) else ufunc(*pair)
-    if made is array and type(array) is SymbolicArray:
-        made = array.copy()
+            pair = bound, clipped  # of equal ones, as 0.0 and -0.0 are, it keeps the entry
+            clipped = entrywise(ufunc, pair) if _any_symbolic(*pair) else ufunc(*pair)
+    if clipped is array and type(array) is SymbolicArray:
+        clipped = array.copy()
     if out is None:
-        return made
-    return write_into(out, made) if type(out) is SymbolicArray else NOT_ANSWERED
+        return clipped
+    return write_into(out, clipped) if type(out) is SymbolicArray else NOT_ANSWERED
 
 
 def _any_symbolic(*values: Any) -> bool:
@@ -529,17 +531,17 @@ def _any_symbolic(*values: Any) -> bool:
 
 @follows(*_functions("round", "around"))
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
-    dtype = np.round(np.asarray(model_of(array)), decimals).dtype
+    dtype = np.round(np.asarray(make_model(array)), decimals).dtype
     if is_symbolic(array):
         return round_to(array, decimals, dtype.type, np.round)
 
-    def rounded(one: Any) -> Any:
+    def round_array(one: Any) -> Any:
         if is_symbolic(one):
             return round_to(one, decimals, dtype.type, np.round)
         return np.round(one, decimals)
 
-    made = np.frompyfunc(rounded, 1, 1)(cells_of(array))
-    numbers = array_of(array.branching, made, dtype)
+    made = np.frompyfunc(round_array, 1, 1)(cells_of(array))
+    numbers = make_array(array.branching, made, dtype)
     if out is None:
         return numbers
     return write_into(out, numbers) if type(out) is SymbolicArray else NOT_ANSWERED
@@ -559,10 +561,10 @@ def _where(condition: Any, *pair: Any) -> Any:
         truth = _of_truths(np.asarray)(condition)
     if not _any_symbolic(*pair):
         return np.where(truth, *pair)
-    dtype = np.where(np.asarray(truth), *map(model_of, pair)).dtype
+    dtype = np.where(np.asarray(truth), *map(make_model, pair)).dtype
     cells = np.where(np.asarray(truth), *map(cells_of, pair))
     branching = first_symbolic(pair).branching
-    return array_of(branching, cells if cells.ndim else cells[()], dtype)
+    return make_array(branching, cells if cells.ndim else cells[()], dtype)
 
 
 # ---- joining
@@ -573,9 +575,9 @@ def _joining(function: Any) -> Handler:
         if any(options.get(name) is not None for name in ("out", "dtype")):
             return NOT_ANSWERED
         parts = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
-        model = function([np.asarray(model_of(part)) for part in parts], *arguments, **options)
+        model = function([np.asarray(make_model(part)) for part in parts], *arguments, **options)
         cells = function([cells_of(part) for part in parts], *arguments, **options)
-        return array_of(first_symbolic(parts).branching, cells, model.dtype)
+        return make_array(first_symbolic(parts).branching, cells, model.dtype)
 
     return join
 
@@ -586,18 +588,18 @@ for _function in _functions("concatenate", "stack", "hstack", "vstack", "dstack"
 
 @follows(np.append)
 def _append(array: Any, values: Any, axis: Any = None) -> Any:
-    model = np.append(np.asarray(model_of(array)), np.asarray(model_of(values)), axis)
+    model = np.append(np.asarray(make_model(array)), np.asarray(make_model(values)), axis)
     cells = np.append(cells_of(array), cells_of(values), axis)
-    return array_of(first_symbolic((array, values)).branching, cells, model.dtype)
+    return make_array(first_symbolic((array, values)).branching, cells, model.dtype)
 
 
 @follows(np.insert)
 def _insert(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
     if issubclass(type(places), Symbolic):
         return NOT_ANSWERED
-    model = np.insert(np.asarray(model_of(array)), places, model_of(values), axis)
+    model = np.insert(np.asarray(make_model(array)), places, make_model(values), axis)
     cells = np.insert(cells_of(array), places, cells_of(values), axis)
-    return array_of(first_symbolic((array, values)).branching, cells, model.dtype)
+    return make_array(first_symbolic((array, values)).branching, cells, model.dtype)
 
 
 # ---- writing
@@ -627,7 +629,7 @@ def _put(array: Any, places: Any, values: Any, mode: Any = "raise") -> None:
 def _array_equal(left: Any, right: Any, equal_nan: bool = False) -> Any:
     if equal_nan:
         return NOT_ANSWERED
-    return np.shape(model_of(left)) == np.shape(model_of(right)) and bool(np.all(left == right))
+    return np.shape(make_model(left)) == np.shape(make_model(right)) and bool(np.all(left == right))
 
 
 @follows(np.isclose)
@@ -644,7 +646,9 @@ def _allclose(*arguments: Any, **options: Any) -> Any:
 
 @follows(np.result_type)
 def _result_type(*values: Any) -> Any:
-    return np.result_type(*(model_of(value) if _any_symbolic(value) else value for value in values))
+    return np.result_type(
+        *(make_model(value) if _any_symbolic(value) else value for value in values)
+    )
 
 
 @follows(np.may_share_memory, np.shares_memory)

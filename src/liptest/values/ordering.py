@@ -11,7 +11,7 @@ import numpy as np
 
 from liptest.symbolic.forms import Form
 from liptest.values.draws.noise import exact_number
-from liptest.values.draws.noise_run import NoiseRun, bounded
+from liptest.values.draws.noise_run import NoiseRun, constrain_sum
 from liptest.values.draws.questions import PathCondition
 from liptest.values.promotion import promote
 from liptest.values.protocol import compare, current, is_nan, is_symbolic
@@ -36,12 +36,12 @@ def place_of_largest(lane: Any, sign: int = 1) -> int:
     return run.first_of(sums, partial(_is_first, sums))
 
 
-def order_of(lane: Any) -> list[int]:
+def find_order(lane: Any) -> list[int]:
     """Places in ascending order, the first of equal ones first, NaN last."""
     last = [place for place, entry in enumerate(lane) if is_nan(entry)]
     if last:
         places = [place for place in range(len(lane)) if place not in last]
-        return [places[k] for k in order_of([lane[place] for place in places])] + last
+        return [places[k] for k in find_order([lane[place] for place in places])] + last
     pair = _as_sums(lane) if 2 <= len(lane) <= MOST_SORTED else None
     if pair is None:
         return _order_one_by_one(lane)
@@ -63,13 +63,13 @@ def _as_sums(lane: Any) -> tuple[NoiseRun, list[Form]] | None:
     noises = {id(value): promote(value) for value in values}
     first = noises[id(values[0])]
     # The current values are asked again: what was promoted is noise by now.
-    forms = [_form_of(entry) for entry in lane]
+    forms = [_find_form(entry) for entry in lane]
     if first is None or any(form is None for form in forms):
         return None
     return first.run, [form for form in forms if form is not None]
 
 
-def _form_of(one: Any) -> Form | None:
+def _find_form(one: Any) -> Form | None:
     if is_symbolic(one):
         noise = promote(current(one))
         form: Form | None = None if noise is None else noise.linear()
@@ -85,7 +85,7 @@ def _is_first(sums: list[Form], place: int) -> PathCondition | None:
         if other == place:
             continue
         if gap.terms:
-            constraints.append(bounded(gap, low=_ZERO, low_closed=closed))
+            constraints.append(constrain_sum(gap, low=_ZERO, low_closed=closed))
         elif gap.constant < 0 or (gap.constant == 0 and not closed):
             return None
     return tuple(constraints)
@@ -110,7 +110,7 @@ def _not_above(sums: list[Form], low: int, high: int) -> PathCondition | None:
     """That one sum comes before another."""
     gap, closed = sums[high] - sums[low], low < high
     if gap.terms:
-        return (bounded(gap, low=_ZERO, low_closed=closed),)
+        return (constrain_sum(gap, low=_ZERO, low_closed=closed),)
     return () if gap.constant > 0 or (gap.constant == 0 and closed) else None
 
 

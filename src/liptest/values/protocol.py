@@ -25,7 +25,7 @@ import numpy as np
 
 from liptest.values.branching import Branching
 from liptest.values.faults import STANDING_FOR_NUMBERS, raises_as_numpy
-from liptest.values.lines import asked_at
+from liptest.values.lines import find_asking_line
 from liptest.values.promotion import meet
 
 Operation = Callable[[Any, Any], Any]
@@ -94,7 +94,7 @@ class NumpyTable:
 NUMPY = NumpyTable()
 
 
-def branching_of(part: str) -> Any:
+def find_branching(part: str) -> Any:
     """The attribute ``branching`` of what belongs to the analysis of one of its attributes."""
     return property(attrgetter(f"{part}.branching"))
 
@@ -155,9 +155,9 @@ class Symbolic:
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: any answer would be one plain value out of many."""
-        where = asked_at(sys._getframe(1))
+        where = find_asking_line(sys._getframe(1))
         said = f" ({where})" if where else ""
-        self.branching.unsupported(f"{self.described} used in {use}{said}", self.advice_for(use))
+        self.branching.forbid(f"{self.described} used in {use}{said}", self.advice_for(use))
 
     def advice_for(self, use: str) -> str:
         """What to write instead of a use."""

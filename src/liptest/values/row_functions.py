@@ -36,12 +36,12 @@ def _clip(one: RowArray, array: Any, a_min: Any = None, a_max: Any = None, **opt
 def _round(one: RowArray, array: Any, decimals: int = 0, out: Any = None) -> Any:
     if out is not None or type(decimals) is not int:
         one.refuse("numpy.round with out=")
-    return one.treated(lambda: np.round(one.row, decimals))
+    return one.treat_row(lambda: np.round(one.row, decimals))
 
 
 @_follows(np.nan_to_num)
 def _nan_to_num(one: RowArray, array: Any) -> Any:
-    return one.treated(lambda: np.nan_to_num(one.row))
+    return one.treat_row(lambda: np.nan_to_num(one.row))
 
 
 @_follows(np.copy)
@@ -108,7 +108,7 @@ def _joining(function: Any) -> Handler:
             for row in arrays
         ]
         join = np.concatenate if function is np.column_stack else function
-        return one.treated(lambda: join(parts, axis=axis))
+        return one.treat_row(lambda: join(parts, axis=axis))
 
     return rule
 
@@ -126,7 +126,7 @@ def _within(function: Any) -> Handler:
         if len(given) > 1 or type(axis) is not int or axis % one.ndim == 0 or rest - {"keepdims"}:
             one.refuse(f"numpy.{function.__name__} over the records")
         keep = {"keepdims": True} if options.get("keepdims") is True else {}
-        return one.treated(lambda: function(one.row, axis=axis, **keep))
+        return one.treat_row(lambda: function(one.row, axis=axis, **keep))
 
     return rule
 
@@ -147,14 +147,14 @@ def entry_of_table(table: Any, places: RowArray) -> Any:
     """``table[places]`` of a constant table: each row looks up its own entries."""
     if type(table) is not np.ndarray or places.dtype.kind not in "iu":
         places.refuse("an index")
-    return places.treated(lambda: table[places.row])
+    return places.treat_row(lambda: table[places.row])
 
 
 @_follows(np.digitize)
 def _digitize(one: RowArray, numbers: Any, bins: Any, right: bool = False) -> Any:
     if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
         one.refuse("numpy.digitize by rows")
-    return one.treated(lambda: np.digitize(numbers.row, bins, right))
+    return one.treat_row(lambda: np.digitize(numbers.row, bins, right))
 
 
 @_follows(np.searchsorted)
@@ -162,4 +162,4 @@ def _searchsorted(one: RowArray, bins: Any, numbers: Any, side: str = "left") ->
     if type(numbers) is not RowArray or type(bins) not in (list, tuple, np.ndarray):
         one.refuse("numpy.searchsorted in rows")
     row: Any = numbers.row
-    return one.treated(lambda: np.searchsorted(bins, row, "right" if side == "right" else "left"))
+    return one.treat_row(lambda: np.searchsorted(bins, row, "right" if side == "right" else "left"))

@@ -19,11 +19,11 @@ from liptest.values.array import (
     DTYPES,
     CellStorage,
     SymbolicArray,
-    array_of,
     as_cells,
     cells_of,
-    dtype_of,
-    model_of,
+    find_dtype,
+    make_array,
+    make_model,
 )
 from liptest.values.binary.bits import PackedBits
 from liptest.values.booleans import compare_later, conjoin, differ, disjoin, negate
@@ -83,11 +83,11 @@ def answer_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         return ufunc(*concretise_all(inputs, use), out=out)
     if not is_seen_once(out, inputs):
         first_symbolic(inputs).refuse(f"{use} into an array of plain numbers")
-    check_as_numpy(ufunc, out, model_of(inputs[1]))
+    check_as_numpy(ufunc, out, make_model(inputs[1]))
     if out.dtype not in DTYPES:
         first_symbolic(inputs).refuse(f"{use} into an array of {out.dtype}")
     answer = entrywise(ufunc, inputs)
-    return array_of(first_symbolic(inputs).branching, as_objects(answer), out.dtype)
+    return make_array(first_symbolic(inputs).branching, as_objects(answer), out.dtype)
 
 
 def _of_two_numbers(ufunc: Any, left: Any, right: Any) -> Any:
@@ -161,7 +161,7 @@ def _is_discrete(value: Any) -> bool:
 
 
 def _has_model(value: Any) -> bool:
-    """Whether ``model_of`` has the type and shape of a number or array, whatever the data are."""
+    """Whether ``make_model`` has the type and shape of a number or array, whatever the data are."""
     if type(value) is SymbolicArray:
         return type(value.storage) in _OF_KNOWN_SHAPE
     if type(value) is np.ndarray:
@@ -173,17 +173,17 @@ def _has_model(value: Any) -> bool:
 def _check_output(ufunc: Any, inputs: tuple[Any, ...], out: SymbolicArray) -> None:
     """Raise what NumPy raises where a result does not fit into ``out``, by its type or shape."""
     with np.errstate(all="ignore"):
-        ufunc(*map(model_of, inputs), out=model_of(out))
+        ufunc(*map(make_model, inputs), out=make_model(out))
 
 
 def write_into(out: SymbolicArray, found: Any) -> SymbolicArray:
     """A result as ``out=``: cast and shaped as NumPy does, seen by all views."""
-    kind = dtype_of(found)
+    kind = find_dtype(found)
     if not np.can_cast(kind, out.dtype, "same_kind"):
         model = np.zeros(1, dtype=out.dtype)
         np.add(np.zeros(1, dtype=kind), 0, out=model)  # raises NumPy's own error
-    if np.broadcast_shapes(np.shape(model_of(found)), out.shape) != out.shape:
-        np.add(np.zeros(np.shape(model_of(found))), 0, out=np.zeros(out.shape))  # raises
+    if np.broadcast_shapes(np.shape(make_model(found)), out.shape) != out.shape:
+        np.add(np.zeros(np.shape(make_model(found))), 0, out=np.zeros(out.shape))  # raises
     anew = out.storage.rewritten(found.storage) if type(found) is SymbolicArray else None
     if anew is not None:
         out.storage = anew
@@ -208,21 +208,21 @@ def entrywise(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
             _refuse(inputs, use)
         return ufunc(*concretise_all(inputs, use))
     with np.errstate(all="ignore"):
-        model = ufunc(*map(model_of, inputs))
+        model = ufunc(*map(make_model, inputs))
     cells = [_cells(operand, inputs) for operand in inputs]
     if ufunc in COMPARISONS and isinstance(model, np.ndarray):
         later = np.frompyfunc(lambda *pair: compare_later(COMPARISONS[ufunc], *pair), 2, 1)
-        return array_of(first_symbolic(inputs).branching, later(*cells), np.bool_)
+        return make_array(first_symbolic(inputs).branching, later(*cells), np.bool_)
     if model.dtype not in DTYPES:
         if all(cell.is_discrete for array in cells for cell in array.flat if is_symbolic(cell)):
             return ufunc(*concretise_all(inputs, use))
         _refuse(inputs, f"{use} to {model.dtype}")
     if not isinstance(model, np.ndarray):
-        made = _of_cells(ufunc)(*(array.item() for array in cells))
-        return array_of(first_symbolic(inputs).branching, made, model.dtype)
+        entries = _of_cells(ufunc)(*(array.item() for array in cells))
+        return make_array(first_symbolic(inputs).branching, entries, model.dtype)
     with np.errstate(all="ignore"):
-        made = np.frompyfunc(_of_cells(ufunc), len(inputs), 1)(*cells)
-    return array_of(first_symbolic(inputs).branching, made, model.dtype)
+        entries = np.frompyfunc(_of_cells(ufunc), len(inputs), 1)(*cells)
+    return make_array(first_symbolic(inputs).branching, entries, model.dtype)
 
 
 def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
@@ -236,7 +236,7 @@ def _cells(value: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def _of_cells(ufunc: Any) -> Callable[..., Any]:
-    rule = FOLLOWED[ufunc] if ufunc in FOLLOWED else _concretised(ufunc)
+    rule = FOLLOWED[ufunc] if ufunc in FOLLOWED else _concretise(ufunc)
 
     def apply(*cells: Any) -> Any:
         now = tuple(map(current, cells))
@@ -305,7 +305,7 @@ def _rounding(how: str) -> Callable[[Any], Any]:
     return lambda number: number.rounded(how, number.kind)
 
 
-def _concretised(ufunc: Any) -> Callable[..., Any]:
+def _concretise(ufunc: Any) -> Callable[..., Any]:
     """For ufuncs that only some kinds follow."""
     return lambda *cells: ufunc(*concretise_all(cells, f"numpy.{ufunc.__name__}"))
 
@@ -349,7 +349,7 @@ def _sign(one: Any) -> Any:
 
 #: Rules for cells, at least one of which is symbolic.
 FOLLOWED: dict[Any, Callable[..., Any]] = {
-    **{one: _concretised(one) for one in (*UNARY, *BINARY)},
+    **{one: _concretise(one) for one in (*UNARY, *BINARY)},
     **{ufunc: _by_operator(operation) for ufunc, operation in ARITHMETIC.items()},
     **{ufunc: _by_comparison(comparison) for ufunc, comparison in COMPARISONS.items()},
     np.logical_and: conjoin,
@@ -372,7 +372,7 @@ FOLLOWED: dict[Any, Callable[..., Any]] = {
     np.fmax: _but_for_nan(larger),
     np.fmin: _but_for_nan(smaller),
     np.sign: _sign,
-    **{one: _concretised(one) for one in (np.isnan, np.isinf, np.isfinite)},
+    **{one: _concretise(one) for one in (np.isnan, np.isinf, np.isfinite)},
 }
 #: Functions that are what a ufunc's ``reduce`` is.
 _REDUCTIONS: Mapping[Any, Any] = {
@@ -387,18 +387,18 @@ _REDUCTIONS: Mapping[Any, Any] = {
 }
 
 
-def _named(*names: str) -> frozenset[Any]:
+def _find_named(*names: str) -> frozenset[Any]:
     """Ufuncs that this version of NumPy has."""
     return frozenset(getattr(np, name) for name in names if hasattr(np, name))
 
 
 #: Answered by NumPy after branching over all values; their results are new.
-CONCRETISED = _named(
+CONCRETISED = _find_named(
     *("arccos", "arccosh", "arcsin", "arctan2", "arctanh", "cos", "cosh", "sin", "tan"),
     *("degrees", "radians", "deg2rad", "rad2deg", "divmod", "modf", "frexp", "ldexp", "fmod"),
     *("copysign", "signbit", "nextafter", "spacing", "heaviside", "hypot", "gcd", "lcm"),
     *("logaddexp", "logaddexp2", "conjugate", "bitwise_count", "float_power"),
 ) - frozenset(FOLLOWED)
 #: Products of vectors by other names, dates and strings.
-REFUSED = _named("isnat", "vecdot", "matvec", "vecmat")
+REFUSED = _find_named("isnat", "vecdot", "matvec", "vecmat")
 NUMPY.ufunc = answer_ufunc

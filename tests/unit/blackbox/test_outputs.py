@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.blackbox.events import Outputs, as_outputs, collected, feature, feature_names
+from liptest.blackbox.events import Outputs, as_outputs, collect_outputs, feature, feature_names
 from liptest.blackbox.events import canonical_key as canonical
-from liptest.blackbox.learning import Census, frequent_values, joined, radius
+from liptest.blackbox.learning import Census, frequent_values, join_batches, radius
 from liptest.blackbox.learning import empirical_divergence as hockey_stick
 from liptest.mechanisms.laws import Raised
 
 
 def batch(listed):
-    return Outputs(collected(listed))
+    return Outputs(collect_outputs(listed))
 
 
 def test_equal_outputs_have_one_key():
@@ -76,7 +76,7 @@ def test_wrong_returns_are_named():
         with pytest.raises(lt.errors.MechanismError, match="n"):
             as_outputs(wrong, 3, "f")
     with pytest.raises(lt.errors.MechanismError, match="not hashable"):
-        Outputs(collected([{"a": 1}])).distinct()
+        Outputs(collect_outputs([{"a": 1}])).distinct()
     assert as_outputs(["a", None, (1, 2)], 3, "f").distinct()[0] == ["a", None, (1, 2)]
     assert len(as_outputs(np.array(["a", "b"]), 2, "f").distinct()[0]) == 2
     assert as_outputs(np.zeros((2, 2, 2)), 2, "f").numbers.shape == (2, 4)
@@ -84,8 +84,8 @@ def test_wrong_returns_are_named():
 
 def test_batches_of_different_kinds_are_joined():
     parts = [batch([1, 2]), batch(["a"]), Outputs(np.array([[1, 2]]))]
-    assert joined(parts).distinct()[0] == [1, 2, "a", (1, 2)]
-    assert joined(parts[:1]).is_numeric
+    assert join_batches(parts).distinct()[0] == [1, 2, "a", (1, 2)]
+    assert join_batches(parts[:1]).is_numeric
 
 
 def test_a_census_counts_everything_until_it_is_too_much():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.blackbox.betting import expected_growth, log_doubt
+from liptest.blackbox.betting import estimate_growth, log_doubt
 from liptest.blackbox.events import Outputs, feature, low_bits
 from liptest.blackbox.learning import Tally
 from liptest.blackbox.verdicts import Bets, BlackBoxVerdict, count_problems
@@ -67,7 +67,7 @@ def test_wealth_falls_with_epsilon_and_with_losses(wins, losses, ends):
 @given(wins=st.integers(0, 400), losses=st.integers(0, 400), odds=st.floats(0, 6))
 def test_the_wealth_is_at_most_its_largest_growth(wins, losses, odds):
     """What the sequential test skips: where the best stakes cannot reach the level."""
-    assert -log_doubt(wins, wins + losses, odds) <= expected_growth(wins, losses, odds) + 1e-6
+    assert -log_doubt(wins, wins + losses, odds) <= estimate_growth(wins, losses, odds) + 1e-6
 
 
 def ever_refuted(epsilon: float, level: float, steps: int, odds: float | None = None) -> float:
@@ -281,5 +281,5 @@ def test_a_tally_of_bets_gives_its_bound():
     tally = Tally(90, 10, np.zeros(0), log_doubt)
     bound = tally.largest_refuted(math.log(0.05))
     assert log_doubt(90, 100, bound) <= math.log(0.05) < log_doubt(90, 100, bound + 2e-4)
-    assert expected_growth(90, 10, 1.0) > 0 == expected_growth(70, 30, 1.0)
+    assert estimate_growth(90, 10, 1.0) > 0 == estimate_growth(70, 30, 1.0)
     assert json.loads(Bets(3, 1).to_json()) == {"wins": 3, "losses": 1}

@@ -16,7 +16,7 @@ from liptest.blackbox.events import (
     CellTree,
     Outputs,
     Values,
-    collected,
+    collect_outputs,
     fit_bins,
     fit_tree,
     view_from_dict,
@@ -37,14 +37,14 @@ ANYTHING = st.one_of(
 @settings(max_examples=80, deadline=None)
 def test_cells_depend_on_the_output_alone(listed):
     """The same output lies in the same cell, alone or in a batch, before and after JSON."""
-    outputs = Outputs(collected(listed))
+    outputs = Outputs(collect_outputs(listed))
     views = [Values((1, "a")), fit_bins(outputs, "x[0]"), fit_bins(outputs, "sum")]
     views.append(CellTree(("x[0]", "", "length"), (0.5, 0.0, 0.0)))
     for view in views:
         codes = view.codes(outputs)
         assert codes.min() >= 0
         assert codes.max() < view.size
-        alone = [int(view.codes(Outputs(collected([item])))[0]) for item in listed]
+        alone = [int(view.codes(Outputs(collect_outputs([item])))[0]) for item in listed]
         assert alone == codes.tolist()
         again = view_from_dict(json.loads(json.dumps(view.to_dict())))
         assert again == view

@@ -13,7 +13,7 @@ import pytest
 from cyclopts import App
 
 from liptest.cli import main
-from liptest.cli.app import COMMANDS, module_of
+from liptest.cli.app import COMMANDS, find_module
 from liptest.errors import InputError
 from liptest.evidence.certificate import Certificate
 from tests.unit.cli import messages
@@ -391,7 +391,7 @@ def test_grids_of_answers_on_the_command_line(folder, capsys):
 
 def test_the_list_of_commands_says_what_their_docstrings_say():
     for name, (_, summary) in COMMANDS.items():
-        command = getattr(import_module(module_of(name)), name)
+        command = getattr(import_module(find_module(name)), name)
         text = command.help if isinstance(command, App) else inspect.getdoc(command)
         assert " ".join(text.partition("\n\n")[0].split()) == summary
 

@@ -11,7 +11,7 @@ import pytest
 import liptest as lt
 from liptest.cli import main
 from liptest.cli.app import app
-from liptest.cli.config import read_config, validated
+from liptest.cli.config import read_config, validate
 from liptest.cli.data_options import DATA, DataOptions, DistributionOptions, DomainOptions
 from tests.unit.cli import messages
 
@@ -101,7 +101,7 @@ def test_fitted_laws_with_and_without_groups(tmp_path):
 )
 def test_the_command_line_and_the_file_say_the_same_of_the_data(tmp_path, arguments, text):
     _, bound, _ = app.parse_args(["check", "m.py:f", *arguments])
-    typed = validated(DataOptions, asdict(bound.arguments["options"].data), "arguments")
+    typed = validate(DataOptions, asdict(bound.arguments["options"].data), "arguments")
     whole = read_config(written(tmp_path, text + MINIMAL))
     assert typed == DataOptions(whole.domain or DomainOptions(), whole.distribution)
 

@@ -19,7 +19,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.cli.confined_check import begun_late
+from liptest.cli.confined_check import begin_late
 from liptest.evidence.certificate import document_digest
 from liptest.runs import jail
 from tests.golden.situations import FILES
@@ -170,7 +170,7 @@ def test_a_database_is_out_of_reach(
     from liptest.data.domains import Hypercube
 
     law = ProductDistribution.uniform(Hypercube(3))
-    monkeypatch.setattr("liptest.cli.check.distribution_of", lambda *_, **__: law)
+    monkeypatch.setattr("liptest.cli.check.make_distribution", lambda *_, **__: law)
     words = ["--sql", "postgresql://host/people", "--sql-table", "people", "--column", "click"]
     assert main([*ASKED, *words]) == 2
     assert "reaches no database" in capsys.readouterr().err
@@ -365,7 +365,7 @@ def test_interrupted_and_resumed(folder: Path) -> None:
 def test_silence_is_broken_once(
     silence: float, speaks: bool, is_told: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with begun_late(lambda: nullcontext(None), silence=silence) as progress:
+    with begin_late(lambda: nullcontext(None), silence=silence) as progress:
         if speaks:
             progress(1, 2)
         waiting = [one for one in threading.enumerate() if isinstance(one, threading.Timer)]

@@ -18,7 +18,7 @@ import liptest as lt
 from liptest.cli import doctor, main
 from liptest.cli import init as first_config
 from liptest.cli.first_contact import mechanisms_in, next_commands
-from liptest.cli.init import _quoted
+from liptest.cli.init import _quote
 from tests.unit.cli import messages
 
 VENDOR = """
@@ -288,7 +288,7 @@ def test_odd_file_names_survive(folder, capsys):
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_can_be_quoted(text):
-    assert tomllib.loads(f"x = {_quoted(text)}") == {"x": text}
+    assert tomllib.loads(f"x = {_quote(text)}") == {"x": text}
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_the_estimate_is_about_the_laws_that_a_check_asks_for(dimension, method)
         return int(data.sum()) % 2
 
     law = lt.ProductDistribution.uniform(lt.Hypercube(dimension))
-    numbers = first_config._planned(parity, law)
+    numbers = first_config._plan(parity, law)
     assert numbers[0] == method
     verdict = lt.check_privacy(
         lt.catalogue.truncated_geometric_count(dimension, 1.0),
@@ -433,7 +433,7 @@ def test_the_doctor_notices_a_wrong_answer(capsys, monkeypatch, answer):
             raise answer
         return answer
 
-    monkeypatch.setattr(doctor, "_known_no", test)
+    monkeypatch.setattr(doctor, "_check_known_no", test)
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert ("WRONG" in out) == (answer is False)

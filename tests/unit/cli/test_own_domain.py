@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.cli import main
-from liptest.cli.own_domain import options_of, words_for_options
+from liptest.cli.own_domain import find_options, words_for_options
 
 pytest.importorskip("opendp")
 
@@ -120,7 +120,7 @@ def test_the_example_of_an_error_is_one_that_works(
     ],
 )
 def test_options_say_the_same_domain(domain: lt.data.domains.Domain, words: str) -> None:
-    said = options_of(domain)
+    said = find_options(domain)
     assert said is not None
     assert said.build() == domain
     assert words_for_options(domain) == words

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import liptest as lt
-from liptest.data.points import PointBatch, packed_bits
+from liptest.data.points import PointBatch, pack_bits
 from liptest.errors import InputError
 from liptest.lipschitz.oracles import as_oracle, packed
 
@@ -31,7 +31,7 @@ def logs_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def test_each_coordinate_has_its_bit(d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 2, (3, d)).astype(np.int8)
-    words = packed_bits(points)
+    words = pack_bits(points)
     assert words.dtype == np.uint64
     assert words.shape == (3, -(-d // 64))
     for row, point in zip(words.tolist(), points.tolist(), strict=True):
@@ -45,7 +45,7 @@ def test_a_batch_is_packed_like_its_array(d: int, seed: int) -> None:
     centres = rng.integers(0, 2, (4, d)).astype(np.int8)
     rows = np.sort(rng.integers(0, 4, 9))
     batch = PointBatch(centres, rows, rng.integers(0, d, 9), rng.integers(0, 2, 9))
-    assert np.array_equal(batch.packed(), packed_bits(batch.array()))
+    assert np.array_equal(batch.packed(), pack_bits(batch.array()))
     assert np.array_equal(as_oracle(packed(count_of_bits), lt.Hypercube(d)).values(batch),
                           batch.array().sum(axis=1))  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_a_function_of_bits_is_tested_on_the_same_points(factor: int) -> None:
 
 def test_what_is_no_bit_is_refused() -> None:
     with pytest.raises(InputError, match="values from 0 to 2 are not bits"):
-        packed_bits(np.array([[0, 2]]))
+        pack_bits(np.array([[0, 2]]))
     batch = PointBatch(np.zeros((1, 2), np.int8), *(np.array([k]) for k in (0, 1, 2)))
     with pytest.raises(InputError, match="are not bits"):
         batch.packed()

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.cli import main
-from liptest.cli.config import read_config, validated
+from liptest.cli.config import read_config, validate
 from liptest.cli.data_options import DataOptions, DistributionOptions
 from liptest.errors import ConfigError, InputError
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def built(folder: Path, **keys: Any) -> lt.ProductDistribution:
-    model = validated(DistributionOptions, keys, "keys")
+    model = validate(DistributionOptions, keys, "keys")
     return model.build(None, folder)
 
 
@@ -117,7 +117,7 @@ def test_arguments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_keys_that_contradict_each_other(folder: Path, keys: dict[str, Any], message: str) -> None:
     domain = None if "domain" in message else lt.Hypercube(6)
-    model = validated(DistributionOptions, keys, "keys")
+    model = validate(DistributionOptions, keys, "keys")
     with pytest.raises(ConfigError, match=message):
         model.build(domain, folder)
 
@@ -161,7 +161,7 @@ OF_PEOPLE = {
 )
 def test_tables_are_drawn_of_the_rows_of_a_public_one(folder: Path, where: dict[str, str]) -> None:
     keys = OF_PEOPLE | {"distribution": {"drawn_rows": "2:7", **where}}
-    law = validated(DataOptions, keys, "keys").build(folder)
+    law = validate(DataOptions, keys, "keys").build(folder)
     table = lt.Table(
         {"click": lt.Bit(), "city": lt.Category(["Oslo", "Rome"])}, rows=9, relation="add_remove"
     )
@@ -188,10 +188,10 @@ def test_wrong_numbers_of_drawn_rows_are_named(
     folder: Path, keys: dict[str, str], words: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
-        validated(DataOptions, OF_PEOPLE | {"distribution": keys}, "keys").build(folder)
+        validate(DataOptions, OF_PEOPLE | {"distribution": keys}, "keys").build(folder)
 
 
 def test_only_rows_of_a_data_frame_are_drawn(folder: Path) -> None:
     keys = {"domain": {"dimension": 9}, "distribution": {"table": "public.csv", "drawn_rows": "3"}}
     with pytest.raises(ConfigError, match="the columns of a data frame"):
-        validated(DataOptions, keys, "keys").build(folder)
+        validate(DataOptions, keys, "keys").build(folder)

@@ -19,7 +19,7 @@ E1 = math.exp(-1.0)
 
 def law_of(function: Any, domain: Any = None) -> Any:
     """What a function adds to 12 bits."""
-    return lt.mechanism(function).added_law(domain or lt.Hypercube(N))
+    return lt.mechanism(function).find_added_law(domain or lt.Hypercube(N))
 
 
 def coin(rng: Any, top: int, bottom: int) -> bool:

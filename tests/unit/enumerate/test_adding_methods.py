@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.enumerate.folded.record_loops import held_table
+from liptest.enumerate.folded.record_loops import read_held_table
 from liptest.privacy.proofs.prices import align
 from tests.unit.enumerate.fake_columns import Refusal, column_of, fold, made
 
@@ -378,14 +378,14 @@ def test_what_is_asserted_of_all_records_is_as_good_as_true() -> None:
 def test_tables_that_something_else_holds_are_not_added_to() -> None:
     one: Any = Sums()
     for name in ("counts", "cells", "named", "rows", "seen", "counter", "by_default"):
-        assert held_table(one, name) is getattr(one, name)
+        assert read_held_table(one, name) is getattr(one, name)
     held = [one.counts, one.cells[1:], one.rows[1], iter(one.seen), {"named": one.named}]
     for name in ("counts", "cells", "rows", "seen", "named", "total", "missing"):
         with pytest.raises(TypeError, match="is added to"):
-            held_table(one, name)
+            read_held_table(one, name)
     assert len(held) == 5
     with pytest.raises(TypeError, match="is added to"):
-        held_table(Sums, "started")
+        read_held_table(Sums, "started")
 
 
 def counts_of_an_object(data: Any, rng: Any) -> Any:

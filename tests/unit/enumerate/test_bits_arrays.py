@@ -16,7 +16,7 @@ import liptest as lt
 from liptest.enumerate.intercept.generator import ChoiceGenerator
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.trees.outputs import canonical_output as canonical
-from liptest.enumerate.trees.outputs import raised
+from liptest.enumerate.trees.outputs import make_raised
 from tests.unit.enumerate.bits import law_of
 
 DATA = np.array([1, 0, 1])
@@ -26,7 +26,7 @@ def answer(program: Callable[[Any], Any], bits: Any) -> Any:
     try:
         output = program(bits)
     except Exception as error:
-        return raised(error)
+        return make_raised(error)
     return canonical(output, "program", typed=True)
 
 

@@ -20,7 +20,7 @@ from liptest.enumerate.trees import choice_tree as budgets
 from liptest.enumerate.trees.choice_tree import MAX_DRAWS, Abort, ChoiceTree
 from liptest.enumerate.watch import run_watch
 from liptest.errors import BudgetError, NonDeterministicError, UnsupportedRandomnessError
-from liptest.symbolic.work import TooDearError, limited_work
+from liptest.symbolic.work import TooDearError, limit_work
 
 Program = Callable[[ChoiceTree], Any]
 
@@ -182,7 +182,7 @@ def test_a_long_run_of_fewer_lines_ends(counts_lines) -> None:
 def tries_again(tree: ChoiceTree) -> None:
     while True:
         try:
-            tree.unsupported("this", "do that")
+            tree.forbid("this", "do that")
         except BaseException:
             continue
 
@@ -375,21 +375,21 @@ def test_drawing_without_choosing_ends_too() -> None:
 
 def swallow_exception(tree: ChoiceTree) -> str:
     try:
-        tree.unsupported("rng.normal", "do not")
+        tree.forbid("rng.normal", "do not")
     except Exception:
         return "swallowed"
 
 
 def swallow_everything(tree: ChoiceTree) -> str:
     try:
-        tree.unsupported("rng.normal", "do not")
+        tree.forbid("rng.normal", "do not")
     except:  # noqa: E722
         return "swallowed"
 
 
 def swallow_and_choose(tree: ChoiceTree) -> int:
     with suppress(BaseException):
-        tree.unsupported("rng.normal", "do not")
+        tree.forbid("rng.normal", "do not")
     return tree.choose(2)
 
 
@@ -410,7 +410,7 @@ def test_after_an_abort_every_choice_aborts() -> None:
     def program() -> None:
         for _ in range(3):
             try:
-                tree.choose(2) if aborted else tree.unsupported("rng.normal", "do not")
+                tree.choose(2) if aborted else tree.forbid("rng.normal", "do not")
             except BaseException as error:
                 aborted.append(type(error))
 
@@ -426,7 +426,7 @@ def test_after_an_abort_earlier_answers_are_not_repeated() -> None:
         first = tree.choose(2)
         if first == 1:
             with suppress(BaseException):
-                tree.unsupported("rng.normal", "do not")
+                tree.forbid("rng.normal", "do not")
             answers.append(tree.choose(2))
         tree.choose(2)
 
@@ -524,6 +524,6 @@ def broken_integral() -> Any:
 
 def test_choices_that_runs_make_again_are_counted() -> None:
     tree = ChoiceTree("program")
-    with limited_work(100), pytest.raises(TooDearError, match="more work"):
+    with limit_work(100), pytest.raises(TooDearError, match="more work"):
         tree.law(lambda: sum(tree.choose(2) for _ in range(8)))
     assert tree.leaves == 50  # two units for each run of eight choices

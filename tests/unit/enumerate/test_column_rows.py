@@ -33,7 +33,7 @@ RATIO = math.exp(-1.0)
 
 def paths(function: Any, domain: Any = None, way: str = "released") -> Any:
     """What is found of a function of 40 records with 5 values."""
-    return lt.mechanism(function).aligned_paths(domain or lt.RecordGrid([K] * N), way=way)
+    return lt.mechanism(function).align_paths(domain or lt.RecordGrid([K] * N), way=way)
 
 
 def by_numpy(data: Any, rng: Any) -> Any:

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.watch.compiled_code import compiled_package
+from liptest.enumerate.watch.compiled_code import find_compiled_package
 from liptest.errors import InputError, UnsupportedRandomnessError
 from liptest.evidence.certificate import certify
 from liptest.runs.fingerprints import fingerprint
@@ -49,18 +49,18 @@ Pair = collections.namedtuple("Pair", "left right")
         *(len, [].append, math.sin, np.add, np.arange(3), np.random.default_rng, dict.fromkeys),
         *(Level, Level.LOW, Pair, Pair(1, 2), decimal.Decimal(1), re.compile("a"), iter([])),
         *(datetime.datetime.now, functools.partial(len), np.int64(3).item, object(), type),
-        *(np.random.default_rng(), int.from_bytes, {}.keys(), compiled_package, collections),
+        *(np.random.default_rng(), int.from_bytes, {}.keys(), find_compiled_package, collections),
     ],
     ids=lambda value: str(type(value).__name__),
 )
 def test_the_standard_library_and_numpy_are_known(value: Any) -> None:
-    assert compiled_package(value) is None
+    assert find_compiled_package(value) is None
 
 
 @pytest.mark.parametrize("place", range(3))
 def test_what_others_compiled_is_not(place: int) -> None:
     value = [rpds.HashTrieMap, rpds.HashTrieMap(), rpds.List([1]).push_front][place]
-    assert str(compiled_package(value)).startswith("rpds")
+    assert str(find_compiled_package(value)).startswith("rpds")
 
 
 TABLE = rpds.HashTrieMap({1: 2})

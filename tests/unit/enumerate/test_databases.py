@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 import liptest as lt
 from liptest.enumerate.sql import databases
-from liptest.enumerate.sql.databases import authorize_reading, database_of, find_handing
+from liptest.enumerate.sql.databases import authorize_reading, find_database, find_handing
 from liptest.enumerate.sql.sql_statements import find_fault
 from liptest.errors import InputError, UnsupportedRandomnessError
 from tests.unit.data.postgres import running_server
@@ -327,7 +327,7 @@ def test_the_authorizer_stops_what_words_do_not() -> None:
 
 @pytest.mark.slow
 def test_a_database_that_is_not_used_any_more_is_closed() -> None:
-    named = database_of("sqlite")
+    named = find_database("sqlite")
     assert named is not None
     store: Any = databases._SqliteStore(named, SMALL)
     made = store._made
@@ -345,10 +345,10 @@ def test_what_a_function_gets_is_said_or_annotated() -> None:
 
     assert [find_handing(one) for one in (annotated, of_frames)] == ["sqlite", "pandas"]
     assert find_handing(annotated, "polars") == "polars"
-    named = database_of(find_handing(of_frames, "duckdb:people"))
+    named = find_database(find_handing(of_frames, "duckdb:people"))
     assert named is not None
     assert (named.engine, named.table) == ("duckdb", "people")
-    assert database_of("pandas") is None
+    assert find_database("pandas") is None
     with pytest.raises(InputError, match="must be 'pandas', 'polars', 'sqlite'"):
         lt.mechanism(frame="oracle")(of_frames)
     with pytest.raises(InputError, match="must name the table"):

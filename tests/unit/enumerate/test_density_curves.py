@@ -14,8 +14,8 @@ from liptest.enumerate.numbers.noise_outputs import (
     Between,
     Following,
     RealPlace,
-    intervals_of,
-    replaced_by,
+    list_intervals,
+    replace_by,
 )
 from liptest.mechanisms.base import Mechanism
 
@@ -130,6 +130,6 @@ def test_intervals_are_read_as_they_are_put_in() -> None:
     rest = Following(RealPlace(), ((0, 1),), 2)  # type: ignore[arg-type]
     skeleton = ("a", (RealPlace(), rest), Following(None, ((0, 1),), 0))  # type: ignore[arg-type]
     ends = ((None, 3), (1, None))
-    assert intervals_of(replaced_by(skeleton, ends)) == ends
-    assert intervals_of(Between(None, None)) == ((None, None),)
-    assert intervals_of("word") == ()
+    assert list_intervals(replace_by(skeleton, ends)) == ends
+    assert list_intervals(Between(None, None)) == ((None, None),)
+    assert list_intervals("word") == ()

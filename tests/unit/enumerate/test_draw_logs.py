@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import hand
 
 
 def test_data_that_were_handed_once_are_not_copied_again() -> None:
-    first = handed(np.arange(1000))
-    again = handed(first)
+    first = hand(np.arange(1000))
+    again = hand(first)
     assert again is not first
     assert np.shares_memory(again, first)
     with pytest.raises(ValueError, match="WRITEABLE"):
@@ -20,16 +20,16 @@ def test_data_that_were_handed_once_are_not_copied_again() -> None:
 @pytest.mark.parametrize(
     "view",
     [
-        handed(np.arange(10))[::-1],
-        handed(np.arange(10))[2:],
-        handed(np.arange(10)).astype(np.int32),
+        hand(np.arange(10))[::-1],
+        hand(np.arange(10))[2:],
+        hand(np.arange(10)).astype(np.int32),
         np.frombuffer(np.arange(10, dtype=np.float64).tobytes()),
         np.frombuffer(np.arange(10).tobytes(), dtype=np.int64, offset=8),
         np.ndarray((3,), np.int64, np.arange(10).tobytes(), strides=(16,)),
     ],
 )
 def test_other_arrays_are_handed_as_they_look(view: np.ndarray) -> None:
-    made = handed(view)
+    made = hand(view)
     assert made.dtype == np.int64
     assert made.tolist() == view.tolist()
     assert not made.flags.writeable

@@ -68,11 +68,11 @@ def test_what_is_read_wrongly_is_not_proved(
     program: Any, change: Callable[[FlipLoop], FlipLoop], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changed(*given: Any) -> FlipLoop | None:
-        loop = flip_loops.flips_of(*given)
+        loop = flip_loops.read_flips(*given)
         return loop and change(loop)
 
-    monkeypatch.setattr(folding, "flips_of", changed)
-    paths = lt.mechanism(program).aligned_paths(N, way="branches")
+    monkeypatch.setattr(folding, "read_flips", changed)
+    paths = lt.mechanism(program).align_paths(N, way="branches")
     assert isinstance(paths, NoPaths)
     assert "draw" in paths.reason or "plain data" in paths.reason
 

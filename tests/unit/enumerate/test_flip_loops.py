@@ -299,7 +299,7 @@ OTHERS = (
 @pytest.mark.parametrize("program", OTHERS)
 def test_what_is_another_choice_is_not_followed(program: Any) -> None:
     for way in ("released", "branches"):
-        assert isinstance(lt.mechanism(program).aligned_paths(N, way=way), NoPaths)
+        assert isinstance(lt.mechanism(program).align_paths(N, way=way), NoPaths)
 
 
 @pytest.mark.slow
@@ -346,7 +346,7 @@ def of_nine(data: Any, rng: Any) -> Any:
     ("program", "values"), [(told_at_last, 3), (beside_noise, 3), (of_nine, 9)]
 )
 def test_what_is_around_it_stays(program: Any, values: int) -> None:
-    paths = lt.mechanism(program).aligned_paths(lt.RecordGrid([values] * 60), way="released")
+    paths = lt.mechanism(program).align_paths(lt.RecordGrid([values] * 60), way="released")
     assert len(paths.paths) == values
     assert len(paths.rules) == 1
 

@@ -293,7 +293,7 @@ def test_what_does_more_is_refused(function: Any) -> None:
 
 
 def paths(function: Any) -> Any:
-    return lt.mechanism(function).aligned_paths(lt.RecordGrid([6] * 40), way="released")
+    return lt.mechanism(function).align_paths(lt.RecordGrid([6] * 40), way="released")
 
 
 def table_by_numpy(data: Any, rng: Any) -> Any:

@@ -26,7 +26,7 @@ import pytest
 import liptest as lt
 from liptest.enumerate.intercept import replaceable_names as sites
 from liptest.enumerate.intercept.analysis_session import active
-from liptest.enumerate.intercept.interception import intercepted_randomness as stand_ins
+from liptest.enumerate.intercept.interception import intercept_randomness as stand_ins
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
 from tests.unit.enumerate import global_names

@@ -118,7 +118,7 @@ def test_another_draw_than_numpys_is_noticed(program: Any) -> None:
             return np.zeros(size, int) if size else 0
         return np.array([first, 0, 0])
 
-    with mock.patch.object(known_draws, "drawn", other):
+    with mock.patch.object(known_draws, "draw_with_known", other):
         verdict = lt.check_privacy(program, PEOPLE, epsilon=1)
     assert verdict.decision is Decision.INCONCLUSIVE
     assert "on plain data" in verdict.reason

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from liptest.enumerate.syntax.liveness import assigned_names, free_names
+from liptest.enumerate.syntax.liveness import find_assigned_names, free_names
 
 CASES = [
     ("x = sum(v for v in data)", {"x"}, {"sum", "data"}),
@@ -24,6 +24,6 @@ CASES = [
 def test_names(text: str, assigned: set[str], read: set[str]) -> None:
     (node,) = ast.parse(text).body
     before = ast.dump(node)
-    assert assigned_names(node) == assigned
+    assert find_assigned_names(node) == assigned
     assert free_names(node) == read
     assert ast.dump(node) == before

@@ -144,7 +144,7 @@ def largest_of(data: Any, rng: Any) -> Any:
 
 @pytest.mark.parametrize("code", [after_noise, in_a_loop, counted, largest_of])
 def test_what_the_theorem_does_not_reach_is_not_followed(code: Code) -> None:
-    followed = lt.mechanism(code).aligned_paths(PEOPLE, way="passes")
+    followed = lt.mechanism(code).align_paths(PEOPLE, way="passes")
     assert isinstance(followed, NoPaths)
 
 

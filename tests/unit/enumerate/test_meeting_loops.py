@@ -36,7 +36,7 @@ def _sparse(
 
 
 def _priced(mechanism: Any, answers: int) -> tuple[Fraction | None, int]:
-    paths = lt.mechanism(mechanism).aligned_paths(lt.Answers(answers), way="branches")
+    paths = lt.mechanism(mechanism).align_paths(lt.Answers(answers), way="branches")
     assert isinstance(paths, symbolic_data.SymbolicPaths)
     return price_paths(paths.paths, paths.differences).epsilon, len(paths.paths)
 
@@ -220,7 +220,7 @@ def _leaves(seed: int, answers: int, monkeypatch: pytest.MonkeyPatch, *, meets: 
     monkeypatch.setattr(symbolic_data, "_check_points", keep)
     monkeypatch.setattr(symbolic_data, "Pasts", Pasts if meets else lambda: None)
     mechanism = lt.mechanism(looped_program(seed))
-    followed = mechanism.aligned_paths(lt.Answers(answers), way="branches")
+    followed = mechanism.align_paths(lt.Answers(answers), way="branches")
     return followed, seen
 
 

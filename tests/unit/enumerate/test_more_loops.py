@@ -219,7 +219,7 @@ def test_far_too_many_paths_are_seen_early() -> None:
         calls.append(1)
         return [bool(a + rng.laplace(0, 2) > 5) for a in answers]
 
-    found = lt.mechanism(flags).aligned_paths(lt.Answers(60), way="branches")
+    found = lt.mechanism(flags).align_paths(lt.Answers(60), way="branches")
     assert isinstance(found, NoPaths)
     assert found.has_far_too_many
     assert "paths" in found.reason
@@ -234,7 +234,7 @@ def test_a_sum_that_is_told_without_noise_ends_the_walk() -> None:
         noisy = [rng.laplace(0, 1) > k for k in range(9)]
         return noisy, int(data.sum())
 
-    found = lt.mechanism(flags).aligned_paths(GROUPS, way="branches")
+    found = lt.mechanism(flags).align_paths(GROUPS, way="branches")
     assert isinstance(found, NoPaths)
     assert "without noise" in found.reason
     assert found.dearest is not None

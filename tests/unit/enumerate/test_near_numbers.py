@@ -15,7 +15,7 @@ from liptest.data.distributions import distribution_or_domain
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import problems
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.runs.fingerprints import fingerprint
 from tests.unit.enumerate.test_sampler_noise import discrete_laplace, leans
 
@@ -107,13 +107,13 @@ def test_the_loss_and_both_probabilities_are_enclosed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [2.0, 2.0 + 1e-12])
 def test_what_is_tight_is_never_refuted(epsilon: float) -> None:
-    answer = certified_comparison(near(histogram), *ends(), Claim(epsilon, 0.0, 0.0)).answer
+    answer = certify_comparison(near(histogram), *ends(), Claim(epsilon, 0.0, 0.0)).answer
     assert answer is not Answer.VIOLATED
 
 
 @pytest.mark.slow
 def test_less_is_refuted() -> None:
-    answer = certified_comparison(near(histogram), *ends(), Claim(1.999, 0.0, 0.0)).answer
+    answer = certify_comparison(near(histogram), *ends(), Claim(1.999, 0.0, 0.0)).answer
     assert answer is Answer.VIOLATED
 
 
@@ -122,7 +122,7 @@ def test_a_delta_is_compared_up_to_the_distance_of_both_laws() -> None:
     seen, pair = near(twice), ends()
     exact = mass(0) / (1 - math.exp(-1)) * (1 - math.exp(0.5 - 1))  # of all numbers from c on
     for delta, expected in ((exact - 1e-9, Answer.VIOLATED), (exact + 1e-9, Answer.CLEAR)):
-        assert certified_comparison(seen, *pair, Claim(0.5, delta, 0.0)).answer is expected
+        assert certify_comparison(seen, *pair, Claim(0.5, delta, 0.0)).answer is expected
 
 
 @pytest.mark.slow

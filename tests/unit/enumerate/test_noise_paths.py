@@ -14,13 +14,13 @@ from flint import arb
 import liptest as lt
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.trees.law_memory import LawMemo, agree, law_table
-from liptest.enumerate.trees.sums import BallSum, law_of
+from liptest.enumerate.trees.sums import BallSum, make_law
 from liptest.enumerate.trees.tracing import TracedChoice as Choice
 from liptest.errors import LawError, NonDeterministicError
 from liptest.mechanisms.laws import OutputLaw
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.draws.noise_run import NoiseRun, bounded
+from liptest.values.draws.noise_run import NoiseRun, constrain_sum
 from liptest.values.draws.questions import ListedBranches, QuestionContext
 from liptest.verdicts import Decision
 
@@ -257,27 +257,27 @@ def test_sums_of_balls_are_checked() -> None:
     parts.leave_out(Fraction(1, 3), arb(1))
     masses, rest = parts.joined({"b": Fraction(1, 3)}, cuts=1)
     assert rest >= Fraction(1, 3)
-    found = law_of(masses, rest)
+    found = make_law(masses, rest)
     assert found.source == "integrated"
     assert found["b"] == pytest.approx(1 / 3, rel=1e-15)
     low, high = map(float, found.log_bounds("b"))
     assert -1e-15 < -math.log(3) - low < 2e-15
     assert -1e-15 < high + math.log(3) < 2e-15
     with pytest.raises(LawError, match="not known to be above 0"):
-        law_of({"a": arb(0.5, 0.6), "b": arb(0.5)}, Fraction(0))
+        make_law({"a": arb(0.5, 0.6), "b": arb(0.5)}, Fraction(0))
 
 
 def test_laws_with_noise_are_kept_and_compared_up_to_their_errors() -> None:
-    first = law_of({0: arb(1) / 4, 1: arb(3) / 4}, Fraction(0))
-    same = law_of({1: arb(3) / 4, 0: arb(1) / 4}, Fraction(0))
-    near = law_of({0: arb(0.25, 1e-13), 1: arb(0.75, 1e-13)}, Fraction(0))
-    other = law_of({0: arb(0.26), 1: arb(0.74)}, Fraction(0))
+    first = make_law({0: arb(1) / 4, 1: arb(3) / 4}, Fraction(0))
+    same = make_law({1: arb(3) / 4, 0: arb(1) / 4}, Fraction(0))
+    near = make_law({0: arb(0.25, 1e-13), 1: arb(0.75, 1e-13)}, Fraction(0))
+    other = make_law({0: arb(0.26), 1: arb(0.74)}, Fraction(0))
     memo = LawMemo()
     assert memo.add(b"1", first) is memo.add(b"2", same) is first
     assert memo.add(b"3", near) is near
     assert agree(first, near)
     assert not agree(first, other)
-    assert not agree(first, law_of({0: arb(1)}, Fraction(0)))
+    assert not agree(first, make_law({0: arb(1)}, Fraction(0)))
     table = law_table([first, near, other], None, None)
     assert len(set(table.exact or ())) == 3
     assert table.errors.max() < 1e-12
@@ -287,10 +287,13 @@ def test_the_last_way_needs_no_test_and_questions_know_what_is_free() -> None:
     tree = ChoiceTree("program")
     run = NoiseRun.of(tree)
     first, second = (run.new(Noise("laplace", Fraction(1))) for _ in range(2))
-    run.constraints = (bounded(first, low=Fraction(5)),)
+    run.constraints = (constrain_sum(first, low=Fraction(5)),)
     asked = run.asked()
     assert asked.drawn == (Noise("laplace", Fraction(1)),) * 2
-    below, above = (bounded(first, high=Fraction(3)),), (bounded(first, low=Fraction(3)),)
+    below, above = (
+        (constrain_sum(first, high=Fraction(3)),),
+        (constrain_sum(first, low=Fraction(3)),),
+    )
     question = ListedBranches(asked, "key", lambda: (below, None, above))
     assert question.following(-1) == 2
     assert question.following(2) is None
@@ -303,7 +306,7 @@ def test_the_last_way_needs_no_test_and_questions_know_what_is_free() -> None:
     assert question != ListedBranches(
         QuestionContext((), *asked[1:]), "key", lambda: (below, None, above)
     )
-    free = bounded(first + second, high=Fraction(-100))
+    free = constrain_sum(first + second, high=Fraction(-100))
     assert ListedBranches(asked, 0, lambda: ((free,),)).is_possible((free,))
     with pytest.raises(TypeError):
         hash(question)

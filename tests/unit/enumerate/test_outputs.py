@@ -15,7 +15,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.trees.outputs import canonical_output as canonical
-from liptest.enumerate.trees.outputs import raised
+from liptest.enumerate.trees.outputs import make_raised
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Raised
 
@@ -150,9 +150,9 @@ class OwnError(Exception):
 
 
 def test_exceptions_are_outputs_by_type() -> None:
-    assert raised(ValueError("a")) == raised(ValueError("b")) == Raised("ValueError")
-    assert raised(OwnError()) == Raised(f"{__name__}.OwnError")
-    assert raised(KeyError()) != raised(IndexError())
+    assert make_raised(ValueError("a")) == make_raised(ValueError("b")) == Raised("ValueError")
+    assert make_raised(OwnError()) == Raised(f"{__name__}.OwnError")
+    assert make_raised(KeyError()) != make_raised(IndexError())
 
 
 def test_nan_is_one_output_whether_types_count_or_not() -> None:

@@ -28,7 +28,7 @@ ERROR = ValueError()
 
 def paths(function: Any, domain: Any = None) -> Any:
     """What is found of a function of 30 bits."""
-    return lt.mechanism(function).aligned_paths(domain or lt.Hypercube(30))
+    return lt.mechanism(function).align_paths(domain or lt.Hypercube(30))
 
 
 def formatted(data: Any, rng: Any) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.data.points import from_array
-from liptest.enumerate.narrowing import NarrowedFunction, narrowed
+from liptest.enumerate.narrowing import NarrowedFunction, narrow_function
 from liptest.enumerate.trees import enumeration
 from liptest.enumerate.watch import first_calls
 from liptest.mechanisms.base import ReadsMore
@@ -62,7 +62,7 @@ def laws_on_all(mechanism: Any, domain: Any) -> list[dict[Any, Fraction]]:
 )
 def test_narrowed_laws_are_those_of_the_function(function: Any, statistic: str | None) -> None:
     mechanism = lt.mechanism(function)
-    seen = narrowed(mechanism, CUBE)
+    seen = narrow_function(mechanism, CUBE)
     assert (None if seen is None else seen.statistic.name) == statistic
     if seen is None:
         return
@@ -112,7 +112,7 @@ def test_a_proof_for_five_thousand_records_from_plain_code() -> None:
 def test_other_domains() -> None:
     grid = lt.RecordGrid([3, 2, 4, 3])
     mechanism = lt.mechanism(lambda data, rng: int(data[2] * (1 + data[0])))
-    seen = narrowed(mechanism, grid)
+    seen = narrow_function(mechanism, grid)
     assert seen is not None
     assert seen.statistic.name == "coordinates 0, 2"
     assert lt.exact_epsilon(mechanism, grid).value == np.inf
@@ -128,7 +128,7 @@ def test_more_that_is_read_on_one_dataset_alone_is_noticed() -> None:
         return int(data[0]) if data.sum() == 3 else 0
 
     mechanism = lt.mechanism(needle)
-    seen = narrowed(mechanism, CUBE)
+    seen = narrow_function(mechanism, CUBE)
     assert isinstance(seen, NarrowedFunction)
     with pytest.raises(ReadsMore):
         seen.laws_of(np.arange(7))
@@ -142,7 +142,7 @@ def test_what_is_read_behind_the_back_is_noticed() -> None:
     def behind(data: Any, rng: Any) -> int:
         return int(data.sum()) * 0 + int(getattr(data, "_values", data)[0])
 
-    seen = narrowed(lt.mechanism(behind), CUBE)
+    seen = narrow_function(lt.mechanism(behind), CUBE)
     assert seen is not None
     with pytest.raises(lt.errors.NonDeterministicError, match="not seen to read"):
         seen.laws_of(np.arange(7))
@@ -152,7 +152,7 @@ def test_reading_something_else_after_the_same_answers_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(enumeration, "is_looked_at", lambda laws: False)
-    monkeypatch.setattr(first_calls, "_held_in", lambda session, left_out=(): [])
+    monkeypatch.setattr(first_calls, "_describe_held", lambda session, left_out=(): [])
     turns = iter(range(100))
 
     def fickle(data: Any, rng: Any) -> int:

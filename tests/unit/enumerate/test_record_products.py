@@ -17,7 +17,7 @@ from liptest.mechanisms.product_laws import (
     PartsLaw,
     ProductLaw,
     comparable,
-    merged,
+    merge,
 )
 from tests.unit.enumerate import product_programs
 from tests.unit.enumerate.product_programs import APART, DEPENDENT
@@ -93,10 +93,10 @@ def two(first: Fraction, second: Fraction) -> ProductLaw:
 
 def test_a_mixture_is_a_product_or_one_factor() -> None:
     half, third = Fraction(1, 2), Fraction(1, 3)
-    alike = merged([(half, two(third, half)), (half, two(third, third))])
+    alike = merge([(half, two(third, half)), (half, two(third, third))])
     assert alike is not None
     assert listed(alike) == listed(two(third, Fraction(5, 12)))
-    mixed = merged([(half, two(Fraction(1), Fraction(1))), (half, two(Fraction(0), Fraction(0)))])
+    mixed = merge([(half, two(Fraction(1), Fraction(1))), (half, two(Fraction(0), Fraction(0)))])
     assert mixed is not None
     assert listed(mixed) == {(1, 1): half, (0, 0): half}
     assert [factor.places for factor in mixed.factors] == [(0, 1)]

@@ -79,7 +79,7 @@ def test_what_is_moved_wrongly_is_noticed(change: str, monkeypatch: pytest.Monke
     expression = ast.parse(change, mode="eval").body
     monkeypatch.setattr(folding, "with_returns_behind_loops", returning(expression))
     mechanism, domain = lt.mechanism(counted_by_numpy), lt.Hypercube(4)
-    assert isinstance(mechanism.aligned_paths(domain, way="passes"), NoPaths)
+    assert isinstance(mechanism.align_paths(domain, way="passes"), NoPaths)
 
 
 def two_loops(items: Iterator[int]) -> Any:
@@ -361,6 +361,6 @@ REFUSED = (of_the_pass_before, how_many_passes, kept_in_a_list, asked_later, tri
 
 @pytest.mark.parametrize("program", REFUSED)
 def test_what_tells_of_passes_before_is_not_one_pass(program: Any) -> None:
-    paths = lt.mechanism(program).aligned_paths(lt.Hypercube(20), way="passes")
+    paths = lt.mechanism(program).align_paths(lt.Hypercube(20), way="passes")
     assert isinstance(paths, NoPaths)
     assert not draws_noise_again(lt.mechanism(program))

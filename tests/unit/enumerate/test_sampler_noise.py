@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.data.distributions import distribution_or_domain
-from liptest.enumerate.samplers.sampler_noise import fitted
+from liptest.enumerate.samplers.sampler_noise import fit_geometric
 from liptest.evidence.certificate import certify
 from liptest.evidence.verify import problems
 from liptest.runs.fingerprints import fingerprint
@@ -98,7 +98,7 @@ def masses(scale: float, far: int) -> list[Fraction]:
 def test_the_distance_is_that_of_sums(scale: float) -> None:
     far = int(40 * scale)
     known = [int(mass * 2**60) for mass in masses(scale, far)]
-    found = fitted((tuple(range(-far, far + 1)), (*known, 2**60 - sum(known))))
+    found = fit_geometric((tuple(range(-far, far + 1)), (*known, 2**60 - sum(known))))
     assert found is not None
     p, distance = found
     assert p == pytest.approx(1 - math.exp(-1 / scale), rel=1e-12)
@@ -124,7 +124,7 @@ def test_the_distance_is_that_of_sums(scale: float) -> None:
     ],
 )
 def test_other_laws_are_not_taken_for_it(outcomes: Any) -> None:
-    assert fitted(outcomes) is None
+    assert fit_geometric(outcomes) is None
 
 
 @pytest.mark.slow

@@ -203,13 +203,13 @@ def keeps_the_last(data: Any, rng: Any) -> float:
 
 
 def test_a_loop_that_goes_on_with_what_it_has_is_not_counted_so() -> None:
-    followed = lt.mechanism(keeps_the_last).aligned_paths(N, way="passes")
+    followed = lt.mechanism(keeps_the_last).align_paths(N, way="passes")
     assert not getattr(followed, "leaves_by_noise", False)
 
 
 @pytest.mark.slow
 def test_paths_of_sums_that_grow_are_given_up_early() -> None:
-    followed = lt.mechanism(keeps_the_last).aligned_paths(N, way="branches")
+    followed = lt.mechanism(keeps_the_last).align_paths(N, way="branches")
     assert not followed.paths
     assert "more than 4" in followed.reason
 

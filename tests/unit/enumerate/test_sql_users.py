@@ -214,7 +214,7 @@ def test_a_sum_over_no_users_is_told_where_it_is_not_replaced() -> None:
         return "nobody" if total is None else total + rng.laplace()
 
     table = table_of("add_remove")
-    assert isinstance(released.on_domain(table).aligned_paths(table), NoPaths)
+    assert isinstance(released.on_domain(table).align_paths(table), NoPaths)
 
 
 NOT_FOLLOWED = {

@@ -20,7 +20,7 @@ RECORDS = 5_000
 
 
 def added(function: Any, records: int = 12) -> Any:
-    return lt.mechanism(function).added_law(lt.Hypercube(records))
+    return lt.mechanism(function).find_added_law(lt.Hypercube(records))
 
 
 def bernoulli(p: F, rng: Any) -> bool:

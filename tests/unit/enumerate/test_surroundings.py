@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.intercept.replaceable_names import imported_by
+from liptest.enumerate.intercept.replaceable_names import find_imported
 from liptest.enumerate.watch import set_orders, surroundings
 from liptest.errors import NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
@@ -536,13 +536,13 @@ def test_what_code_imports_when_it_runs_is_looked_through() -> None:
         return int(another_thread.Callable is not None)
 
     assert law(lazily) == {1: 1.0}
-    modules = imported_by(lazily.__code__, globals())
+    modules = find_imported(lazily.__code__, globals())
     assert [one and one.__name__ for one in modules][:2] == ["tests", "tests.unit"]
 
     def not_yet(data: Any, rng: Any) -> None:
         import a_module_that_nobody_has  # noqa: F401
 
-    assert imported_by(not_yet.__code__, globals()) == [None]
+    assert find_imported(not_yet.__code__, globals()) == [None]
 
 
 def clipped_by_hand(data: Any, rng: Any) -> Any:

@@ -17,7 +17,7 @@ from liptest.symbolic.noise import Noise
 
 def paths(function: Any, domain: Any, way: str = "released") -> Any:
     """What is found of a function."""
-    return lt.mechanism(function).aligned_paths(domain, way=way)
+    return lt.mechanism(function).align_paths(domain, way=way)
 
 
 def test_a_count_with_noise() -> None:
@@ -66,7 +66,7 @@ def test_the_line_of_a_decorated_function_is_its_own() -> None:
         first = np.roll(clipped, 1)
         return float(first[0] + rng.laplace(0, 1.0))
 
-    found = single.aligned_paths(lt.Hypercube(9))
+    found = single.align_paths(lt.Hypercube(9))
     assert isinstance(found, NoPaths)
     assert ": first = np.roll(clipped, 1))" in found.reason
 

@@ -267,7 +267,7 @@ def test_other_queries_are_refused_with_the_line(query: str) -> None:
         return con.execute(query).fetchone()[0] + rng.laplace()
 
     table = table_of(rows=5_000)
-    found = released.on_domain(table).aligned_paths(table)
+    found = released.on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert re.search(NOT_SUMS[query], found.reason), found.reason
     assert "test_symbolic_databases.py" in found.reason
@@ -282,7 +282,7 @@ def test_engines_that_answer_otherwise_are_refused(monkeypatch: pytest.MonkeyPat
     def released(con: Any, rng: Any) -> Any:
         return con.execute("SELECT COUNT(*) FROM data WHERE age > 2").fetchone()[0] + rng.laplace()
 
-    found = released.on_domain(table).aligned_paths(table)
+    found = released.on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert "to which the engine answers" in found.reason
 

@@ -75,7 +75,7 @@ def prices(program: RandomProgram) -> list[float]:
     """Of both ways, where they are followed."""
     found = []
     for way in ("released", "branches"):
-        paths = lt.mechanism(program).aligned_paths(DOMAIN, way=way)
+        paths = lt.mechanism(program).align_paths(DOMAIN, way=way)
         if isinstance(paths, NoPaths):
             assert "without noise" in paths.reason
             return [math.inf]
@@ -114,7 +114,7 @@ def test_noise_on_both_sides_of_a_comparison_tells_of_data() -> None:
         noise = rng.laplace()
         return bool((data == 1).sum() + noise >= data.sum() + noise)
 
-    paths = lt.mechanism(compares).aligned_paths(DOMAIN, way="released")
+    paths = lt.mechanism(compares).align_paths(DOMAIN, way="released")
     assert isinstance(paths, NoPaths)
     assert "without noise" in paths.reason
     assert lt.check_privacy(lt.mechanism(compares), DOMAIN, epsilon=1, seed=1).decision == "NO"

@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import BudgetError
-from liptest.values.draws.tails import MOST_VALUES, tailed_weights
+from liptest.values.draws.tails import MOST_VALUES, find_tailed_weights
 from tests.unit.enumerate.bits import law_of
 
 SMALL = Fraction(1, 2**64)
@@ -54,7 +54,7 @@ def test_the_others_have_their_first_mass_and_their_ratios(
 
 
 def test_zipf_leaves_a_larger_tail() -> None:
-    first, weights = tailed_weights("zipf", (2.0,)) or (0, ())
+    first, weights = find_tailed_weights("zipf", (2.0,)) or (0, ())
     assert (first, len(weights)) == (1, MOST_VALUES + 1)
     assert weights[0] / 2**192 == pytest.approx(6 / math.pi**2, rel=1e-14)
     assert weights[-1] / 2**192 == pytest.approx(6 / math.pi**2 / MOST_VALUES, rel=1e-3)

@@ -49,7 +49,7 @@ ALONE = {
 
 
 def _paths(mechanism: Any, way: str, answers: int = 4) -> SymbolicPaths:
-    found = lt.mechanism(mechanism).aligned_paths(lt.Answers(answers), way=way)
+    found = lt.mechanism(mechanism).align_paths(lt.Answers(answers), way=way)
     assert isinstance(found, SymbolicPaths)
     return found
 

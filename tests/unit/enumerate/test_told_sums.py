@@ -56,7 +56,7 @@ def by_a_logarithm(data: Any, rng: Any) -> int:
 
 
 def added(function: Any, records: int = _N) -> Any:
-    return lt.mechanism(function).added_law(lt.Hypercube(records))
+    return lt.mechanism(function).find_added_law(lt.Hypercube(records))
 
 
 @pytest.mark.parametrize(

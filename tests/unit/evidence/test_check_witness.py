@@ -126,7 +126,7 @@ def test_it_agrees_with_brute_force_and_with_the_package(left, right, epsilon, d
         tolerance=tolerance,
     )
     assert verdict.decision == ("NO" if wanted else "YES")
-    told = check_witness.claim_of(verdict.claim.to_dict())
+    told = check_witness.read_claim(verdict.claim.to_dict())
     subsets = [[i for i in range(3) if mask >> i & 1] for mask in range(8)]
     events = [tuple(point(sum((side[i] for i in s), F(0))) for side in (p, q)) for s in subsets]
     answers = {decide(told, *event, 1) for event in events}
@@ -241,7 +241,7 @@ def test_claims_in_other_forms_are_left_to_liptest():
         gate = lt.PrivacyGate(noisy, law, **claim)
         document = json.loads(gate.certificate.to_json())
         assert document["verdict"]["decision"] == "NO"
-        code, words = check_witness._told(document)
+        code, words = check_witness._tell(document)
         assert code == 3
         assert "use liptest verify" in words
 

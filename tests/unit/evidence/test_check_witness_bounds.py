@@ -130,7 +130,7 @@ def test_each_answer_has_its_exit_code(
     answer: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check_witness, "check_certificate", lambda document: answer)
-    found, sentence = check_witness._told({"verdict": {"decision": "NO"}})
+    found, sentence = check_witness._tell({"verdict": {"decision": "NO"}})
     assert found == code
     assert sentence.startswith("the stated ")
 

@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import GateError, InputError, LedgerError
-from liptest.evidence.ledger_entries import decimal_text, printed
+from liptest.evidence.ledger_entries import decimal_text, write_sum
 from liptest.evidence.ledger_file import START
 from liptest.evidence.ledger_file import canonical_json as canonical
 from liptest.evidence.ledger_file import text_digest as digest
@@ -224,8 +224,8 @@ class TestSums:
         ],
     )
     def test_sums_are_printed_rounded_up(self, value, text):
-        assert printed(value) == text
-        assert F(printed(value)) >= value
+        assert write_sum(value) == text
+        assert F(write_sum(value)) >= value
 
     @pytest.mark.parametrize("value", [1e-6, 0.1, 1.0, 5e-324, 1e300, 123456.789])
     def test_a_float_counts_as_what_it_prints_as(self, value):

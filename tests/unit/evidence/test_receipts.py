@@ -176,7 +176,7 @@ def test_a_statement_in_other_words_is_refused_though_signed() -> None:
     statement = json.loads(base64.b64decode(json.loads(RECEIPT)["payload"]))
     for change in ({"subject": []}, {"predicateType": "urn:other"}, {"more": 1}):
         payload = json.dumps(statement | change, separators=(",", ":")).encode()
-        signature = key.sign(check_receipt.signed_bytes(payload))
+        signature = key.sign(check_receipt.make_signed_bytes(payload))
         with pytest.raises(BadSignature, match="statement"):
             open_receipt(check_receipt.write_envelope(payload, RAW, signature), RAW)
 

@@ -11,7 +11,7 @@ import pytest
 import liptest as lt
 from liptest.errors import InputError
 from liptest.evidence import check_witness
-from liptest.evidence.domain_form import domain_of, domain_to_dict
+from liptest.evidence.domain_form import domain_to_dict, read_domain
 
 COLUMNS: dict[str, Any] = {"user": lt.Key(), "spend": lt.Integer(0, 2)}
 RELATIONS = ("replace", "add_remove")
@@ -22,9 +22,9 @@ RELATIONS = ("replace", "add_remove")
 def test_a_domain_is_read_as_it_was_written(relation: str, at_most: int | None) -> None:
     table = lt.Table(COLUMNS, rows=4, unit="user", relation=relation, at_most=at_most)
     document = json.loads(json.dumps(domain_to_dict(table)))
-    assert domain_of(document) == table
+    assert read_domain(document) == table
     with pytest.raises(InputError, match="does not fit the columns"):
-        domain_of({**document, "kind": "table, a row replaced", "at_most": None})
+        read_domain({**document, "kind": "table, a row replaced", "at_most": None})
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -54,7 +54,7 @@ def test_tables_with_real_columns_are_written_read_and_compared(relation: str, u
     columns = REALS if unit == "row" else {**REALS, "user": lt.Key()}
     table: Any = lt.Table(columns, rows=4, unit=unit, relation=relation)
     document = json.loads(json.dumps(domain_to_dict(table)))
-    assert domain_of(document) == table
+    assert read_domain(document) == table
     rng = np.random.default_rng(2)
     seen = set()
     for _ in range(200):

@@ -19,8 +19,8 @@ from liptest.floats.counts import (
     bounds_of_exp,
     count_outputs,
     delta_between,
+    find_output,
     loss_between,
-    output_of,
 )
 from liptest.floats.grid import GENERATOR, GRID, GridSource
 from liptest.floats.samplers import Draw
@@ -105,7 +105,7 @@ def test_every_grid_point_is_counted_on_its_side(method: str, sign: float, point
         OutputPiece(7, (Condition(chain, "==", 0.0),)),
     ]
     source = GridSource(GENERATOR)
-    output = output_of(pieces, source.at(point))
+    output = find_output(pieces, source.at(point))
     assert count_outputs(pieces).counts[output] > 0
     number = chain.run(source.at(point))
     assert output == (0 if number < -2 else 1 if number == -2 else 7 if number == 0 else number)

@@ -31,13 +31,13 @@ from liptest.enumerate.trees.outputs import Fields, Items
 from liptest.errors import GateError, InputError
 from liptest.gate import gate as gate_module
 from liptest.gate.gate import Refused
-from liptest.gate.plain import PlainOutput, read_output, text_of
-from liptest.gate.sealed import values_of
+from liptest.gate.plain import PlainOutput, read_output, write_text
+from liptest.gate.sealed import find_values
 from liptest.gate.sealing import SealPlan, plan_seal, read_sealed, seal
 from liptest.mechanisms.declared import ExactForm
 from liptest.mechanisms.laws import Raised
 from liptest.statistics.coordinates import Coordinates
-from liptest.statistics.trusted import is_trusted, statistic_of, statistic_spec
+from liptest.statistics.trusted import is_trusted, read_statistic, statistic_spec
 
 CUBE = lt.Hypercube(3)
 DATA = lt.ProductDistribution.uniform(CUBE)
@@ -135,12 +135,12 @@ class TestOutputsThatCompareEqual:
             *(frozenset(), frozenset({1, "a"}), frozenset({1.0, "a"}), Raised("ValueError")),
             *(Items(frozenset({(1, 2)})), Items(frozenset({(1, True)})), Fields("A", (("a", 1),))),
         ]
-        texts = [text_of(value) for value in values]
+        texts = [write_text(value) for value in values]
         assert len(set(texts)) == len(values)
         for value, text in zip(values, texts, strict=True):
             made = read_output(text)
             assert repr(made) == repr(value) or isinstance(value, frozenset)
-            assert text_of(made) == text
+            assert write_text(made) == text
             assert repr(PlainOutput(text)) == repr(made)
 
     @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ class TestOutputsThatCompareEqual:
     )
     def test_what_is_not_plain_is_refused(self, value: Any) -> None:
         with pytest.raises(GateError, match="is not released"):
-            text_of(value)
+            write_text(value)
 
 
 class AnyOf(type):
@@ -183,7 +183,7 @@ class Word(str, metaclass=AnyOf):
 @pytest.mark.parametrize("value", [Chameleon(), Word("x"), (Chameleon(),), frozenset({Word("x")})])
 def test_classes_that_call_themselves_plain(value: Any) -> None:
     with pytest.raises(GateError, match="is not released"):
-        text_of(value)
+        write_text(value)
 
 
 def name_of_all(told: lt.PrivacyGate) -> set[str]:
@@ -193,7 +193,7 @@ def name_of_all(told: lt.PrivacyGate) -> set[str]:
 
 def text_of_all(answers: list[Any]) -> str:
     [answer] = answers
-    return text_of(answer.output)
+    return write_text(answer.output)
 
 
 class Evil(lt.Count):
@@ -263,7 +263,7 @@ class TestStatistics:
     @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
     def test_those_of_the_package_are_made_anew(self, statistic: Any) -> None:
         spec = statistic_spec(statistic)
-        made = statistic_of(spec, CUBE)
+        made = read_statistic(spec, CUBE)
         points = CUBE.points(np.arange(8))
         assert made is not statistic
         assert np.array_equal(made.values(points), statistic.values(points))
@@ -445,7 +445,7 @@ class TestRows:
         ]
         points = domain.points(np.arange(domain.size))
         for statistic in statistics:
-            listed, ends = values_of(statistic, domain)
+            listed, ends = find_values(statistic, domain)
             every = np.unique(statistic.values(points), axis=0)
             assert np.array_equal(listed, every)
             assert len(ends) == len(listed)

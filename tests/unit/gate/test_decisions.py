@@ -18,12 +18,12 @@ from liptest.gate.decisions import (
     Reaches,
     Tell,
     draw_leaf,
-    leaves_of,
+    list_leaves,
     read_nodes,
     sums_told_in,
 )
 from liptest.gate.noisy_sums import NoisySum, NoisySums
-from liptest.gate.plain import read_output, text_of
+from liptest.gate.plain import read_output, write_text
 from liptest.gate.sealed_sums import SealedSums
 from liptest.gate.sealing import read_sealed
 from liptest.gate.sum_sealing import seal_decisions
@@ -162,7 +162,7 @@ class TestLaws:
         sealed = seal_decisions(mechanism, domain, F(1), "x")
         law = mechanism.law(np.array(data))
         masses = {
-            text_of(output): float(np.exp(log))
+            write_text(output): float(np.exp(log))
             for output, log in zip(law.outputs, law.log_probabilities, strict=True)
         }
         below = random.Random(11).randrange
@@ -211,7 +211,7 @@ def trees(draw):
         waiting += ways
         total += count
         if kind == 0:
-            nodes.append(Tell(text_of(len(nodes))))
+            nodes.append(Tell(write_text(len(nodes))))
         elif kind == 1:
             bound = F(draw(st.integers(-2, 2)))
             nodes.append(Reaches(draw(st.integers(0, 2)), bound, draw(st.booleans()), ways))
@@ -237,7 +237,7 @@ class TestTrees:
         drawn = draw_leaf(nodes, Numbers(values), lambda _: ticket)
         at = [*map(F, values), F(0), F(0), F(0)]
         holding = []
-        for leaf, asked, won in leaves_of(nodes, SUMS):
+        for leaf, asked, won in list_leaves(nodes, SUMS):
             of_contests = (one for contest, place in won for one in contest.way(place))
             conditions = [*asked, *of_contests]
             sums = [sum((by * at[v] for v, by in one.terms), F(0)) for one in conditions]
@@ -260,10 +260,10 @@ class TestTrees:
         nodes = (
             *(Reaches(0, F(1), k == 1, (k + 1, k + 5)) for k in range(2)),
             *(Reaches(0, F(k), k == 2, (k + 5, 6 - k)) for k in (3, 2)),
-            *(Tell(text_of(k)) for k in range(4, 9)),
+            *(Tell(write_text(k)) for k in range(4, 9)),
         )
         nodes = read_nodes([node.to_list() for node in nodes], 3)
-        [asked] = next(asked for leaf, asked, _ in leaves_of(nodes, SUMS) if leaf.shape == "4")
+        [asked] = next(asked for leaf, asked, _ in list_leaves(nodes, SUMS) if leaf.shape == "4")
         assert (asked.low, asked.low_closed) == (1, False)
         assert (asked.high, asked.high_closed) == (2, True)
 

@@ -11,7 +11,7 @@ from liptest.data.domains import Domain, Hypercube, Hypergrid, RecordGrid
 from liptest.data.product import ProductDistribution
 from liptest.data.sampled import SampledDistribution
 from liptest.lipschitz.covers import ExactTable, exact_masses
-from liptest.lipschitz.distance import bounds, distance_to_lipschitz, violated_edges
+from liptest.lipschitz.distance import bounds, distance_to_lipschitz, find_violated_edges
 from liptest.lipschitz.repair import mcshane
 
 
@@ -29,9 +29,9 @@ def test_theory_2_4_on_one_violated_direction() -> None:
 
 def test_violated_edges_are_all_found() -> None:
     table = ExactTable.of(np.array([[0, 0, 5], [0, 2, 4]]), Hypergrid([2, 3]), Fraction(1))
-    assert sorted(violated_edges(table).tolist()) == [[1, 2], [1, 4], [3, 4], [4, 5]]
+    assert sorted(find_violated_edges(table).tolist()) == [[1, 2], [1, 4], [3, 4], [4, 5]]
     records = ExactTable.of(np.array([0, 0, 5]), RecordGrid([3]), Fraction(1))
-    assert sorted(violated_edges(records).tolist()) == [[0, 2], [1, 2]]
+    assert sorted(find_violated_edges(records).tolist()) == [[0, 2], [1, 2]]
 
 
 def bounded(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.errors import InputError
 from liptest.lipschitz.check import ValueExtremes as Extremes
-from liptest.lipschitz.check import rounded_steps
+from liptest.lipschitz.check import round_steps
 from liptest.lipschitz.testers.ajmr12 import AJMR12
 from liptest.lipschitz.testers.base import admissible_step, steps_per_unit
 from liptest.lipschitz.testers.djt12 import DJT12
@@ -110,19 +110,19 @@ def test_constant_coordinates_do_not_count():
     st.integers(1, 50),
 )
 def test_rounding_is_safe(value, move, steps):
-    high, low = rounded_steps(value + move, 1.0, steps), rounded_steps(value, 1.0, steps)
+    high, low = round_steps(value + move, 1.0, steps), round_steps(value, 1.0, steps)
     assert abs(high - low) <= steps
 
 
 def test_rounding_takes_ties_upwards():
-    assert [rounded_steps(v, 1.0, 1) for v in (0.5, 1.5, -0.5, -1.5)] == [1, 2, 0, -1]
-    assert rounded_steps(0.3, 0.1, 2) == 6
-    assert rounded_steps(Fraction(1, 4), 1.0, 2) == 1
+    assert [round_steps(v, 1.0, 1) for v in (0.5, 1.5, -0.5, -1.5)] == [1, 2, 0, -1]
+    assert round_steps(0.3, 0.1, 2) == 6
+    assert round_steps(Fraction(1, 4), 1.0, 2) == 1
 
 
 def test_a_violated_rounded_pair_is_a_violated_pair():
     for raw in np.linspace(0.9, 2.0, 111):
-        if abs(rounded_steps(raw, 1.0, 4) - rounded_steps(0.0, 1.0, 4)) > 4:
+        if abs(round_steps(raw, 1.0, 4) - round_steps(0.0, 1.0, 4)) > 4:
             assert raw > 1
 
 

@@ -11,7 +11,7 @@ from liptest.lipschitz.testers.cs12 import CS12
 from liptest.lipschitz.testers.hamming_lines import HammingLines
 from liptest.lipschitz.testers.variance_edges import VarianceEdges
 from liptest.lipschitz.verdicts import LipschitzVerdict
-from liptest.verdicts import rounded_up
+from liptest.verdicts import round_up
 
 CUBE = lt.ProductDistribution.uniform(lt.Hypercube(5))
 GRID = lt.ProductDistribution.uniform(lt.Hypergrid([9, 9]))
@@ -152,7 +152,7 @@ def test_an_interrupted_run_certifies_its_clean_draws():
     assert numbers["proximity"] < mass < 1
     # The plan for that mass asks for no more draws than were made.
     assert (1 - mass / 100) ** draws == pytest.approx(1e-6)
-    assert f"{rounded_up(mass):.4g}" in verdict.guarantee.sentence
+    assert f"{round_up(mass):.4g}" in verdict.guarantee.sentence
 
 
 @pytest.mark.parametrize(

@@ -128,5 +128,5 @@ def test_a_witness_of_privacy_has_the_distance_of_its_domain():
     shares = np.log([[0.999, 0.001], [0.001, 0.999]])
     seen = lt.ClosedForm([0, 1], lambda data: shares[np.any(data, axis=1).astype(int)])
     judge = LossJudge(seen, domain, Claim(0.5))
-    left, right, distance = judge._narrowed(x, y, 4)
+    left, right, distance = judge._narrow(x, y, 4)
     assert distance == domain.distance(left, right)[0] == 4

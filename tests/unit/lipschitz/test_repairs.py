@@ -16,7 +16,7 @@ from liptest.lipschitz.repair import (
     basic_operator,
     mcshane,
     repair,
-    repeated_operator,
+    repeat_operator,
     round_to_step,
     violation_scores,
 )
@@ -47,18 +47,18 @@ def test_basic_operator_leaves_ties_alone() -> None:
 
 
 def test_repeated_operator_is_the_closed_form() -> None:
-    closed = repeated_operator(table([F(0), F(3)]), 0, probability=F(1, 4), range_step=F(1, 2))
+    closed = repeat_operator(table([F(0), F(3)]), 0, probability=F(1, 4), range_step=F(1, 2))
     assert closed.tolist() == [F(1, 2), F(3, 2)]
     # A gap off the steps: ceil(1.3 / 0.5) = 3 applications.
-    closed = repeated_operator(table([F(0), F(23, 10)]), 0, probability=F(1, 2), range_step=F(1, 2))
+    closed = repeat_operator(table([F(0), F(23, 10)]), 0, probability=F(1, 2), range_step=F(1, 2))
     assert closed.tolist() == [F(3, 4), F(31, 20)]
 
 
 def test_operators_act_along_one_coordinate() -> None:
     square = table([[F(0), F(0)], [F(4), F(1)]])
-    closed = repeated_operator(square, 0, probability=F(1, 2), range_step=F(1))
+    closed = repeat_operator(square, 0, probability=F(1, 2), range_step=F(1))
     assert closed.tolist() == [[F(3, 2), F(0)], [F(5, 2), F(1)]]
-    closed = repeated_operator(square, 1, probability=F(0), range_step=F(1))
+    closed = repeat_operator(square, 1, probability=F(0), range_step=F(1))
     assert closed.tolist() == [[F(0), F(0)], [F(4), F(3)]]
 
 
@@ -101,7 +101,7 @@ def test_accounting_needs_multiples_of_the_step() -> None:
     """Off the steps the last application overshoots, and a score along 1 grows."""
     law = ProductDistribution.bernoulli([0.75, 0.625])
     off = table([[F(-2), F(-7, 2)], [F(0), F(-1)]])
-    closed = repeated_operator(off, 0, probability=F(3, 4), range_step=F(1))
+    closed = repeat_operator(off, 0, probability=F(3, 4), range_step=F(1))
     assert violation_scores(off, law)[1] == F(1, 8)
     assert violation_scores(closed, law)[1] == F(3, 16)
 
@@ -157,6 +157,6 @@ def test_lemma_4_9_needs_values_on_the_grid() -> None:
     """docs/theory/notes.md, I: off the grid one coordinate's operator can raise another's score."""
     law = ProductDistribution.bernoulli([0.75, 0.625])
     values = table([[F(-2), F(-7, 2)], [F(0), F(-1)]])
-    moved = repeated_operator(values, 0, probability=F(3, 4), range_step=F(1))
+    moved = repeat_operator(values, 0, probability=F(3, 4), range_step=F(1))
     scores = [violation_scores(one, law)[1] for one in (values, moved)]
     assert scores == [F(1, 8), F(3, 16)]

@@ -10,7 +10,7 @@ import liptest as lt
 from liptest.data.edges import min_mass_edges
 from liptest.lipschitz.testers.search_trees import (
     MAX_OPTIMAL,
-    balanced_tree,
+    make_balanced_tree,
     optimal_tree,
     search_tree,
     tree_pairs,
@@ -52,17 +52,17 @@ def test_the_optimal_tree_has_least_expected_depth(weights):
 @given(WEIGHTS)
 def test_the_balanced_tree_is_a_search_tree_near_the_entropy(weights):
     mass = np.array(weights) / sum(weights)
-    tree = balanced_tree(mass)
+    tree = make_balanced_tree(mass)
     assert_search_tree(tree)
     positive = mass[mass > 0]
-    assert tree.expected_depth(mass) <= float(-positive @ np.log2(positive)) + 2
+    assert tree.find_expected_depth(mass) <= float(-positive @ np.log2(positive)) + 2
 
 
 @given(st.integers(0, 1000))
 def test_two_values_cost_the_lighter_one(thousandths):
     p = thousandths / 1000
     mass = np.array([1 - p, p])
-    assert search_tree(mass).expected_depth(mass) == min(p, 1 - p)
+    assert search_tree(mass).find_expected_depth(mass) == min(p, 1 - p)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_known_trees(weights, depths, expected):
     mass = np.array(weights) / sum(weights)
     tree = search_tree(mass)
     assert tree.depths.tolist() == depths
-    assert tree.expected_depth(mass) == pytest.approx(float(expected), abs=1e-15)
+    assert tree.find_expected_depth(mass) == pytest.approx(float(expected), abs=1e-15)
 
 
 def test_ancestors_start_with_the_parent():
@@ -95,7 +95,7 @@ def test_long_lines_get_a_balanced_tree():
 def test_a_long_line_without_mass_stays_shallow():
     mass = np.zeros(5000)
     mass[0] = 1.0
-    assert balanced_tree(mass).depths.max() <= 14
+    assert make_balanced_tree(mass).depths.max() <= 14
 
 
 def test_tree_pairs_carry_the_mass_of_their_value():

@@ -15,7 +15,7 @@ import pytest
 import liptest as lt
 from liptest.mechanisms import adapting
 from liptest.mechanisms.base import Mechanism, check_mechanism
-from liptest.runs.extensions import offered
+from liptest.runs.extensions import find_offered
 from liptest.testing import assert_private
 
 PEOPLE = lt.Hypercube(200)
@@ -106,9 +106,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (information / "entry_points.txt").write_text("[liptest.adapters]\notherlib = otherlib:adapt\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
-    offered.cache_clear()
+    find_offered.cache_clear()
     yield importlib.import_module("otherlib")
-    offered.cache_clear()
+    find_offered.cache_clear()
     sys.modules.pop("otherlib")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from liptest.errors import DatasetError, InputError
 from liptest.mechanisms import catalogue
-from liptest.mechanisms.catalogue import log_at_most, log_peak, truncated_logs
+from liptest.mechanisms.catalogue import log_at_most, log_peak, make_truncated_logs
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 1.0, 40.0, 900.0])
@@ -30,7 +30,7 @@ def test_logs_of_the_noise_against_exact_fractions(epsilon: float) -> None:
 
 
 def test_laws_add_up_to_1_far_from_the_outputs() -> None:
-    logs = truncated_logs(np.array([0, 3, 5000, 10**6]), 0, 20, 20, 1.0)
+    logs = make_truncated_logs(np.array([0, 3, 5000, 10**6]), 0, 20, 20, 1.0)
     assert np.exp(logs).sum(axis=1) == pytest.approx(np.ones(4), abs=1e-14)
     assert np.all(np.isfinite(logs))
     assert logs[3, 20] == 0.0

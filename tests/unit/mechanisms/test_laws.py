@@ -18,9 +18,9 @@ from liptest.mechanisms.laws import (
     Raised,
     as_fraction,
     exact_ball,
+    find_quotient,
     log_fraction,
-    normalised_logs,
-    quotient_of,
+    normalise_logs,
     sum_of_fractions,
 )
 
@@ -126,13 +126,13 @@ def test_a_table_of_exceptions_only_is_no_answer() -> None:
 
 def test_normalising_keeps_the_declared_law_within_the_error() -> None:
     given = np.log([[0.3, 0.7]]) + 1e-6
-    logs, errors = normalised_logs(given, 2, 1, 2e-6, "m")
+    logs, errors = normalise_logs(given, 2, 1, 2e-6, "m")
     assert np.exp(logs).sum() == pytest.approx(1.0, abs=1e-15)
     assert np.all(np.abs(logs - given) <= errors)
 
 
 def test_each_output_may_have_its_own_error() -> None:
-    _, errors = normalised_logs(np.log([[0.3, 0.7]]), 2, 1, [1e-6, 0.0], "m")
+    _, errors = normalise_logs(np.log([[0.3, 0.7]]), 2, 1, [1e-6, 0.0], "m")
     assert errors.shape == (1, 2)
     assert errors[0, 0] > 1e-6 > errors[0, 1]
 
@@ -149,13 +149,13 @@ def test_each_output_may_have_its_own_error() -> None:
 )
 def test_what_is_no_law_is_an_error(logs: list[list[float]], words: str) -> None:
     with pytest.raises(LawError, match=words):
-        normalised_logs(logs, 2, 1, None, "m")
+        normalise_logs(logs, 2, 1, None, "m")
 
 
 @pytest.mark.parametrize("error", [-1.0, math.nan, math.inf])
 def test_errors_are_0_or_more(error: float) -> None:
     with pytest.raises(InputError, match="error="):
-        normalised_logs(np.log([[0.3, 0.7]]), 2, 1, error, "m")
+        normalise_logs(np.log([[0.3, 0.7]]), 2, 1, error, "m")
 
 
 @given(
@@ -163,7 +163,7 @@ def test_errors_are_0_or_more(error: float) -> None:
 )
 def test_fractions_are_made_and_added_exactly(parts: list[tuple[int, int, int]]) -> None:
     expected = [Fraction(top, bottom << shift) for top, bottom, shift in parts]
-    made = [quotient_of(top, bottom << shift) for top, bottom, shift in parts]
+    made = [find_quotient(top, bottom << shift) for top, bottom, shift in parts]
     assert made == expected
     for one, two in zip(made, expected, strict=True):
         assert (one.numerator, one.denominator) == (two.numerator, two.denominator)
@@ -173,6 +173,6 @@ def test_fractions_are_made_and_added_exactly(parts: list[tuple[int, int, int]])
 
 def test_a_fraction_over_a_power_of_two_is_in_lowest_terms() -> None:
     for top in range(-40, 41):
-        one = quotient_of(top, 1 << 5)
+        one = find_quotient(top, 1 << 5)
         assert (one.numerator, one.denominator) == Fraction(top, 32).as_integer_ratio()
         assert hash(one) == hash(Fraction(top, 32))

@@ -174,10 +174,10 @@ def test_numbers_that_do_not_move_are_told_apart_by_nothing(kind: type) -> None:
 
 def test_steps_of_a_grid_that_are_taken() -> None:
     for step in (Fraction(1, 1 << 100), 2.0**-100, Fraction(1, 3), 1, 7, 2.0**100, 1 << 100):
-        assert additive.checked_step(step) == Fraction(step)
+        assert additive.check_step(step) == Fraction(step)
     for wrong in (2.0**-101, 2.0**101, Fraction(1, (1 << 100) + 1), (1 << 100) + 1):
         with pytest.raises(InputError, match=r"lies outside of 7\.89e-31 to 1\.27e\+30"):
-            additive.checked_step(wrong)
+            additive.check_step(wrong)
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -17,7 +17,7 @@ from liptest.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 from liptest.mechanisms.base import check_mechanism
 from liptest.mechanisms.shift import ShiftMechanism, ShiftTable, VectorShift
 from liptest.privacy.claims import Claim
-from liptest.privacy.judge import witness_of
+from liptest.privacy.judge import make_witness
 from liptest.statistics.sums import Count, Histogram, WeightedSum
 
 ZERO, ONE, THREE = (np.array(bits, dtype=np.int8) for bits in ([0, 0, 0], [0, 1, 0], [1, 1, 1]))
@@ -66,10 +66,10 @@ def test_table_in_floats_and_balls() -> None:
     table = shift(DiscreteLaplace(Fraction(3, 2))).laws_of(np.array([0, 1, 5]))
     left, right = np.array([0, 0, 2]), np.array([1, 2, 2])
     assert table.losses(left, right).tolist() == pytest.approx([2 / 3, 10 / 3, 0.0])
-    assert table.certified_loss(0, 2).contains(arb(10) / 3)
+    assert table.certify_loss(0, 2).contains(arb(10) / 3)
     sticks = table.hockey_sticks(left, right, 0.5)
     for k in range(3):
-        ball = table.certified_hockey_stick(int(left[k]), int(right[k]), arb("0.5"))
+        ball = table.certify_hockey_stick(int(left[k]), int(right[k]), arb("0.5"))
         assert abs(float(ball.mid()) - sticks[k]) < 1e-15
     assert table.is_answered()
     assert not table.has_uncertain_zeros(left, right).any()
@@ -154,7 +154,7 @@ def test_no_more_than_all_of_a_law_is_unexplored() -> None:
 def test_a_witness_has_the_probabilities_of_each_side() -> None:
     dataset, neighbour = np.array([0, 0, 0], np.int8), np.array([1, 0, 0], np.int8)
     for first, second in ((dataset, neighbour), (neighbour, dataset)):
-        found = witness_of(shift(DiscreteLaplace(1)), first, second, Claim(0.5, 0.0, 0.0))
+        found = make_witness(shift(DiscreteLaplace(1)), first, second, Claim(0.5, 0.0, 0.0))
         sides = [shift(DiscreteLaplace(1)).law(side) for side in (first, second)]
         likely = [sum(law.get(output, 0.0) for output in found.event) for law in sides]
         assert found.probability == pytest.approx(likely[0], rel=1e-9)

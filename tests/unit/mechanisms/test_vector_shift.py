@@ -66,7 +66,7 @@ def test_two_moved_numbers_have_no_closed_divergence() -> None:
     with pytest.raises(lt.errors.InputError, match="several noisy numbers"):
         table.hockey_sticks(np.array([0]), np.array([1]), 1.0)
     with pytest.raises(lt.errors.InputError, match="several noisy numbers"):
-        mechanism.pair_hockey_stick(np.array([0, 0]), np.array([1, 1]), table.certified_loss(0, 0))
+        mechanism.pair_hockey_stick(np.array([0, 0]), np.array([1, 1]), table.certify_loss(0, 0))
     law = lt.ProductDistribution.uniform(lt.RecordGrid([3, 3]))
     assert lt.check_privacy(mechanism, law, epsilon=5.0, delta=0.5).decision == "YES"
 

@@ -23,7 +23,7 @@ from liptest.privacy.proofs import at_any_size
 from liptest.privacy.proofs.alignment import align, dearer_words, least_decimal
 from liptest.privacy.proofs.prices import Alignment
 from liptest.privacy.searches import refutation
-from liptest.privacy.searches.plain_pairs import padded_pairs, plain_pairs, small_domains
+from liptest.privacy.searches.plain_pairs import pad_pairs, plain_pairs, small_domains
 from liptest.runs.fingerprints import fingerprint
 from liptest.symbolic.alignment import Price
 
@@ -345,7 +345,7 @@ def test_pairs_are_neighbours_of_the_domain(domain: Any) -> None:
     assert pairs or domain == lt.Answers(4, 0.5)
     for small in small_domains(domain):
         points = small.points([0, small.size - 1])
-        for one, other in padded_pairs(domain, tuple(points[0]), tuple(points[0])):
+        for one, other in pad_pairs(domain, tuple(points[0]), tuple(points[0])):
             assert (one == other).all()
             domain.check_points([one])
     for left, right in pairs:

@@ -18,7 +18,7 @@ from liptest.mechanisms.laws import AtPlace
 from liptest.privacy import exact
 from liptest.privacy.claims import Claim
 from liptest.privacy.divergences.screening import _chord
-from liptest.privacy.exact import visited_or_enclosed
+from liptest.privacy.exact import visit_or_enclosed
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.samples.intervals import clean_quantile
 from liptest.privacy.searches import refutation
@@ -46,7 +46,7 @@ def test_the_worst_small_instance_is_padded_first(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(refutation, "small_domains", lambda domain: iter(losses))
     size = SimpleNamespace(possible=True, laws=1)
     monkeypatch.setattr(refutation, "exhaustive_size", lambda mechanism, small: size)
-    monkeypatch.setattr(refutation, "padded_pairs", lambda domain, *ends: iter([ends]))
+    monkeypatch.setattr(refutation, "pad_pairs", lambda domain, *ends: iter([ends]))
     monkeypatch.setattr(_Search, "_worst_of", worst_of)
     monkeypatch.setattr(_Search, "try_pairs", lambda search, pairs: tried.extend(pairs))
     task: Any = SimpleNamespace(distribution=SimpleNamespace(domain=lt.Hypercube(2)))
@@ -69,7 +69,7 @@ def test_a_claim_without_delta_is_refuted_by_one_output() -> None:
 def test_a_small_domain_is_visited_and_not_enclosed() -> None:
     mechanism = lt.mechanism(flipped)
     options: Any = {"enclose": never, "visit": lambda seen: "visited"}
-    assert visited_or_enclosed(mechanism, lt.Hypercube(2), None, **options) == "visited"
+    assert visit_or_enclosed(mechanism, lt.Hypercube(2), None, **options) == "visited"
 
 
 def test_code_is_left_to_workers_where_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_code_is_left_to_workers_where_there_are_any(monkeypatch: pytest.MonkeyP
     options: Any = {"enclose": never, "visit": lambda seen: "visited"}
     monkeypatch.setattr(exact, "has_processes", lambda executor: True)
     monkeypatch.setattr(exact, "try_in_worker", lambda mechanism, domain, executor: None)
-    assert visited_or_enclosed(mechanism, lt.Hypercube(5000), None, **options) == "visited"
+    assert visit_or_enclosed(mechanism, lt.Hypercube(5000), None, **options) == "visited"
 
 
 @pytest.mark.parametrize("tau", [0.125, 0.25])
@@ -121,11 +121,11 @@ def test_the_loss_of_what_is_shown_stands_beside_a_larger_one(loss: float, text:
 def test_a_pair_that_is_farther_apart_than_told_is_not_bisected() -> None:
     judge = LossJudge(lt.mechanism(flipped), lt.Hypercube(4), Claim(0.5))
     ends = np.array([0, 0, 0, 0]), np.array([1, 1, 1, 0])
-    left, right, distance = judge._narrowed(*ends, 3)
+    left, right, distance = judge._narrow(*ends, 3)
     # Only the first bit tells: one of the three steps breaks the claim.
     assert distance == 1
     assert (left[0], right[0]) == (0, 1)
-    assert judge._narrowed(*ends, 2) == (*ends, 2)
+    assert judge._narrow(*ends, 2) == (*ends, 2)
 
 
 @pytest.mark.slow

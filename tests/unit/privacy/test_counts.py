@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.privacy.samples.intervals import certified_mass, clean_draws
+from liptest.privacy.samples.intervals import certify_mass, clean_draws
 from liptest.verdicts import Decision
 from tests.statistical.binomial import fits
 
@@ -52,12 +52,12 @@ def test_clean_draws_is_the_least_number_that_suffices(mass, failure):
 
 
 def test_certified_mass_inverts_clean_draws():
-    assert certified_mass(0, 0.05) == 1.0
+    assert certify_mass(0, 0.05) == 1.0
     for draws in (1, 7, 1000):
-        mass = certified_mass(draws, 0.05)
+        mass = certify_mass(draws, 0.05)
         assert (1 - mass) ** draws == pytest.approx(0.05, rel=1e-12)
     assert clean_draws(0.01, 1e-6) == 1375
-    assert certified_mass(1375, 1e-6) <= 0.01 < certified_mass(1374, 1e-6)
+    assert certify_mass(1375, 1e-6) <= 0.01 < certify_mass(1374, 1e-6)
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ SUMMED = program("return int(data[0] + rng.laplace() > 0) + int(data[1] + rng.la
 )
 @pytest.mark.parametrize("answers", [(0, 0, 0), (2, -1, 0), (-3, 1, 1)])
 def test_probabilities_of_paths_are_those_of_outputs(function: Any, answers: Any) -> None:
-    followed: Any = lt.mechanism(function).aligned_paths(lt.Answers(3), way="branches")
+    followed: Any = lt.mechanism(function).align_paths(lt.Answers(3), way="branches")
     law = lt.output_law(lt.mechanism(function), list(answers))
     for path in followed.paths:
         (output,) = followed.alone(path)

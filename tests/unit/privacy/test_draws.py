@@ -9,10 +9,10 @@ import pytest
 import liptest as lt
 from liptest.privacy.methods import (
     edge_pairs,
+    find_uncovered_records,
     full_neighbourhoods,
     light_neighbourhoods,
     mean_neighbours,
-    uncovered_records,
 )
 from tests.unit.privacy.cases import all_datasets, neighbouring
 
@@ -114,4 +114,4 @@ def lightest_hiding_place(law, record):
 def test_records_are_not_covered_when_their_pairs_can_hide(law):
     for mass in (0.01, 0.1, 0.25, 0.45):
         expected = [r for r in range(law.domain.dimension) if lightest_hiding_place(law, r) <= mass]
-        assert list(uncovered_records(law, mass)) == expected
+        assert list(find_uncovered_records(law, mass)) == expected

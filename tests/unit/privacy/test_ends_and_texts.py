@@ -16,11 +16,11 @@ import liptest as lt
 from liptest.balls import precision
 from liptest.enumerate.python_function import PythonFunction
 from liptest.errors import NonDeterministicError
-from liptest.evidence.check_witness import _told
+from liptest.evidence.check_witness import _tell
 from liptest.mechanisms.laws import AtPlace, OutputLaw, Raised
 from liptest.privacy.divergences.renyi import OrderSearch
 from liptest.privacy.divergences.tradeoff import mu_of_corners
-from liptest.privacy.exact import _enclosed
+from liptest.privacy.exact import _enclose
 from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.witnesses import ball_text, output_from_json, output_to_json
 from tests.unit.evidence.certificate_cases import case
@@ -45,9 +45,9 @@ def test_a_ball_is_written_as_a_fraction_only_where_it_is_one_number() -> None:
 
 def test_a_certificate_that_contradicts_itself_keeps_no_claim() -> None:
     document = case("no").certificate.to_dict()
-    assert _told(document)[0] == 0
+    assert _tell(document)[0] == 0
     document["verdict"]["claim"]["epsilon"] = "much"
-    code, words = _told(document)
+    code, words = _tell(document)
     assert (code, words[:33]) == (1, "the certificate contradicts itsel")
 
 
@@ -55,7 +55,7 @@ def test_another_pair_may_lose_as_much_as_screening_may_err() -> None:
     """The upper end of an exact epsilon leaves room for it, for laws and for closed forms."""
     counted = lt.ShiftMechanism(lt.Count(), lt.DiscreteLaplace(1))
     for mechanism, value in ((exact(BIT, RESPONSE), np.log(3)), (counted, 1.0)):
-        found = _enclosed(mechanism, (np.array([0]), np.array([1])), value, 0.25, 1, 2)
+        found = _enclose(mechanism, (np.array([0]), np.array([1])), value, 0.25, 1, 2)
         assert found.upper == pytest.approx(value + 0.25, rel=1e-12)
         assert found.lower == pytest.approx(value, rel=1e-9)
 

@@ -12,7 +12,7 @@ import pytest
 import liptest as lt
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import through_densities
-from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.privacy.far_pairs import far_pairs
 from liptest.privacy.settings import CheckSettings
 from tests.shares import mostly_slow
@@ -117,6 +117,6 @@ def test_right_claims_are_not_refuted(program: Any) -> None:
     for pair in far_pairs(TWENTY):
         with suppress(LiptestError):  # laws with too many paths
             answer = through_densities(
-                light, lambda seen, pair=pair: certified_comparison(seen, *pair, claim).answer
+                light, lambda seen, pair=pair: certify_comparison(seen, *pair, claim).answer
             )
             assert answer is not Answer.VIOLATED

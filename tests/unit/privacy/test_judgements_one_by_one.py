@@ -26,7 +26,7 @@ from liptest.privacy.comparison import (
     enclose_loss,
     screen_batch,
     screen_pairs,
-    shown_loss,
+    show_loss,
 )
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
 from liptest.privacy.divergences.noise_likelihoods import GaussianOrders
@@ -135,8 +135,8 @@ def test_equal_pairs_of_laws_are_screened_once_and_all_told(pairs: list[tuple[in
 
 
 def test_a_stand_in_for_infinity_is_shown_as_infinite() -> None:
-    assert shown_loss(INFINITE_LOSS) == math.inf
-    assert shown_loss(1e6) == 1e6
+    assert show_loss(INFINITE_LOSS) == math.inf
+    assert show_loss(1e6) == 1e6
 
 
 def test_exact_laws_and_declared_ones_are_compared_with_each_other() -> None:
@@ -391,11 +391,11 @@ def test_a_remedy_counts_what_one_of_two_laws_leaves_open() -> None:
 
 
 def test_draws_that_were_not_made_certify_nothing() -> None:
-    from liptest.privacy.samples.intervals import certified_mass
+    from liptest.privacy.samples.intervals import certify_mass
 
-    assert certified_mass(0, 0.1) == 1.0
-    assert certified_mass(1, 0.1) == pytest.approx(0.9)
-    assert certified_mass(2, 0.25) == pytest.approx(0.5)
+    assert certify_mass(0, 0.1) == 1.0
+    assert certify_mass(1, 0.1) == pytest.approx(0.9)
+    assert certify_mass(2, 0.25) == pytest.approx(0.5)
 
 
 def test_the_only_place_of_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -427,7 +427,7 @@ class TestCheckerOfWitnesses:
         self, codes: tuple[int, int], worst: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         told = iter([(code, "so") for code in codes])
-        monkeypatch.setattr(check_witness, "_told", lambda document: next(told))
+        monkeypatch.setattr(check_witness, "_tell", lambda document: next(told))
         (tmp_path / "c.json").write_text('[{"certificate": 1}, {"certificate": 1}]')
         monkeypatch.setattr(check_witness, "VERSION", 1)
         assert check_witness.check_files([str(tmp_path / "c.json")]) == worst

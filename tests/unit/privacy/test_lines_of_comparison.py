@@ -23,8 +23,8 @@ from liptest.privacy.comparison import (
     compare_closed_form,
     compare_laws,
     enclose_loss,
-    rounded_ends,
-    rounding_of,
+    find_rounding,
+    round_ends,
 )
 from liptest.privacy.judge import LossJudge, _loss_of_event
 from liptest.privacy.proofs.exhaustive import exhaustive_size
@@ -121,7 +121,7 @@ def test_of_equal_outputs_the_first_is_shown() -> None:
 
 
 def test_rounding_grows_with_the_loss_up_to_where_nothing_is_told() -> None:
-    found = rounding_of(np.array([0.0, 0.5, 1.0, 8.0, 1e6, 1e9, np.inf]))
+    found = find_rounding(np.array([0.0, 0.5, 1.0, 8.0, 1e6, 1e9, np.inf]))
     assert (found * 2.0**48).tolist() == [1.0, 1.0, 1.0, 8.0, 1e6, 1e6, 1e6]
 
 
@@ -129,7 +129,7 @@ def test_rounding_grows_with_the_loss_up_to_where_nothing_is_told() -> None:
 def test_ends_are_rounded_outwards(middle: float, radius: float) -> None:
     with precision(CERTIFIED_BITS):
         ball = arb(middle, radius)
-        low, high = rounded_ends(ball.lower(), ball.upper())
+        low, high = round_ends(ball.lower(), ball.upper())
     assert low <= max(middle - radius, 0.0)
     assert high >= max(middle + radius, 0.0)
 

@@ -11,7 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.searches.lines_of_tables import Descent, lines_of
+from liptest.privacy.searches.lines_of_tables import Descent, list_lines
 
 ROWS = 150
 COLUMNS = {"x": lt.Integer(0, 4), "region": lt.Category(["north", "south", "east"])}
@@ -29,17 +29,17 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_steps_of_a_line_are_neighbours(table: lt.Table) -> None:
-    for line in lines_of(table):
+    for line in list_lines(table):
         tables = [line.at(step) for step in range(line.length + 1)]
         assert all(len(table.check_points(one[None, :])) for one in (tables[0], tables[-1]))
         pairs = itertools.pairwise(tables)
         assert all(table.distance(one[None, :], other[None, :])[0] == 1 for one, other in pairs)
-    assert list(lines_of(table))
+    assert list(list_lines(table))
 
 
 def test_tables_of_few_rows_have_no_lines() -> None:
-    assert not list(lines_of(lt.Table(COLUMNS, rows=99)))
-    assert not list(lines_of(lt.Hypercube(1_000)))
+    assert not list(list_lines(lt.Table(COLUMNS, rows=99)))
+    assert not list(list_lines(lt.Hypercube(1_000)))
 
 
 @pytest.mark.parametrize("at", [1, 2, 5, 40, 74, 75, 76, 111, 149, 150])
@@ -51,7 +51,7 @@ def test_the_step_at_which_outputs_change_is_found(at: int) -> None:
         return [0.0, -np.inf] if is_there else [-np.inf, 0.0]
 
     mechanism = lt.ClosedForm([0, 1], lambda data: np.array([law(one) for one in data]))
-    [line] = lines_of(table)
+    [line] = list_lines(table)
     [(left, right)] = Descent(mechanism, line, Claim(epsilon=1.0)).steepest()
     assert (np.count_nonzero(left), np.count_nonzero(right)) == (at - 1, at)
 

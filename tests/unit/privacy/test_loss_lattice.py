@@ -22,7 +22,7 @@ from liptest.privacy.compositions.loss_lattice import (
     losses_below,
     losses_of_claim,
     losses_of_points,
-    mixed,
+    mix,
 )
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
 from tests.unit.privacy.test_composition import product, some_law, stick
@@ -118,7 +118,7 @@ def test_a_mixed_sequence_on_one_lattice_and_on_two():
 def test_claims_on_three_lattices_and_with_deltas():
     sizes = [(F("0.1"), F("1e-9")), (F("0.0314159"), F(0)), (F("0.0271828"), F("1e-12"))]
     parts = [(losses_of_claim(*one), k) for one, k in zip(sizes, (12, 15, 18), strict=True)]
-    found = mixed(parts)
+    found = mix(parts)
     assert isinstance(found, MixedLosses)
     infinite = 1 - (1 - F("1e-9")) ** 12 * (1 - F("1e-12")) ** 18
     listed = [atoms_of_claim(one, k) for (one, _), k in zip(sizes, (12, 15, 18), strict=True)]
@@ -135,7 +135,7 @@ def test_products_of_many_atoms_are_taken_together_to_the_safe_side():
     rng = random.Random(3)
     sizes = [F(rng.randrange(10**6, 10**7), 10**8) for _ in range(4)]
     claims = [(losses_of_claim(size, F(0)), 60) for size in sizes]
-    upper = mixed(claims)
+    upper = mix(claims)
     ends = [0.25, 1.5]
     # Fewer releases, whose sums are short enough to be listed, and all of them from below.
     pairs = []
@@ -143,7 +143,7 @@ def test_products_of_many_atoms_are_taken_together_to_the_safe_side():
         with precision(300):
             p = 1 / (1 + (-exact_ball(size)).exp())
             pairs.append(LikelihoodPair(None, lambda p=p: [(p, 1 - p), (1 - p, p)]))
-    lower = mixed([(losses_below(pair), 60) for pair in pairs])
+    lower = mix([(losses_below(pair), 60) for pair in pairs])
     for end in ends:
         assert 0 < lower.delta_at(end) <= upper.delta_at(end) <= lower.delta_at(end) * (1 + NEAR)
         delta = upper.delta_at(end)

@@ -150,12 +150,12 @@ def looked_at_afterwards(data: Any, rng: Any) -> bool:
     ],
 )
 def test_what_data_do_more_than_move_is_not_taken_for_it(program: Any) -> None:
-    paths: Any = lt.mechanism(program).on_domain(N).aligned_paths(N, way="branches")
+    paths: Any = lt.mechanism(program).on_domain(N).align_paths(N, way="branches")
     assert not paths.paths or paths.moved is None
 
 
 def test_what_data_move() -> None:
-    paths: Any = lt.mechanism(sign_drawn).on_domain(N).aligned_paths(N, way="branches")
+    paths: Any = lt.mechanism(sign_drawn).on_domain(N).align_paths(N, way="branches")
     ((answer, factor),) = paths.moved[0]
     assert (len(paths.moved), factor) == (1, 1)
     assert paths.differences.bounds[answer] == 1

@@ -21,7 +21,7 @@ from liptest.privacy.comparison import Answer
 from liptest.privacy.divergences.noise_likelihoods import orders_of_shifts
 from liptest.privacy.divergences.quantiles import normal_quantiles
 from liptest.privacy.divergences.screening import screen_mu, screen_orders, screen_rho
-from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, stated_claim
+from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, find_stated_claim
 from liptest.runs.fingerprints import fingerprint
 
 CUBE = lt.Hypercube(2)
@@ -305,11 +305,11 @@ def test_exactly_one_claim_is_stated(claim, says):
 
 def test_claims_are_read_and_written():
     stated = [
-        stated_claim(None, 0, 1e-9, rho=0.5),
-        stated_claim(None, 0, 1e-9, renyi=(2, 1.5)),
-        stated_claim(None, 0, 1e-9, renyi=[[8, 3], [2, 1.5]]),
-        stated_claim(None, 0, 0.0, mu=1),
-        stated_claim(None, 0, 1e-9, curve={"log(3)": 0.1, 0.5: 0.2}),
+        find_stated_claim(None, 0, 1e-9, rho=0.5),
+        find_stated_claim(None, 0, 1e-9, renyi=(2, 1.5)),
+        find_stated_claim(None, 0, 1e-9, renyi=[[8, 3], [2, 1.5]]),
+        find_stated_claim(None, 0, 0.0, mu=1),
+        find_stated_claim(None, 0, 1e-9, curve={"log(3)": 0.1, 0.5: 0.2}),
     ]
     kinds = (RhoClaim, RenyiClaim, RenyiClaim, MuClaim, CurveClaim)
     for claim, kind in zip(stated, kinds, strict=True):

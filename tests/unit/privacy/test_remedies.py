@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.claims import Claim
-from liptest.privacy.judge import witness_of
+from liptest.privacy.judge import make_witness
 from liptest.privacy.proofs.domain_laws import DistinctLaws
 from liptest.privacy.verdicts import PrivacyVerdict
 
@@ -216,6 +216,6 @@ def test_a_remedy_is_kept_in_json_and_left_out_where_there_is_none():
 def test_least_delta_is_rounded_down():
     mechanism = table([["2/3", "1/3"], ["1/3", "2/3"]])
     ends = np.array([[0], [1]], dtype=np.int8)
-    witness = witness_of(mechanism, ends[0], ends[1], Claim(0.1, 0.0, 0.0))
+    witness = make_witness(mechanism, ends[0], ends[1], Claim(0.1, 0.0, 0.0))
     exact = 2 / 3 - math.exp(0.1) / 3
     assert witness.least_delta <= exact < witness.least_delta * 1.001

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
-from liptest.privacy.compositions.rounded_losses import RoundedLosses, rounded_together
+from liptest.privacy.compositions.rounded_losses import RoundedLosses, round_together
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
 
 weights = st.lists(st.integers(1, 40), min_size=2, max_size=4)
@@ -40,7 +40,7 @@ def stick(pairs, gamma):
 @settings(max_examples=60, deadline=None)
 def test_it_is_never_above_the_exact_value(pairs, releases, bits):
     pair = LikelihoodPair.of_masses(pairs)
-    found = rounded_together([(pair, releases)], Fraction(1, 1 << bits))
+    found = round_together([(pair, releases)], Fraction(1, 1 << bits))
     every = powers(pairs, releases)
     for gamma in (Fraction(1), Fraction(3, 2), Fraction(4), Fraction(40)):
         exact = stick(every, gamma)
@@ -54,7 +54,7 @@ def test_it_is_never_above_the_exact_value(pairs, releases, bits):
 @settings(max_examples=30, deadline=None)
 def test_different_pairs_together(one, other):
     pairs = [LikelihoodPair.of_masses(side) for side in (one, other)]
-    found = rounded_together([(pairs[0], 2), (pairs[1], 1)], Fraction(1, 64))
+    found = round_together([(pairs[0], 2), (pairs[1], 1)], Fraction(1, 64))
     every = [(p * a, q * b) for p, q in powers(one, 2) for a, b in other]
     for gamma in (Fraction(1), Fraction(5, 2)):
         assert found.delta_at(math.log(gamma)) <= stick(every, gamma) * (1 + 1e-12) + 1e-15
@@ -70,7 +70,7 @@ def test_the_gap_is_of_the_second_order():
     ]
     pair, releases = LikelihoodPair.of_masses(pairs), 20
     deltas = [
-        rounded_together([(pair, releases)], Fraction(1, 1 << bits)).delta_at(5.0)
+        round_together([(pair, releases)], Fraction(1, 1 << bits)).delta_at(5.0)
         for bits in (4, 5, 6, 7, 11)
     ]
     gaps = [deltas[-1] - one for one in deltas[:-1]]

@@ -14,7 +14,7 @@ from liptest.enumerate.python_function import PythonFunction
 from liptest.enumerate.trees.law_memory import law_table
 from liptest.errors import MechanismError, NonDeterministicError
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.laws import LawTable, OutputLaw, found_once, laws_of_one_decision
+from liptest.mechanisms.laws import LawTable, OutputLaw, find_once, laws_of_one_decision
 from liptest.privacy import comparison
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import check_same_law, compare_laws, enclose_loss
@@ -193,12 +193,12 @@ def test_what_is_found_in_a_decision_is_forgotten_with_it():
         made.append(len(made))
         return made[-1]
 
-    assert [found_once("a", find), found_once("a", find)] == [0, 1]
+    assert [find_once("a", find), find_once("a", find)] == [0, 1]
     with laws_of_one_decision():
-        assert [found_once("a", find), found_once("a", find), found_once("b", find)] == [2, 2, 3]
+        assert [find_once("a", find), find_once("a", find), find_once("b", find)] == [2, 2, 3]
         with laws_of_one_decision():
-            assert found_once("a", find) == 2
+            assert find_once("a", find) == 2
         for number in range(100):
-            found_once(number, find)
-        assert found_once("a", find) > 3  # few are kept
-    assert found_once("a", find) == made[-1]
+            find_once(number, find)
+        assert find_once("a", find) > 3  # few are kept
+    assert find_once("a", find) == made[-1]

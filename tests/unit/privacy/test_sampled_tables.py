@@ -16,7 +16,7 @@ from liptest.evidence.certificate import Certificate, certify
 from liptest.evidence.verify import problems
 from liptest.privacy.plans import privacy_plan_table
 from liptest.privacy.proofs.alignment import prove_by_alignment
-from liptest.privacy.request import validated_request
+from liptest.privacy.request import validate_request
 from liptest.privacy.samples.sampled_tables import ProvedTables, draw_table
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import PrivacyVerdict
@@ -113,7 +113,7 @@ def test_budget_and_certificate() -> None:
 
 
 def proves_near(mechanism: Any, table: lt.Table, dataset: Any) -> bool:
-    task = validated_request(
+    task = validate_request(
         mechanism, DomainAlone(table.around([dataset])), CheckSettings(epsilon=9)
     )
     found = prove_by_alignment(task)
@@ -271,7 +271,7 @@ def test_users_are_drawn_with_all_their_rows() -> None:
 @pytest.mark.slow
 def test_draws_repeat_and_do_not_depend_on_each_other() -> None:
     drawn = lt.SampledDistribution.of_tables(crowd(), some_crowd)
-    task = validated_request(if_enough, drawn, CheckSettings(epsilon=1))
+    task = validate_request(if_enough, drawn, CheckSettings(epsilon=1))
     assert np.array_equal(draw_table(task, 5), draw_table(task, 5))
     assert not np.array_equal(draw_table(task, 5), draw_table(task, 6))
     walk = ProvedTables(task)

@@ -16,9 +16,9 @@ from liptest.privacy.divergences.quantiles import normal_quantiles
 from liptest.privacy.divergences.screening import (
     _ROUNDING,
     _chord,
-    _rho_of,
+    _find_rho,
     _slack,
-    dominated_rho,
+    bound_rho_by_loss,
     harmless_loss,
     screen_mu,
     screen_orders,
@@ -53,7 +53,7 @@ def test_a_chord_is_as_high_as_its_highest_point(
 
 @given(st.floats(1e-3, 40))
 def test_no_pair_of_that_loss_has_a_larger_rho_than_randomised_response(loss: float) -> None:
-    found = float(dominated_rho(np.array([loss]))[0])
+    found = float(bound_rho_by_loss(np.array([loss]))[0])
     true = loss * math.tanh(loss / 2)
     assert true <= found <= true * (1 + 1e-12)
 
@@ -194,16 +194,16 @@ def test_where_the_largest_loss_clears_all_a_few_orders_are_measured(
 ) -> None:
     table, loss = _table(rows), np.array([5.0])
     few = max(_quotient(rows, order) for order in (1, 1 + 2.0**-10, 2.0, 8.0))
-    cleared = _rho_of(table, *ENDS, loss, 100.0, dominated_rho(loss))
+    cleared = _find_rho(table, *ENDS, loss, 100.0, bound_rho_by_loss(loss))
     assert cleared.measured[0] == pytest.approx(few, rel=1e-9)
     # Bounded at order 2^-10 above 1 and by a chord from there to 2.
     true = max(_quotient(rows, float(order)) for order in np.linspace(1.0, 30.0, 2901))
     assert true <= cleared.above[0] <= 3 * true
     # Where one of the pairs has no bound, too; and closely where the claim is between.
-    open_pair = _rho_of(table, *ENDS, np.array([np.inf]), 0.1, np.array([np.inf]))
+    open_pair = _find_rho(table, *ENDS, np.array([np.inf]), 0.1, np.array([np.inf]))
     assert open_pair.measured[0] == pytest.approx(few, rel=1e-9)
     assert open_pair.above[0] == np.inf
-    close = _rho_of(table, *ENDS, loss, true, dominated_rho(loss))
+    close = _find_rho(table, *ENDS, loss, true, bound_rho_by_loss(loss))
     assert few * (1 - 1e-9) <= close.measured[0] <= true * (1 + 1e-4)
     assert close.measured[0] >= true * 0.99
 

@@ -9,7 +9,7 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.methods import edge_pairs, full_neighbourhoods, light_neighbourhoods
-from liptest.privacy.samples.intervals import certified_mass
+from liptest.privacy.samples.intervals import certify_mass
 from liptest.verdicts import Decision
 
 D = 40
@@ -145,7 +145,7 @@ def test_ctrl_c_keeps_what_the_clean_draws_certify(method, calls, workers):
     assert "interrupted" in verdict.reason
     # Theory 3.9b: exception_mass <= 1 - w^(1/m), that is (1 - mass)^m <= w.
     mass = verdict.guarantee.exception_mass
-    assert mass == certified_mass(m, 1e-6) > 1e-3
+    assert mass == certify_mass(m, 1e-6) > 1e-3
     assert mass == pytest.approx(1 - 1e-6 ** (1 / m), rel=1e-9)
     assert verdict.guarantee.failure_probability == 1e-6
     printed = float(verdict.guarantee.sentence.split("probability <= ")[1].split(",")[0])

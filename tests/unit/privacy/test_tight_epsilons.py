@@ -13,7 +13,7 @@ import pytest
 import liptest as lt
 from liptest.data.points import from_array
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certified_comparison, screen_pairs
+from liptest.privacy.comparison import Answer, certify_comparison, screen_pairs
 from liptest.verdicts import Decision
 from tests.unit.privacy.cases import claimed, exp_of
 
@@ -59,7 +59,7 @@ def test_tight_mechanisms_are_left_open_or_accepted_without_tolerance():
 def answers(hair):
     """For all epsilons, what is said of the two datasets."""
     return {
-        certified_comparison(beyond(epsilon, hair), NO_CLICK, CLICK, Claim(epsilon)).answer
+        certify_comparison(beyond(epsilon, hair), NO_CLICK, CLICK, Claim(epsilon)).answer
         for epsilon in EPSILONS
     }
 

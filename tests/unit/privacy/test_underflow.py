@@ -7,7 +7,7 @@ import pytest
 
 import liptest as lt
 from liptest.errors import LawError
-from liptest.mechanisms.laws import normalised_logs
+from liptest.mechanisms.laws import normalise_logs
 from liptest.verdicts import Decision
 
 
@@ -166,16 +166,16 @@ def test_a_zero_against_a_half_is_refuted_also_when_it_is_not_declared():
 def test_underflow_does_not_loosen_the_check_of_sums():
     row = [math.log(0.5), 5e-324]
     with np.errstate(divide="ignore"), pytest.raises(LawError, match=r"sums to 0\.5"):
-        normalised_logs([[row[0], np.log(row[1])]], 2, 1, None, "mechanism")
+        normalise_logs([[row[0], np.log(row[1])]], 2, 1, None, "mechanism")
 
 
 def test_only_logs_of_tiny_floats_get_the_larger_error():
     tiny = float(np.log(3 * 2.0**-1074))
     for value, large in ((tiny, True), (tiny + 0.01, False), (-700.0, False), (-1000.0, False)):
-        _, errors = normalised_logs([[0.0, value]], 2, 1, None, "mechanism", each=True)
+        _, errors = normalise_logs([[0.0, value]], 2, 1, None, "mechanism", each=True)
         assert bool(errors[0, 1] > 0.1) is large
         assert errors[0, 0] < 1e-14
-    _, errors = normalised_logs([[0.0, tiny]], 2, 1, 1e-12, "mechanism", each=True)
+    _, errors = normalise_logs([[0.0, tiny]], 2, 1, 1e-12, "mechanism", each=True)
     assert errors[0, 1] < 1e-11
 
 

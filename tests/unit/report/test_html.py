@@ -13,7 +13,7 @@ import pytest
 import liptest as lt
 from liptest.errors import InputError
 from liptest.privacy.verdicts import fine_print, headline, pair_text
-from liptest.privacy.verdicts import tested as what_was_compared
+from liptest.privacy.verdicts import say_tested as what_was_compared
 from liptest.report.findings import Outcome
 from liptest.report.html import page, report_html
 from tests.unit.report.pages import (

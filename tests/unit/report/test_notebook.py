@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import liptest as lt
-from liptest.privacy.verdicts import PrivacyVerdict, kept_mechanism
+from liptest.privacy.verdicts import PrivacyVerdict, find_kept_mechanism
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(2))
 
@@ -91,7 +91,7 @@ def test_real_answers_have_both_densities_with_the_event_shaded() -> None:
 @pytest.mark.slow
 def test_a_mechanism_is_kept_as_long_as_its_verdict() -> None:
     verdict = VERDICTS["real NO"]()
-    kept = weakref.ref(kept_mechanism(verdict))
+    kept = weakref.ref(find_kept_mechanism(verdict))
     assert kept() is not None
     del verdict
     gc.collect()

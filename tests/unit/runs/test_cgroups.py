@@ -82,7 +82,7 @@ def test_a_child_joins_before_it_begins(delegated: Path) -> None:
     """The shell writes its own number, and is the child then; limits that it met are told."""
     group = ControlGroup(delegated, delegated)
     code = "import os; print(os.getpid())"
-    command = group.entered_by([sys.executable, "-c", code])
+    command = group.enter_by([sys.executable, "-c", code])
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (delegated / "cgroup.procs").read_text() == done.stdout
     assert group.met_limit() is None
@@ -154,7 +154,7 @@ def test_all_of_a_group_end_together() -> None:
 
 def assert_all_end(group: ControlGroup, code: str = LEAVES, said: bytes = b"1\n") -> str | None:
     """What a child says before its group ends; the limit that was met."""
-    command = group.entered_by([sys.executable, "-c", code])
+    command = group.enter_by([sys.executable, "-c", code])
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == said
@@ -187,7 +187,7 @@ def test_processes_of_a_real_group_are_counted_and_end(
 def test_memory_of_a_real_group_is_counted() -> None:
     with own_group(1 << 28) as group:
         assert group is not None
-        command = group.entered_by([sys.executable, "-c", ALLOCATES])
+        command = group.enter_by([sys.executable, "-c", ALLOCATES])
         done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
         assert done.stdout == b"1\n"
         assert group.met_limit() == "memory"

@@ -13,7 +13,7 @@ import pytest
 
 from liptest.errors import InputError
 from liptest.runs import workers as workers_module
-from liptest.runs.workers import ordered_map
+from liptest.runs.workers import map_in_order
 
 
 class Lazy(Executor):
@@ -62,7 +62,7 @@ def fail_at_2(number: int) -> int:
 
 def test_without_an_executor_nothing_runs_ahead() -> None:
     started: list[int] = []
-    results = ordered_map(lambda k: started.append(k), 5)
+    results = map_in_order(lambda k: started.append(k), 5)
     next(results)
     assert started == [0]
 
@@ -71,15 +71,15 @@ def test_without_an_executor_nothing_runs_ahead() -> None:
 @pytest.mark.parametrize("workers", [1, 2, 8])
 def test_results_come_in_order(count: int, workers: int) -> None:
     with ThreadPoolExecutor(workers) as pool:
-        assert list(ordered_map(square, count, pool)) == [square(k) for k in range(count)]
-    assert list(ordered_map(square, count)) == [square(k) for k in range(count)]
+        assert list(map_in_order(square, count, pool)) == [square(k) for k in range(count)]
+    assert list(map_in_order(square, count)) == [square(k) for k in range(count)]
 
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(("workers", "ahead"), [(1, 2), (3, 6), (None, 8)])
 def test_at_most_two_groups_per_worker_are_in_flight(workers: int | None, ahead: int) -> None:
     pool = Lazy(workers)
-    results = ordered_map(partial(takes, 1e-4), 3000, pool)
+    results = map_in_order(partial(takes, 1e-4), 3000, pool)
     assert pool.submitted == 0
     for k in range(2500):
         assert next(results) == square(k)
@@ -90,7 +90,7 @@ def test_at_most_two_groups_per_worker_are_in_flight(workers: int | None, ahead:
 def test_closing_cancels_what_has_not_started_but_for_the_last() -> None:
     """CPython issue 94440: a pool with nothing but cancelled tasks never shuts down."""
     pool = Lazy(2)
-    results = ordered_map(square, 100, pool)
+    results = map_in_order(square, 100, pool)
     next(results)
     assert isinstance(results, Iterator)
     results.close()  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ def test_closing_cancels_what_has_not_started_but_for_the_last() -> None:
 
 def test_an_error_stops_the_rest() -> None:
     pool = Lazy(2)
-    results = ordered_map(fail_at_2, 100, pool)
+    results = map_in_order(fail_at_2, 100, pool)
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(RuntimeError, match="task 2"):
         next(results)
@@ -110,7 +110,7 @@ def test_an_error_stops_the_rest() -> None:
 @pytest.mark.parametrize("wrong", [2, "threads", object()])
 def test_an_executor_must_submit(wrong: Any) -> None:
     with pytest.raises(InputError, match="executor="):
-        ordered_map(square, 3, wrong)
+        map_in_order(square, 3, wrong)
 
 
 def fail_at_500(number: int) -> int:
@@ -122,7 +122,7 @@ def fail_at_500(number: int) -> int:
 def test_results_before_an_error_in_the_same_group_are_not_lost() -> None:
     seen: list[int] = []
     with ThreadPoolExecutor(2) as pool, pytest.raises(RuntimeError, match="task 500"):
-        seen.extend(ordered_map(fail_at_500, 5000, pool))
+        seen.extend(map_in_order(fail_at_500, 5000, pool))
     assert seen == list(range(500))
 
 
@@ -148,7 +148,7 @@ def takes(seconds: float, number: int) -> int:
 def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
     pool = Lazy(2)
     quick = partial(takes, 1e-4)
-    assert list(ordered_map(quick, 5000, pool)) == [square(k) for k in range(5000)]
+    assert list(map_in_order(quick, 5000, pool)) == [square(k) for k in range(5000)]
     sizes = [group.size for group in pool.in_flight]
     assert max(sizes) > 50
     assert sizes[:4] == [1, 1, 1, 1]
@@ -159,7 +159,7 @@ def test_groups_grow_when_chunks_are_quick_and_shrink_towards_the_end() -> None:
 @pytest.mark.usefixtures("clock")
 def test_a_chunk_that_takes_longer_than_a_group_should_is_a_group() -> None:
     pool = Lazy(1)
-    assert list(ordered_map(partial(takes, 0.12), 6, pool)) == [square(k) for k in range(6)]
+    assert list(map_in_order(partial(takes, 0.12), 6, pool)) == [square(k) for k in range(6)]
     assert [group.size for group in pool.in_flight] == [1] * 6
 
 
@@ -170,7 +170,7 @@ def is_large(result: int) -> bool:
 @pytest.mark.usefixtures("clock")
 def test_a_group_stops_behind_a_result_that_ends_the_run() -> None:
     pool = Lazy(1)
-    results = ordered_map(partial(takes, 1e-4), 100_000, pool, ends=is_large)
+    results = map_in_order(partial(takes, 1e-4), 100_000, pool, ends=is_large)
     assert [next(results) for _ in range(2001)][-1] == square(2000)
     last = next(group for group in pool.in_flight if group.first + group.size > 2000)
     assert len(last.answer()) == 2000 - last.first + 1 < last.size
@@ -182,5 +182,5 @@ def test_a_group_stops_behind_a_result_that_ends_the_run() -> None:
 def test_a_map_may_begin_anywhere(first: int) -> None:
     with ThreadPoolExecutor(2) as pool:
         for executor in (pool, None):
-            found = list(ordered_map(square, 7, executor, first=first))
+            found = list(map_in_order(square, 7, executor, first=first))
             assert found == [square(k) for k in range(first, 7)]

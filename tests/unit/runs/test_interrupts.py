@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.runs.interrupts import counted_interrupts, interruptions
+from liptest.runs.interrupts import count_interrupts, interruptions
 from liptest.runs.interrupts import until_interrupted as uninterrupted
 
 ARGUMENTS = "--epsilon 1 --dimension 200 --probabilities 0.3 --seed 5 --method neighbourhoods"
@@ -216,7 +216,7 @@ def test_an_interrupt_of_ours_waits_for_the_end_of_a_finalizer(is_weak, monkeypa
         del left
 
     before = interruptions()
-    with counted_interrupts(is_ours=lambda: True):
+    with count_interrupts(is_ours=lambda: True):
         interrupts()  # raised there it would be printed, and lost
         assert (interruptions(), lost) == (before + 1, [])
         with pytest.raises(KeyboardInterrupt):
@@ -236,7 +236,7 @@ def test_an_interrupt_of_ours_waits_for_the_end_of_a_collection(monkeypatch):
             came.append(phase)
             signal.raise_signal(signal.SIGINT)
 
-    with counted_interrupts(is_ours=lambda: True):
+    with count_interrupts(is_ours=lambda: True):
         gc.callbacks.append(collecting)
         try:
             gc.collect()

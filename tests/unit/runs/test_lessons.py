@@ -18,7 +18,7 @@ import liptest as lt
 from liptest.errors import MechanismError
 from liptest.privacy.samples import sampling_run
 from liptest.runs import lessons
-from liptest.runs.lessons import Rounds, informed_map, repeats_often
+from liptest.runs.lessons import Rounds, map_informed, repeats_often
 
 LAW = lt.ProductDistribution.uniform(lt.Hypercube(6))
 
@@ -82,7 +82,7 @@ def rounds_of(different: int, count: int = 60) -> Rounds:
 
 def results(judge: Memory, executor: Executor, different: int) -> list[Any]:
     chunk = Chunk(judge, Points(different))
-    found = informed_map(
+    found = map_informed(
         chunk, rounds_of(different), judge, executor, first=0, ends=lambda result: False
     )
     return list(found)
@@ -108,7 +108,7 @@ def test_a_result_that_ends_the_run_is_the_last(executor: Executor) -> None:
     judge = Memory()
     chunk = Chunk(judge, Points(300))
     found = list(
-        informed_map(
+        map_informed(
             chunk,
             rounds_of(300),
             judge,

@@ -17,7 +17,7 @@ from liptest.gate.gate import SealedGate
 from liptest.gate.sealing import seal, seal_on_grid
 from liptest.runs.fingerprints import fingerprint
 from liptest.service import actions
-from liptest.service.analysis import sealed_text
+from liptest.service.analysis import write_sealed
 from liptest.service.daemon import Daemon
 from liptest.service.jobs import RELEASER, Workplace
 from liptest.service.opening import prepare_all
@@ -140,7 +140,7 @@ def analysed(room: Room, mechanism: lt.Mechanism) -> tuple[Result, str]:
     verdict = certificate.verdict
     is_proof = verdict.guarantee.kind == "proof"
     page = "<p>report</p>"
-    result = Result(sealed_text(found), certificate.to_json(), page, str(verdict), is_proof)
+    result = Result(write_sealed(found), certificate.to_json(), page, str(verdict), is_proof)
     return result, str(certificate.decision)
 
 

@@ -7,11 +7,11 @@ import pytest
 from liptest.errors import InputError
 from liptest.service.tasks import (
     ALLOWED,
-    checked_file,
+    check_file,
+    find_seconds,
     foreign_imports,
     from_json,
     read_check,
-    seconds_of,
     to_json,
 )
 
@@ -43,11 +43,11 @@ def test_what_a_task_cannot_say(text: str, said: str) -> None:
 def test_a_check_comes_back() -> None:
     model = read_check("epsilon = 'log(3)'\n[domain]\nrecords = 8\nvalues = 4")
     assert from_json(to_json(model)) == model
-    assert seconds_of(model) == 120
+    assert find_seconds(model) == 120
 
 
 def test_names_of_files() -> None:
-    assert checked_file("clicks 2024.csv") == "clicks 2024.csv"
+    assert check_file("clicks 2024.csv") == "clicks 2024.csv"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_published_limits(
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_row_and_a_box_may_be_dearest_at_different_ends(step: int) -> None:
     size = 8  # one answer moves by the row, all others within a box
-    moves = Differences.listed([{0: step}], size=size).widened(dict.fromkeys(range(1, size), 2))
+    moves = Differences.listed([{0: step}], size=size).widen_by(dict.fromkeys(range(1, size), 2))
     paths = noisy_maximum(size, Noise("gumbel", Fraction(1)))
     worst = max(abs(low - high) for low, high in ((2, -2), (step, -2), (2, -step)))
     assert price_paths(paths, moves, wanted=Fraction(worst)).epsilon == worst
@@ -140,7 +140,7 @@ def test_whole_noise_and_real_answers_have_different_supports() -> None:
     for differences in (
         Differences.of_one([1]),
         Differences.of_box([1]),
-        Differences.of_tables([[0], [1]]).widened({0: Fraction(1, 1 << 50)}),
+        Differences.of_tables([[0], [1]]).widen_by({0: Fraction(1, 1 << 50)}),
         Differences.of_tables([[0], [HALF]]),
     ):
         assert geometric_price(plain, differences) is None
@@ -241,7 +241,7 @@ def test_data_of_any_size_and_no_differences() -> None:
     assert price_paths(paths, Differences.of_tables([[3, 4]])).epsilon == 0
     assert price_paths(paths, Differences.of_tables([[0, 0], [1, -1]])).epsilon == 2
     margins = {0: Fraction(1, 1000), 1: Fraction(1, 1000)}
-    wider = Differences.of_tables([[0, 0], [1, -1]]).widened(margins)
+    wider = Differences.of_tables([[0, 0], [1, -1]]).widen_by(margins)
     assert price_paths(paths, wider).epsilon == Fraction(2002, 1000)
 
 

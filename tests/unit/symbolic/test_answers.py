@@ -62,11 +62,11 @@ def test_boxes_and_margins() -> None:
     assert list(box.moves()) == []
     assert box.find_largest({0: -2, 2: 1}) == ((0, Fraction(-1)), (2, Fraction(5, 2)))
     assert Differences.of_box([Fraction(5, 2)], is_whole=True).largest({0: 1}) == 2
-    wider = Differences.of_tables([[0], [1]]).widened({0: Fraction(1, 8)})
+    wider = Differences.of_tables([[0], [1]]).widen_by({0: Fraction(1, 8)})
     assert not wider.is_whole
     assert wider.largest({0: 1}) == Fraction(9, 8)
     plain = Differences.of_tables([[0], [1]])
-    assert plain.widened({0: 0}) is plain
+    assert plain.widen_by({0: 0}) is plain
 
 
 def test_what_is_refused() -> None:
@@ -77,4 +77,4 @@ def test_what_is_refused() -> None:
     with pytest.raises(lt.errors.InputError, match="must be 0 or more"):
         Differences.of_box([1, -1])
     with pytest.raises(lt.errors.InputError, match="must be 0 or more"):
-        Differences.of_box([1]).widened({0: -1})
+        Differences.of_box([1]).widen_by({0: -1})

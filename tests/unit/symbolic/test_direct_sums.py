@@ -71,7 +71,7 @@ def test_delta_without_a_shift() -> None:
         (Differences.of_box([1] * 4, is_whole=True), 2.0),
         (Differences.listed([[1, 2, 2, 0], [0, 0, 0, 2]]), 3.0),
         (Differences.of_tables([[1, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 0]]), 2.0),
-        (Differences.of_one([1] * 4).widened({0: Fraction(1, 4)}), 1.25),
+        (Differences.of_one([1] * 4).widen_by({0: Fraction(1, 4)}), 1.25),
     ],
 )
 def test_the_joint_shift_is_the_length(differences: Differences, length: float) -> None:

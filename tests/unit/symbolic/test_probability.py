@@ -254,6 +254,6 @@ def test_what_is_nested_too_deep_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     def nested(parts: object) -> arb:
         raise RecursionError
 
-    monkeypatch.setattr(probabilities, "_evaluated", nested)
+    monkeypatch.setattr(probabilities, "_evaluate", nested)
     with pytest.raises(SymbolicError, match="compare sums of fewer variables"):
         System((Noise("laplace", Fraction(1)),)).probability([at_least(V(0), 1)])

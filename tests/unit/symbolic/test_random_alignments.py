@@ -175,10 +175,10 @@ def test_a_solver_that_errs_is_not_believed(
         return values + rng.integers(-1, 2, len(values)), weights
 
     monkeypatch.setattr(linear_programs, "propose_shifts", wrong)
-    linear_programs._remembered.cache_clear()
+    linear_programs._remember.cache_clear()
     try:
         after = [price_of(program) for program, _ in few]
     finally:
-        linear_programs._remembered.cache_clear()
+        linear_programs._remember.cache_clear()
     assert all(late >= early - NEAR for early, late in zip(before, after, strict=True))
     assert any(late > early for early, late in zip(before, after, strict=True))

@@ -15,7 +15,7 @@ from liptest.balls import CERTIFIED_BITS, precision
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.densities import density_of, extremes, in_terms_of, joint
+from liptest.symbolic.densities import extremes, find_density, in_terms_of, joint
 from liptest.symbolic.exponential_polynomials import Function, Rates
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
@@ -28,7 +28,7 @@ def maximum(
 ) -> Made:
     """The density of the largest of counts with noise, as a sum over which one it is."""
     noises = tuple(Noise(family, scale) for _ in counts)
-    rates = shapes.rates_of(frozenset(noises))
+    rates = shapes.find_rates(frozenset(noises))
     parts = []
     for winner, count in enumerate(counts):
         beaten = [
@@ -40,7 +40,7 @@ def maximum(
         ]
         known = joint(noises, beaten, ((winner, 1),))
         assert known is not None
-        parts.append(in_terms_of(rates, density_of(known, rates), Fraction(1), Fraction(count)))
+        parts.append(in_terms_of(rates, find_density(known, rates), Fraction(1), Fraction(count)))
     return rates, functions.add_functions(rates, parts)
 
 
@@ -134,9 +134,9 @@ def test_where_one_side_has_nothing_there_is_no_bound() -> None:
 def test_tails_of_other_scales_have_no_bound() -> None:
     with precision(CERTIFIED_BITS):
         noises = Noise("laplace", Fraction(1)), Noise("laplace", Fraction(2))
-        rates = shapes.rates_of(frozenset(noises))
+        rates = shapes.find_rates(frozenset(noises))
         known: Any = [joint((noise,), (), ((0, 1),)) for noise in noises]
-        narrow, wide = (density_of(one, rates) for one in known)
+        narrow, wide = (find_density(one, rates) for one in known)
         assert extremes(rates, wide, narrow).above[-1] < -50
         assert extremes(rates, narrow, wide).below[-1] < -50
         assert extremes(rates, narrow, narrow).largest.contains(0)
@@ -162,8 +162,8 @@ def test_powers_of_the_variable_between_two_ends() -> None:
         assert known is not None
         made.append(known)
     with precision(CERTIFIED_BITS):
-        rates = shapes.rates_of(frozenset(noise))
-        one, other = ((rates, density_of(known, rates)) for known in made)
+        rates = shapes.find_rates(frozenset(noise))
+        one, other = ((rates, find_density(known, rates)) for known in made)
         assert any(power for piece in other[1] for power, _ in piece.terms)
         found = extremes(rates, one[1], other[1])
         grid = [k / 8 for k in range(-160, 161)]
@@ -176,13 +176,13 @@ def test_smooth_noise_that_is_compared_is_refused() -> None:
     noises = (Noise("normal", Fraction(1)), Noise("laplace", Fraction(1)))
     known = joint(noises, [(Form.variable(0) - Form.variable(1)).between(low=0)], ((1, 1),))
     assert known is not None
-    rates = shapes.rates_of(frozenset(noises))
+    rates = shapes.find_rates(frozenset(noises))
     with precision(CERTIFIED_BITS), pytest.raises(UnsupportedForm, match="noise of another kind"):
-        density_of(known, rates)
+        find_density(known, rates)
     alone = joint(noises, [], ((0, 1),))
     assert alone is not None
     assert alone.is_free
     with pytest.raises(UnsupportedForm, match="normal noise"):
-        density_of(alone, rates)
+        find_density(alone, rates)
     impossible = [Form.variable(0).between(low=1), Form.variable(0).between(high=0)]
     assert joint(noises, impossible, ((1, 1),)) is None

@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from liptest.balls import precision
 from liptest.errors import UnsupportedForm
 from liptest.symbolic.noise import Noise
-from liptest.symbolic.rounded_comparison import rounded_excess, rounded_extremes
+from liptest.symbolic.rounded_comparison import find_rounded_excess, find_rounded_extremes
 from liptest.symbolic.rounded_laws import (
     OneNoise,
     RoundedLaw,
@@ -111,8 +111,8 @@ def check_pair(seed: int) -> bool:
             for law, table in zip(laws, tables, strict=True):
                 assert float(law.probability(m)) == pytest.approx(table[m + REACH], abs=1e-14)
         try:
-            found = rounded_extremes(*laws)
-            excesses = [rounded_excess(*laws, arb(factor)).size for factor in (0.5, 1, 1.5, 3)]
+            found = find_rounded_extremes(*laws)
+            excesses = [find_rounded_excess(*laws, arb(factor)).size for factor in (0.5, 1, 1.5, 3)]
         except UnsupportedForm:
             return False
         # Quotients of numbers that are not rounded away in floats.
@@ -157,7 +157,9 @@ def one(family: str, scale: F, place: F, *cut: Any) -> RoundedLaw:
 def test_laplace_and_logistic_cost_the_shift_by_the_scale(family: str, moved: F) -> None:
     """T7: t/s for shifts that are not a whole number of cells, too; a limit for logistic noise."""
     with precision(256):
-        found = rounded_extremes(one(family, F(2), F(1, 2)), one(family, F(2), F(1, 2) + moved))
+        found = find_rounded_extremes(
+            one(family, F(2), F(1, 2)), one(family, F(2), F(1, 2) + moved)
+        )
         for extreme in (arb(found.largest.value).log(), -arb(found.smallest.value).log()):
             assert abs(extreme - arb(fmpq(moved.numerator, moved.denominator)) / 2) < 1e-60
 
@@ -166,7 +168,7 @@ def test_laplace_and_logistic_cost_the_shift_by_the_scale(family: str, moved: F)
 def test_thin_tails_have_no_bound_and_numbers_on_the_way(family: str) -> None:
     with precision(256):
         laws = one(family, F(1), F(0)), one(family, F(1), F(1))
-        found = rounded_extremes(*laws)
+        found = find_rounded_extremes(*laws)
         assert found.largest.value is None
         # The quotient grows to the left, without bound.
         some = [law.probability(found.largest.numbers[3]) for law in laws]
@@ -176,7 +178,7 @@ def test_thin_tails_have_no_bound_and_numbers_on_the_way(family: str) -> None:
 def test_tens_of_exponential_noise_are_private() -> None:
     """``floor((x + Exp(1)) / 10)``: no cell of positive mass is impossible (refereed, T7)."""
     with precision(256):
-        found = rounded_extremes(
+        found = find_rounded_extremes(
             one("exponential", F(1, 10), F(0)), one("exponential", F(1, 10), F(1, 10))
         )
         assert abs(arb(found.smallest.value).log() + 1) < 1e-60
@@ -193,7 +195,7 @@ def test_weights_that_cancel_leave_a_loss_of_ln_2() -> None:
         return law_of(specs, {})
 
     with precision(256):
-        found = rounded_extremes(mixed(1.0), mixed(2.0))
+        found = find_rounded_extremes(mixed(1.0), mixed(2.0))
         assert abs(arb(found.largest.value).log() - arb(2).log()) < 1e-25
 
 
@@ -205,12 +207,12 @@ def test_the_largest_shift_is_not_the_worst_of_rounded_noise() -> None:
         return RoundedLaw([RoundedPart(arb(1), source, fmpq(x.numerator, x.denominator))], {})
 
     with precision(256):
-        assert rounded_excess(at(F(0)), at(F(3, 5)), arb(1)).size.is_zero()
-        found = rounded_excess(at(F(3, 5)), at(F(4, 5)), arb(1)).size
+        assert find_rounded_excess(at(F(0)), at(F(3, 5)), arb(1)).size.is_zero()
+        found = find_rounded_excess(at(F(3, 5)), at(F(4, 5)), arb(1)).size
         assert abs(found - arb(fmpq(1, 2))) < 1e-60
 
 
 def test_mixtures_of_normal_and_laplace_noise_are_refused() -> None:
     specs: list[Spec] = [(1.0, one, F(1), 1, F(0), None, None) for one in ("normal", "laplace")]
     with precision(256), pytest.raises(UnsupportedForm):
-        rounded_extremes(law_of(specs, {}), law_of(specs[:1], {}))
+        find_rounded_extremes(law_of(specs, {}), law_of(specs[:1], {}))

@@ -18,7 +18,7 @@ from liptest.symbolic.free_sums import law_of_sum
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.whole_laws import (
     WholeMasses,
-    excess_of,
+    find_excess,
     quotient_extremes,
     settle,
     tail_mass,
@@ -41,7 +41,7 @@ def law_of(rates: ExactRates, leaves: list[Leaf]) -> Function:
         signs = [1] * len(added) + [-1] * len(subtracted)
         made = law_of_sum(noises, [], tuple(enumerate(signs)), rates)
         made = functions.stretch_function(rates, made, fmpq(1), fmpq(shift))
-        parts.append(functions.enlarged(made, fmpq(weight.numerator, weight.denominator)))
+        parts.append(functions.enlarge(made, fmpq(weight.numerator, weight.denominator)))
     return functions.add_functions(rates, parts)
 
 
@@ -93,7 +93,7 @@ def check_pair(seed: int) -> None:
             if len(found.largest.numbers) == 1 and abs(found.largest.numbers[0]) < reach:
                 assert found.largest.value == max(quotients)
         for factor in (arb(1), arb(1.1), arb(2)):
-            excess = excess_of(rates, *laws, factor)
+            excess = find_excess(rates, *laws, factor)
             gaps = [arb(p) - factor * arb(q) for p, q in zip(*exact, strict=True)]
             inside = sum((gap.max(arb(0)) for gap in gaps), arb(0))
             outside = 1 - sum(map(arb, exact[0]), arb(0))

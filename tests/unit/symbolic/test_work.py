@@ -11,7 +11,7 @@ from liptest.symbolic import work
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System, forget
-from liptest.symbolic.work import TooDearError, limited_work, spend
+from liptest.symbolic.work import TooDearError, limit_work, spend
 
 
 def cycle(count: int) -> tuple[System, list[Constraint]]:
@@ -24,7 +24,7 @@ def cycle(count: int) -> tuple[System, list[Constraint]]:
 def used(count: int) -> int:
     """Units that the probability of a cycle takes."""
     system, constraints = cycle(count)
-    with limited_work(10**6):
+    with limit_work(10**6):
         system.probability(constraints)
         return 10**6 - work._GIVEN.left[-1]
 
@@ -39,19 +39,19 @@ def test_what_is_remembered_counts_as_if_it_were_computed_again() -> None:
 def test_work_ends_where_no_more_is_given() -> None:
     system, constraints = cycle(3)
     needed = used(3)
-    with limited_work(needed):
+    with limit_work(needed):
         system.probability(constraints)
-    with limited_work(needed - 1), pytest.raises(TooDearError):
+    with limit_work(needed - 1), pytest.raises(TooDearError):
         system.probability(constraints)
     system.probability(constraints)  # without a limit
 
 
 def test_an_attempt_takes_from_the_one_around_it() -> None:
-    with limited_work(10):
-        with limited_work(4), pytest.raises(TooDearError):
+    with limit_work(10):
+        with limit_work(4), pytest.raises(TooDearError):
             spend(5)
         spend(5)
-        with limited_work(100), pytest.raises(TooDearError):
+        with limit_work(100), pytest.raises(TooDearError):
             spend(1)
         with pytest.raises(TooDearError):
             spend(1)

@@ -63,7 +63,7 @@ def refusal_of(expression: Callable[[Any], Any], table: lt.Table) -> str:
 
 def reason_of(mechanism: Any, domain: Any) -> str:
     """Why a mechanism is not followed; fails where it is."""
-    found = mechanism.on_domain(domain).aligned_paths(domain)
+    found = mechanism.on_domain(domain).align_paths(domain)
     assert isinstance(found, NoPaths)
     return found.reason
 

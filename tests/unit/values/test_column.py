@@ -16,7 +16,7 @@ from liptest.enumerate.trees.choice_tree import Abort
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
 from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.array import SymbolicArray
-from liptest.values.column_functions import looked_up
+from liptest.values.column_functions import look_up
 from liptest.values.records.column import FUNCTIONS, Column
 
 VALUES, RECORDS = 5, 40
@@ -27,7 +27,7 @@ Step = Callable[[Any], Any]
 
 def lookup(constants: Any, places: Any) -> Any:
     """``constants[places]`` of plain arrays and of columns."""
-    return looked_up(constants, places) if type(places) is SymbolicArray else constants[places]
+    return look_up(constants, places) if type(places) is SymbolicArray else constants[places]
 
 
 def in_place(x: Any) -> Any:

@@ -472,7 +472,7 @@ def test_rows_that_are_not_walked_alike_are_refused(name: str) -> None:
         return expression(frame) + rng.laplace()
 
     table = TABLES["replace"]
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert "test_frame_idioms.py" in found.reason, found.reason
 

@@ -130,7 +130,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
         return expression(frame) + rng.laplace()
 
     open_table = TABLES["add_remove"]
-    found = lt.mechanism(released).on_domain(open_table).aligned_paths(open_table)
+    found = lt.mechanism(released).on_domain(open_table).align_paths(open_table)
     assert isinstance(found, NoPaths)
 
 

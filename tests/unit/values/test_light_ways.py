@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import liptest as lt
 from liptest.enumerate.numbers.noise_outputs import Between
 from liptest.enumerate.python_function import PythonFunction
-from liptest.privacy.comparison import ball_of
+from liptest.privacy.comparison import enclose_probability
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
@@ -96,9 +96,9 @@ def test_a_law_differs_from_the_whole_one_by_what_it_leaves_out(
     light = PythonFunction(function).without_light(4096).law(dataset)
     assert float(light.unexplored) < 1e-18
     for output in whole.outputs:
-        true = ball_of(whole, output)
+        true = enclose_probability(whole, output)
         if output in light:
-            listed = ball_of(light, output)
+            listed = enclose_probability(light, output)
             assert listed.lower() <= true.upper()
             assert true.lower() <= listed.upper() + float(light.unexplored)
         else:

@@ -243,7 +243,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
     assert math.isclose(found.epsilon, change_of(expression, table, "polars"), rel_tol=1e-9)
     open_table = TABLES["add_remove"]
     mechanism = released(expression).on_domain(open_table)
-    assert isinstance(mechanism.aligned_paths(open_table), NoPaths)
+    assert isinstance(mechanism.align_paths(open_table), NoPaths)
 
 
 NOT_FOLLOWED: dict[str, Callable[[Any], Any]] = {
@@ -345,7 +345,7 @@ WORDS = {
 @pytest.mark.parametrize("name", mostly_slow(NOT_FOLLOWED, 9))
 def test_all_else_is_refused_with_the_line(name: str) -> None:
     table = TABLES["replace"]
-    found = released(NOT_FOLLOWED[name]).on_domain(table).aligned_paths(table)
+    found = released(NOT_FOLLOWED[name]).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert re.search(WORDS[name], found.reason), found.reason
     assert "test_polars_frames.py" in found.reason

@@ -231,7 +231,7 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
         return expression(frame) + rng.laplace()
 
     table = table_of("replace")
-    found = lt.mechanism(released, frame="polars").on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released, frame="polars").on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert re.search(words, found.reason), found.reason
     assert "test_polars_users.py" in found.reason

@@ -194,7 +194,7 @@ def test_means_are_followed_where_the_number_of_rows_is_public(name: str) -> Non
         return expression(frame) + rng.laplace()
 
     open_table = table_of("add_remove")
-    found = lt.mechanism(released).on_domain(open_table).aligned_paths(open_table)
+    found = lt.mechanism(released).on_domain(open_table).align_paths(open_table)
     assert isinstance(found, NoPaths)
 
 
@@ -245,7 +245,7 @@ def test_the_rounding_of_sums_is_part_of_the_price() -> None:
         def released(frame: Any, rng: Any) -> Any:
             return frame["age"].sum() + rng.laplace()
 
-        paths: Any = lt.mechanism(released).on_domain(table).aligned_paths(table)
+        paths: Any = lt.mechanism(released).on_domain(table).align_paths(table)
         prices.append(float(dict(paths.differences.box)[0]))
         assert "rounding of float sums" in paths.hint
         if rows == 100_000:
@@ -299,7 +299,7 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
         return expression(frame) + rng.laplace()
 
     table = table_of()
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert re.search(words, found.reason), found.reason
     assert "test_real_frames.py" in found.reason

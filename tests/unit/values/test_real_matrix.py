@@ -327,7 +327,7 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
     def released(frame: Any, rng: Any) -> Any:
         return expression(frame) + rng.laplace()
 
-    found = lt.mechanism(released).on_domain(TABLE).aligned_paths(TABLE)
+    found = lt.mechanism(released).on_domain(TABLE).align_paths(TABLE)
     assert isinstance(found, NoPaths)
     assert re.search(words, found.reason), found.reason
     assert "test_real_matrix.py" in found.reason

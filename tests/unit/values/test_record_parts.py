@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
-from liptest.values.records.record_parts import line_of, places_of
+from liptest.values.records.record_parts import find_line, find_places
 from tests.shares import mostly_slow
 
 N, VALUES = 6, 3
@@ -158,7 +158,7 @@ def test_any_slices(chosen: list[tuple[slice, int]]) -> None:
 def test_kinds_of_positions_are_all_there_are(parts: list[range | None]) -> None:
     parts = [one for one in parts if one is None or len(one)]
     every = {tuple(n for n, one in enumerate(parts) if one is None or p in one) for p in range(31)}
-    found = places_of(parts, 31)
+    found = find_places(parts, 31)
     assert found is not None
     assert {place.answers for place in found} == every
     for place in found:
@@ -170,10 +170,10 @@ def test_kinds_of_positions_are_all_there_are(parts: list[range | None]) -> None
 def test_lines_are_what_steps_evenly(start: int, step: int, length: int, moved: int) -> None:
     positions = start + step * np.arange(length)
     if length == 1 or step:
-        assert list(line_of(positions) or ()) == positions.tolist()
+        assert list(find_line(positions) or ()) == positions.tolist()
     if 0 <= moved < length and length > 2:
         positions[moved] += 1
-        assert line_of(positions) is None
+        assert find_line(positions) is None
 
 
 REFUSED: dict[str, Numbers] = {

@@ -20,8 +20,8 @@ from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.symbolic.answers import Differences
 from liptest.symbolic.direct_sums import NormalSums, largest_normal_shift
 from liptest.values.reals.recipes import RowCondition
-from liptest.values.reals.rounded_sums import margin_of
-from liptest.values.records.row_cells import groups_of
+from liptest.values.reals.rounded_sums import find_margin
+from liptest.values.records.row_cells import group_comparisons
 from tests.unit.values.frame_prices import reason_of
 
 VALUES = 8
@@ -346,7 +346,7 @@ def test_truths_of_a_group_are_those_that_some_number_has() -> None:
     record = "table", table.dtype.char, table.tobytes()
     compared = (np.less, 0.0), (np.greater_equal, 1.0), (np.equal, -0.5), (np.not_equal, 1.0)
     conditions = [RowCondition(how, record, known(by)) for how, by in compared]
-    [group] = groups_of(conditions, {})
+    [group] = group_comparisons(conditions, {})
     found = {tuple(row) for row in group.truths.tolist()}
     numbers = np.arange(-6, 6, 0.25)
     wanted = {
@@ -354,7 +354,7 @@ def test_truths_of_a_group_are_those_that_some_number_has() -> None:
     }
     assert found == wanted
     mirrored = RowCondition(np.greater, known(0.0), record)
-    [group] = groups_of([conditions[0], mirrored], {})
+    [group] = group_comparisons([conditions[0], mirrored], {})
     assert group.truths.tolist() == [[False, False], [True, True]]
 
 
@@ -362,14 +362,14 @@ def test_numbers_that_floats_may_exchange_are_apart() -> None:
     table = np.arange(4.0)
     record = "table", table.dtype.char, table.tobytes()
     conditions = [RowCondition(np.less, record, known(by)) for by in (0.0, 1e-12)]
-    assert [len(group.truths) for group in groups_of(conditions, {})] == [2, 2]
+    assert [len(group.truths) for group in group_comparisons(conditions, {})] == [2, 2]
 
 
 def test_one_record_moves_a_sum_in_a_fixed_order_by_less() -> None:
     rng = np.random.default_rng(0)
     for records in (10, 1_000, 30_000):
         sizes = np.array([7.0, np.nextafter(2.5, 3)])
-        bound = margin_of(sizes, records, is_off=False, in_pairs=True, is_fixed=True)
+        bound = find_margin(sizes, records, is_off=False, in_pairs=True, is_fixed=True)
         entries = rng.uniform(-7, 7, records)
         for _ in range(20):
             other = entries.copy()
@@ -378,7 +378,7 @@ def test_one_record_moves_a_sum_in_a_fixed_order_by_less() -> None:
             change = Fraction(float(other.sum())) - Fraction(float(entries.sum()))
             exact = Fraction(float(other[place])) - Fraction(float(entries[place]))
             assert abs(change - exact) <= bound
-    assert bound < margin_of(sizes, records, is_off=False, in_pairs=True) / 3
+    assert bound < find_margin(sizes, records, is_off=False, in_pairs=True) / 3
 
 
 def test_sums_in_a_box_beside_others_are_joined_as_squares() -> None:
@@ -388,7 +388,7 @@ def test_sums_in_a_box_beside_others_are_joined_as_squares() -> None:
 
     rows = [{0: 1}, {1: 1}, {}]
     core = Differences.of_tables(rows, size=4)
-    differences = core.widened({2: Fraction(2), 3: Fraction(1)})
+    differences = core.widen_by({2: Fraction(2), 3: Fraction(1)})
     normal: Any = NormalSums([Sum(answer) for answer in range(4)])  # type: ignore[misc]
     shift, _ = largest_normal_shift(normal, differences)
     assert float(shift) == pytest.approx(math.sqrt((2 + 4 + 1) / 4), rel=1e-9)
@@ -399,7 +399,7 @@ def test_data_do_not_only_move_what_is_calculated_with_a_released_number() -> No
         number = data.sum() + rng.laplace(scale=7)
         return number, np.clip(data - number, -1, 1).sum() + rng.laplace(scale=4)
 
-    paths: Any = lt.mechanism(release).on_domain(MANY).aligned_paths(MANY)
+    paths: Any = lt.mechanism(release).on_domain(MANY).align_paths(MANY)
     assert len(paths.paths) == 1
     assert paths.moved is None
     assert paths.added(1) is None
@@ -425,7 +425,7 @@ def test_einsum_that_keeps_records_is_refused(wanted: str) -> None:
         arrays = [data] * (1 + wanted.count(","))
         return np.sum(np.einsum(wanted, *arrays)) + rng.laplace(scale=49)
 
-    assert isinstance(lt.mechanism(add).on_domain(MANY).aligned_paths(MANY), NoPaths)
+    assert isinstance(lt.mechanism(add).on_domain(MANY).align_paths(MANY), NoPaths)
 
 
 def test_errors_at_a_released_number_are_averaged_and_multiplied() -> None:

@@ -68,7 +68,7 @@ def test_each_step_costs_what_its_dearest_weights_do(name: str) -> None:
             w = w - 0.1 * (gradient(w, x, y).sum() + rng.laplace())
         return w
 
-    paths: Any = lt.mechanism(two_steps).on_domain(LINE).aligned_paths(LINE)
+    paths: Any = lt.mechanism(two_steps).on_domain(LINE).align_paths(LINE)
     proved = float(
         lt.check_privacy(lt.mechanism(two_steps), LINE, epsilon=20, floats="ideal").largest_loss
     )

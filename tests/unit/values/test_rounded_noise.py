@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.trees.outputs import canonical_output, raised
+from liptest.enumerate.trees.outputs import canonical_output, make_raised
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.privacy.proofs.prices import align
 from liptest.symbolic.exact_draws import probability_up_to
@@ -258,7 +258,7 @@ def test_what_a_number_raises_is_an_output(answer: Callable[[int], Any]) -> None
             try:
                 expected[canonical_output(answer(k), "answer")] += weight
             except (ArithmeticError, ValueError) as error:
-                expected[raised(error)] += weight
+                expected[make_raised(error)] += weight
     assert set(law) == set(expected)
     assert all(math.isclose(law[one], expected[one], rel_tol=1e-9) for one in law)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
-from liptest.values.records.record_parts import DrawnPart, places_of
+from liptest.values.records.record_parts import DrawnPart, find_places
 
 N, VALUES = 4, 3
 SMALL = lt.RecordGrid([VALUES] * N)
@@ -252,9 +252,9 @@ def test_normal_noise_gets_the_delta_of_the_share() -> None:
 
 def test_kinds_of_positions_in_an_order() -> None:
     halves = [DrawnPart(0, 4, range(2)), DrawnPart(0, 4, range(2, 4)), range(1), None]
-    found = {one.answers for one in places_of(halves, 4) or ()}
+    found = {one.answers for one in find_places(halves, 4) or ()}
     assert found == {(0, 2, 3), (1, 2, 3), (0, 3), (1, 3)}
     coin = [DrawnPart(1, 4, None), DrawnPart(1, 4, None)]
-    assert {one.answers for one in places_of(coin, 4) or ()} == {(), (0, 1)}
+    assert {one.answers for one in find_places(coin, 4) or ()} == {(), (0, 1)}
     fewer = [DrawnPart(0, 3, range(2)), DrawnPart(1, 2, range(2))]
-    assert {one.answers for one in places_of(fewer, 4) or ()} == {(), (0,), (1,), (0, 1)}
+    assert {one.answers for one in find_places(fewer, 4) or ()} == {(), (0,), (1,), (0, 1)}

@@ -29,7 +29,7 @@ from tests.unit.written_programs import program
 )
 def test_a_type_error_of_ours_that_is_caught_proves_nothing(expression: str) -> None:
     text = f"try: c = {expression}\nexcept TypeError: c = 0\nreturn c + rng.laplace()"
-    found = lt.mechanism(program(text, Counter=Counter)).aligned_paths(
+    found = lt.mechanism(program(text, Counter=Counter)).align_paths(
         lt.Hypercube(4), way="released"
     )
     assert isinstance(found, NoPaths)

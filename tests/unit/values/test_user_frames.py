@@ -231,7 +231,7 @@ def test_all_else_is_refused_with_the_line(name: str) -> None:
         return expression(frame) + rng.laplace()
 
     table = table_of("replace", 2)
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert re.search(words, found.reason), found.reason
     assert "test_user_frames.py" in found.reason
@@ -371,7 +371,7 @@ def test_what_all_rows_of_users_make_is_to_be_clipped(name: str) -> None:
         return NOT_CLIPPED[name](frame) + rng.laplace()
 
     table = table_of("replace", None)
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     words = "rows of each user.*not clipped.*test_user_frames.py.*clip what each user adds"
     assert re.search(words, found.reason), found.reason
@@ -443,7 +443,7 @@ def test_the_rounding_of_sums_of_floats_is_that_of_all_rows(name: str) -> None:
 
     columns = {"user": lt.Key(), "spend": lt.Real(0, 9), "change": lt.Real()}
     table = lt.Table(columns, rows=40, unit="user")
-    found = lt.mechanism(released).on_domain(table).aligned_paths(table)
+    found = lt.mechanism(released).on_domain(table).align_paths(table)
     assert isinstance(found, NoPaths)
     assert "rounding is not known" in found.reason
 

@@ -14,7 +14,7 @@ import numpy as np
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.best_of_two import best_of_two
 from liptest.values.answers.weights import Score, are_scores, largest_of
-from liptest.values.array import CellStorage, SymbolicArray, array_of
+from liptest.values.array import CellStorage, SymbolicArray, make_array
 
 # What is walked once, whoever walks it.
 _WALKED: tuple[type, ...] = (
@@ -71,7 +71,7 @@ def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
         return None
     cells = np.empty(len(numbers), dtype=object)
     cells[:] = numbers
-    return int(place_of(array_of(run.tree, cells, np.float64)))
+    return int(place_of(make_array(run.tree, cells, np.float64)))
 
 
 # How a loop compares candidates, which of all numbers it keeps, and what is never kept.

@@ -36,7 +36,7 @@ OVER_COLUMNS: dict[str, Any] = {
 _SEEN_AS_CALLS = (functools.reduce, builtins.zip, builtins.iter, builtins.dict)
 
 
-def walked_by(function: Any) -> slice:
+def find_walked_arguments(function: Any) -> slice:
     """Which arguments such a function walks over."""
     if function in (builtins.len, builtins.dict, builtins.iter):
         return slice(0)
@@ -55,7 +55,7 @@ def over_columns(function: Any, folds: Any) -> Callable[..., Any] | None:
     if method is None or function in _SEEN_AS_CALLS:
         return None
 
-    def called(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **named: Any) -> Any:
         return (method if arguments else function)(*arguments, **named)
 
-    return called
+    return call

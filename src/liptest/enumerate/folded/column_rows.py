@@ -32,7 +32,7 @@ from liptest.values.reals.real_column import RealColumn, column_of_entries
 from liptest.values.reals.real_matrix import RealMatrix
 from liptest.values.reals.rounded_sums import Rounding
 from liptest.values.records import spread_of_records  # noqa: F401
-from liptest.values.records.column import Column, column_of
+from liptest.values.records.column import Column, find_column
 from liptest.values.records.distinct import Distinct
 from liptest.values.records.looped_rows import (
     RealRow,
@@ -51,7 +51,7 @@ _UNIT = Fraction(1, 1 << 53)
 _LARGEST = 1 << 62
 
 
-def rewritten_for_columns(
+def rewrite_for_columns(
     function: Any,
     tail: Tail | None = None,
     samplers: PathSamplers | None = None,
@@ -63,8 +63,8 @@ def rewritten_for_columns(
     analysis that runs it.
     """
     folds = Folds(
-        rows_of,
-        length_of=length_of,
+        find_record_rows,
+        length_of=find_length,
         rows_together=rows_together,
         samplers=samplers,
         flips=place_by_scores,
@@ -91,7 +91,7 @@ def choosing_at_once(
     return replace(program, at_once=at_once)
 
 
-def rows_of(value: Any) -> RowsOfColumn | None:
+def find_record_rows(value: Any) -> RowsOfColumn | None:
     """The rows of a column of numbers, or of a list of them; None for everything else."""
     if type(value) is RecordList:
         if any(isinstance(entry, EntryOfRecord) for entry in value.values):
@@ -99,7 +99,7 @@ def rows_of(value: Any) -> RowsOfColumn | None:
             # Not its shape: how many there are may be private.
             lines = None if type(made.storage) is RealColumn else RealMatrix.lines_within(made)
             if lines is None:
-                return rows_of(made)
+                return find_record_rows(made)
             return RowsOfRealRows(lines.flat[0].storage, value.values)
         zeros = np.zeros(len(value.values), dtype=np.int64)
         column: Column = value.to_column(zeros, np.ones(len(zeros), dtype=np.bool_)).storage
@@ -125,7 +125,7 @@ def rows_of(value: Any) -> RowsOfColumn | None:
     return RowsOfColumn(column, list(column.table), kept, column.count)
 
 
-def length_of(value: Any) -> Any:
+def find_length(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
@@ -146,16 +146,16 @@ def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:
 
 def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     """``zip`` of columns of the same records, and of one number for all; None of all else."""
-    found = [None if _is_of_python(one) else rows_of(one) for one in iterables]
-    rows = [one for one in found if one is not None]
+    rows_found = [None if _is_of_python(one) else find_record_rows(one) for one in iterables]
+    rows = [one for one in rows_found if one is not None]
     if not rows:
         return None
     first = rows[0]
-    if len(rows) < len(found) and not (all(first.kept) and type(first.length) is int):
+    if len(rows) < len(rows_found) and not (all(first.kept) and type(first.length) is int):
         return None
     lines = [
-        _repeated(one, first) if walked is None else walked.values
-        for one, walked in zip(iterables, found, strict=True)
+        _repeat(one, first) if walked is None else walked.values
+        for one, walked in zip(iterables, rows_found, strict=True)
     ]
     if any(line is None for line in lines):
         return None
@@ -169,7 +169,7 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     )
 
 
-def _repeated(value: Any, rows: RowsOfColumn) -> list[Any] | None:
+def _repeat(value: Any, rows: RowsOfColumn) -> list[Any] | None:
     """One number for each possible record, of a list in which each record has this number."""
     numbers = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(numbers) not in (list, tuple) or len(numbers) != rows.length:
@@ -188,8 +188,8 @@ def _rows_of_series(series: RecordSeries) -> RowsOfColumn | None:
     """Python's numbers, or names, as a walk over a series of pandas gives them."""
     if series.names is None:
         is_real = type(series.array.storage) is RealColumn
-        return rows_of(series.array if is_real else series.tolist())
-    column = column_of(series.array)
+        return find_record_rows(series.array if is_real else series.tolist())
+    column = find_column(series.array)
     assert column is not None
     kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
     entries = [series.names[place] for place in column.table.tolist()]

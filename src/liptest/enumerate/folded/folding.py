@@ -18,7 +18,11 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.folded.column_builtins import OVER_COLUMNS, over_columns, walked_by
+from liptest.enumerate.folded.column_builtins import (
+    OVER_COLUMNS,
+    find_walked_arguments,
+    over_columns,
+)
 from liptest.enumerate.folded.folds import COMPARISONS, Folds, Samplers
 from liptest.enumerate.folded.later_records import (
     collecting,
@@ -26,8 +30,8 @@ from liptest.enumerate.folded.later_records import (
     reads_fixed_names,
 )
 from liptest.enumerate.intercept.replaceable_names import is_foreign, names_in
-from liptest.enumerate.loops.coin_loops import coins_of
-from liptest.enumerate.loops.flip_loops import flips_of, with_orders_in_loops
+from liptest.enumerate.loops.coin_loops import read_coins
+from liptest.enumerate.loops.flip_loops import read_flips, with_orders_in_loops
 from liptest.enumerate.loops.fold_passes import Assigned, Pass, Wrapping
 from liptest.enumerate.loops.index_reads import (
     counts_up,
@@ -38,7 +42,7 @@ from liptest.enumerate.loops.index_reads import (
     read_at_index,
 )
 from liptest.enumerate.loops.meeting_loops import MeetingLoop
-from liptest.enumerate.loops.pass_forms import NotFolded, addition_of, without_names
+from liptest.enumerate.loops.pass_forms import NotFolded, read_addition, without_names
 from liptest.enumerate.loops.popping_loops import with_pops_in_loops
 from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.loops.running_best import running_best_of
@@ -47,15 +51,15 @@ from liptest.enumerate.loops.spellings import (
     names_when_called,
     with_returns_behind_loops,
 )
-from liptest.enumerate.loops.start_over import begun_before, passes_that_start_over, with_passes
-from liptest.enumerate.loops.threshold_loops import filled_dict, threshold_loop
-from liptest.enumerate.syntax.called_methods import is_known_when_run, is_own_code, rewritten_object
-from liptest.enumerate.syntax.liveness import captured_names, names_read_after
+from liptest.enumerate.loops.start_over import begin_before, passes_that_start_over, with_passes
+from liptest.enumerate.loops.threshold_loops import fill_dict, threshold_loop
+from liptest.enumerate.syntax.called_methods import is_known_when_run, is_own_code, rewrite_object
+from liptest.enumerate.syntax.liveness import find_captured_names, names_read_after
 from liptest.enumerate.syntax.post_processing import CUT, Tail
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_in_loop,
-    constant_of,
+    find_constant,
     is_builtin,
     is_whole_draw,
 )
@@ -116,7 +120,7 @@ class Rewritten:
             reach = session.surroundings.reach
             made = fold_loops(self._mechanism.function, self._folds, reach=reach)
             called = made if self._mechanism._takes_generator else lambda data, rng: made(data)
-            self._known = session, self._mechanism._presented(called)
+            self._known = session, self._mechanism._present(called)
         return self._known[1]
 
 
@@ -139,12 +143,12 @@ class _Rewriter:
             return replace(function, function=self.rewritten(function.function))
         folds = self._folds
         if type(function) is not FunctionType:
-            return over_columns(function, folds) or rewritten_object(function, self.rewritten)
+            return over_columns(function, folds) or rewrite_object(function, self.rewritten)
         if self._tail is not None and function is self._tail.written:
             function = self._tail.parts.source.function
         # The program itself, which is given data, is not taken for a sampler.
         if folds.summarised and self._first is not None:
-            summary = folds.summarised(function, self._compiled)
+            summary = folds.summarised(function, self._compile)
             if summary is not None:
                 return summary
         if function not in self._known:
@@ -155,11 +159,11 @@ class _Rewriter:
         return self._known[function]
 
     def _made(self, function: FunctionType) -> Any:
-        made = with_reductions_as_loops(function)
-        self._first = made if function is self._first else self._first
-        return self._compiled(made) or made
+        rewritten = with_reductions_as_loops(function)
+        self._first = rewritten if function is self._first else self._first
+        return self._compile(rewritten) or rewritten
 
-    def _compiled(self, function: FunctionType) -> Any:
+    def _compile(self, function: FunctionType) -> Any:
         if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
             return None
         source = read_source(function)
@@ -202,7 +206,7 @@ class _Rewriter:
         if not rewriting.changes and not calls:
             return None
         made = source.compiled(
-            source.with_body(begun_before(flat_statements(body))), helpers | rewriting.helpers
+            source.with_body(begin_before(flat_statements(body))), helpers | rewriting.helpers
         )
         self._reach(made)
         return made
@@ -237,10 +241,10 @@ class _Folding(Spellings):
             place_in_file(loop): loop for loop in nodes_in(source.body, ast.For, ast.While)
         }
 
-    def _left(self, node: Any) -> Any:
+    def _leave(self, node: Any) -> Any:
         return node
 
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _left
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """A generator function that is made here is looked at when it is there."""
@@ -285,7 +289,7 @@ class _Folding(Spellings):
             node, name, arguments = inner, "len_of_set", inner.args
         parts = self._parts_added(node) if function is functools.reduce else None
         self.changes += 1
-        walks = slice(1) if inner is not None else walked_by(function)
+        walks = slice(1) if inner is not None else find_walked_arguments(function)
         places = range(*walks.indices(len(arguments)))
         node.args = [
             self.walked(one)
@@ -311,7 +315,7 @@ class _Folding(Spellings):
 
     def _parts_added(self, node: ast.Call) -> ast.expr | None:
         """Of ``reduce(lambda total, item: total + part, ..)`` what makes a list of the parts."""
-        added = addition_of(node)
+        added = read_addition(node)
         if added is None:
             return None
         try:
@@ -328,7 +332,7 @@ class _Folding(Spellings):
     def _replace_function(self, node: ast.Call) -> None:
         """Put the rewritten function in the place of one of the program's."""
         try:
-            function = constant_of(self.source, node.func)
+            function = find_constant(self.source, node.func)
         except NotPure:
             return
         rewritten = self._fold(function)
@@ -345,21 +349,21 @@ class _Folding(Spellings):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """``rng.integers(n) < k``: the draw is there for this comparison only."""
-        made = self.generic_visit(node)
+        visited = self.generic_visit(node)
         if self._samplers is None or len(node.ops) != 1:
-            return made
+            return visited
         sides = [node.left, node.comparators[0]]
         drawn = [is_whole_draw(self.source, side) for side in sides]
         comparison = type(node.ops[0]).__name__
         if drawn.count(True) != 1 or comparison not in COMPARISONS:
-            return made
+            return visited
         draw, other = sides if drawn[0] else reversed(sides)
         try:
             assert isinstance(draw, ast.Call)
             for part in (other, *draw.args):
                 self.check(part, frozenset())
         except NotPure:
-            return made
+            return visited
         self.changes += 1
         read = sorted(names_loaded(node) & self._own)
         call = call_of_folds(
@@ -373,12 +377,12 @@ class _Folding(Spellings):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """``array[index]`` as ``folds.item(array, index)``: NumPy would ask for plain places."""
-        made = self.generic_visit(node)
+        visited = self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or _has_slices(node.slice):
-            return made
+            return visited
         self.changes += 1
-        assert isinstance(made, ast.Subscript)
-        call = ast.Call(attribute_node(FOLDS, "item"), [made.value, made.slice], [])
+        assert isinstance(visited, ast.Subscript)
+        call = ast.Call(attribute_node(FOLDS, "item"), [visited.value, visited.slice], [])
         return ast.copy_location(call, node)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
@@ -386,7 +390,7 @@ class _Folding(Spellings):
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         iterable = self.visit(copy_tree(node.generators[0].iter))
-        filled = filled_dict(self, node, self._in_scope)
+        filled = fill_dict(self, node, self._in_scope)
         if filled is None:
             return self._in_scope(node)
         self.changes += 1
@@ -469,7 +473,7 @@ class _Folding(Spellings):
 
     def _loop_over_records(self, node: ast.For) -> list[ast.stmt]:
         try:
-            return self._folded_for(node)
+            return self._fold_for(node)
         except (NotPure, NotFolded):
             return self._keeping_best(node)
 
@@ -491,13 +495,13 @@ class _Folding(Spellings):
         if flips is not None:
             return flips
         try:
-            return self._folded_while(node)
+            return self._fold_while(node)
         except (NotPure, NotFolded):
             return self._loop_of_coins(node)
 
     def _flipping(self, node: ast.For | ast.While) -> list[ast.stmt] | None:
         """One choice with weights; None for other loops."""
-        flips = flips_of(self.source, node) if self.folds.place_by_flips else None
+        flips = read_flips(self.source, node) if self.folds.place_by_flips else None
         try:
             parts = None if flips is None else flips.parts(self, self._next(), node.lineno)
         except NotPure:
@@ -511,7 +515,7 @@ class _Folding(Spellings):
         over = self._starting_over(node)
         if over is not None:
             return over
-        coins = coins_of(node)
+        coins = read_coins(node)
         try:
             if coins is None or not coins.steps.keys() <= self.source.local_names:
                 raise NotPure("no loop of coins")
@@ -544,7 +548,7 @@ class _Folding(Spellings):
         assert isinstance(made, ast.While)
         return [first, with_passes(made, begin, end), end]
 
-    def _folded_for(self, node: ast.For) -> list[ast.stmt]:
+    def _fold_for(self, node: ast.For) -> list[ast.stmt]:
         if node.orelse:
             raise NotFolded
         index, record, iterable = parts_of_walk(node, self._is_builtin)
@@ -586,7 +590,7 @@ class _Folding(Spellings):
         start = ast.Assign([name_node(hidden, ast.Store())], self.walked(copy_tree(iterable)))
         return self._either(node, [start], call, plain, one_pass, made, end)
 
-    def _folded_while(self, node: ast.While) -> list[ast.stmt]:
+    def _fold_while(self, node: ast.While) -> list[ast.stmt]:
         """``while i < count: ..; i += 1``, where i is used in ``array[i]`` only."""
         test = node.test
         if node.orelse or not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
@@ -677,4 +681,4 @@ class _Folding(Spellings):
         """Names that may be read after a loop, or by what is called later."""
         written = self._originals[place_in_file(node)]
         later = names_read_after(self._written, written)
-        return later | captured_names(self._written, written)
+        return later | find_captured_names(self._written, written)

@@ -24,14 +24,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from liptest.enumerate.folded.best_of import RUNNING, best_of, place_of_best
-from liptest.enumerate.folded.later_records import LaterRecords, is_fixed, read_around, taken
+from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.folded.record_loops import Loop, refuse_pass
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loops.coin_loops import draw_passes
 from liptest.enumerate.loops.ends_of_passes import PassEnds
-from liptest.enumerate.symbols.alike_pasts import Heads, heads_of
+from liptest.enumerate.symbols.alike_pasts import Heads, make_heads
 from liptest.enumerate.syntax.called_methods import PureMethods
 from liptest.enumerate.syntax.outside_names import OutsideNames
 from liptest.enumerate.syntax.pure_code import NUMBERS, PLAIN_METHODS, is_plain
@@ -43,16 +43,16 @@ from liptest.values.answers.flips import (
     PlaceByFlips,
     Tried,
     is_of_scores,
-    popped,
+    pop_places,
 )
 from liptest.values.array import SymbolicArray
-from liptest.values.column_functions import looked_up
+from liptest.values.column_functions import look_up
 from liptest.values.draws.whole_draws import whole_numbers_compared
 from liptest.values.lines import line_in_words
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
-from liptest.values.records.ranked_records import extreme_record, median_record, sorted_records
+from liptest.values.records.ranked_records import extreme_record, median_record, sort_records
 from liptest.values.records.record_list import EntryOfRecord
 from liptest.values.records.spread_of_records import spread
 
@@ -66,7 +66,7 @@ COMPARISONS = {
 }
 
 
-def _tree_of(value: Any) -> ChoiceTree | None:
+def _find_tree(value: Any) -> ChoiceTree | None:
     """The tree of the analysis that a generator, or a symbolic number, is of."""
     tree: Any = None
     if type(value) is ChoiceGenerator:
@@ -163,7 +163,7 @@ class Folds(PassEnds):
     def item(self, array: Any, index: Any) -> Any:
         """``array[index]``, where the index may be a column of places."""
         if type(array) is np.ndarray and type(index) is SymbolicArray:
-            entry = looked_up(array, index)
+            entry = look_up(array, index)
             if entry is not NotImplemented:
                 return entry
         return array[index]
@@ -189,7 +189,7 @@ class Folds(PassEnds):
         """``value.apply(function)`` of a column, or of a frame by rows, which only calculates."""
         if not issubclass(type(value), OfPandas):
             return written(value)
-        return value.applied_by(lambda rows: self.comprehension(rows, checked, checked), by_rows)
+        return value.apply_by(lambda rows: self.comprehension(rows, checked, checked), by_rows)
 
     def indexed(self, count: Any, arrays: Arrays) -> Loop | None:
         """Of ``for i in range(count)`` that reads only ``array[i]``."""
@@ -343,7 +343,7 @@ class Folds(PassEnds):
         """``sorted(values)``."""
         ordered = None
         if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
-            ordered = sorted_records(values, descends=bool(named.get("reverse", False)))
+            ordered = sort_records(values, descends=bool(named.get("reverse", False)))
         return sorted(values, **named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
@@ -494,18 +494,18 @@ class Folds(PassEnds):
         values: list[Any] = []
         for value, kept in zip(rows.values, rows.kept, strict=True):
             try:
-                made = list(checked([value])) if kept else []
+                entries = list(checked([value])) if kept else []
             except Exception as error:
                 refuse_pass(rows, error)
-            if made and not (is_plain(made[0]) or isinstance(made[0], EntryOfRecord)):
+            if entries and not (is_plain(entries[0]) or isinstance(entries[0], EntryOfRecord)):
                 rows.refuse("a comprehension over the records that gives more than numbers")
-            values.append(made)
+            values.append(entries)
         kept_now = [bool(entry) for entry in values]
         return rows.mapped([entry[0] if entry else 0 for entry in values], kept_now)
 
     def taken(self, iterable: Any) -> Any:
         """What a walk over an iterable walks."""
-        return taken(iterable)
+        return find_walked(iterable)
 
     def later(
         self,
@@ -522,13 +522,13 @@ class Folds(PassEnds):
         if rows is None:
             return written(iterable)
 
-        def made() -> Any:
+        def make() -> Any:
             with suppress(NameError):
                 if all(map(is_fixed, known())):
-                    return self.comprehension(taken(iterable), written, checked)
+                    return self.comprehension(find_walked(iterable), written, checked)
             return rows.refuse("an iterator over the records that reads what may change")
 
-        return LaterRecords(rows, made)
+        return LaterRecords(rows, make)
 
     def iterator(self, *iterable: Any) -> Any:
         """``iter(values)``, which is walked later."""
@@ -590,7 +590,7 @@ class Folds(PassEnds):
         rng.shuffle(order)
         return order
 
-    popped = staticmethod(popped)
+    popped = staticmethod(pop_places)
 
     def flips(
         self,
@@ -608,7 +608,7 @@ class Folds(PassEnds):
 
         ``coin`` gives the function whose coin has the chance exp of minus the weight, if one does.
         """
-        tree = _tree_of(rng) if type(rng) is ChoiceGenerator else self._tree_of_others(rng)
+        tree = _find_tree(rng) if type(rng) is ChoiceGenerator else self._tree_of_others(rng)
         if tree is None or self.place_by_flips is None:
             return None
         try:
@@ -639,9 +639,9 @@ class Folds(PassEnds):
         heads, values = Heads(filled, carried, as_it_is=as_it_is), tuple[Any, ...]()
         with suppress(NameError):  # the loop itself raises it, or does not get there
             values = fixed()
-        pasts = next((tree.pasts for tree in map(_tree_of, values) if tree is not None), None)
+        pasts = next((tree.pasts for tree in map(_find_tree, values) if tree is not None), None)
         others = (value for value in values if type(value) is not ChoiceGenerator)
-        return heads_of(pasts, others, heads, counts=counts)
+        return make_heads(pasts, others, heads, counts=counts)
 
     def passes(
         self, known: Callable[[], tuple[Any, ...]], in_place: bool, outside: OutsideNames

@@ -56,7 +56,7 @@ class LaterRecords(Unfollowed):
         self.rows.refuse(use)
 
 
-def taken(value: Any) -> Any:
+def find_walked(value: Any) -> Any:
     """What a walk over a value walks."""
     return value.taken() if type(value) is LaterRecords else value
 
@@ -123,13 +123,13 @@ def collecting(function: FunctionType) -> FunctionSource | None:
     if source is None or not names_in(function.__code__).isdisjoint(LOOKING):
         return None
     code = function.__code__
-    own = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+    local_names = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
     body = [copy_tree(statement) for statement in source.body]
-    if any(_reads_part_of(one, own) for statement in body for one in ast.walk(statement)):
+    if any(_reads_part_of(one, local_names) for statement in body for one in ast.walk(statement)):
         return None
     appending = _Appending()
     body = [appending.visit(statement) for statement in body]
-    if not appending.is_followed or any(name.startswith(OWN_NAMES) for name in own):
+    if not appending.is_followed or any(name.startswith(OWN_NAMES) for name in local_names):
         return None
     first = ast.Assign([name_node(_MADE, ast.Store())], ast.List([], ast.Load()))
     last = ast.Return(name_node(_MADE))

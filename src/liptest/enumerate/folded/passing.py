@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.numbers.noise_outputs import items_of
+from liptest.enumerate.numbers.noise_outputs import make_items
 from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.enumerate.watch.process_questions import STAND_INS
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise
 from liptest.values.answers.aligned import AlignedRun, AlignedValue, ReleasedValue
-from liptest.values.array import array_of
+from liptest.values.array import make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
 from liptest.values.unfollowed import Unfollowed
@@ -190,7 +190,7 @@ class Passing:
             return entries
         cells = np.empty(len(entries), dtype=object)
         cells[:] = entries
-        return array_of(self._values.column.branching, cells, before.dtype)
+        return make_array(self._values.column.branching, cells, before.dtype)
 
     def fail(self) -> NoReturn:
         """A pass raised an exception."""
@@ -303,7 +303,9 @@ class PassedTable(ReleasedValue):
             for key, value, left, comparison, bound in self._entries
             if _COMPARISONS[comparison](left.evaluate(), bound)
         ]
-        return items_of(dict(passed)) if self.kind is dict else tuple(value for _, value in passed)
+        return (
+            make_items(dict(passed)) if self.kind is dict else tuple(value for _, value in passed)
+        )
 
     def _refused(self, *arguments: Any, **options: Any) -> NoReturn:
         raise AssertionError(self.refuse("anything but the output"))

@@ -145,7 +145,7 @@ def join_places(tables: list[RecordTable], rows: ColumnRows) -> None:
         table._entries = entries
 
 
-def start_of(factory: Any) -> int | float | None:
+def find_start(factory: Any) -> int | float | None:
     """What a ``defaultdict`` of numbers begins with, 0 or 0.0; None of all others."""
     is_it = factory in (int, float) or calculates(factory)
     start = factory() if is_it else None

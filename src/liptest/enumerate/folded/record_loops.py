@@ -23,13 +23,13 @@ from liptest.enumerate.folded.record_counts import (
     ColumnRows,
     Counts,
     RecordTable,
+    find_start,
     join_places,
-    start_of,
 )
 from liptest.enumerate.loops.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.syntax.called_methods import PureMethods
 from liptest.enumerate.syntax.pure_code import NUMBERS, is_plain
-from liptest.values.array import SymbolicArray, array_of
+from liptest.values.array import SymbolicArray, make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord
 from liptest.values.unfollowed import Unfollowed
@@ -161,19 +161,19 @@ class Loop:
     def appended(self, name: str, before: Any) -> Any:
         """The list after a loop that appends to it, or to its entries."""
         if name in self._groups:
-            return self._appended_to_entries(name, before)
+            return self._append_to_entries(name, before)
         if name not in self._lists:
             return before
         if type(before) is not list or before:
             self._rows.refuse("appending to what is not an empty list in a loop over the records")
-        return self._mapped(self._lists[name])
+        return self._map(self._lists[name])
 
-    def _mapped(self, entries: dict[int, Any]) -> Any:
+    def _map(self, entries: dict[int, Any]) -> Any:
         places = range(len(self._records))
         kept = [place in entries for place in places]
         return self._rows.mapped([entries.get(place, 0) for place in places], kept)
 
-    def _appended_to_entries(self, name: str, before: Any) -> Any:
+    def _append_to_entries(self, name: str, before: Any) -> Any:
         """Lists of a list or a dict that are there before, each an empty one of its own."""
         groups, kind = self._groups[name], type(before)
         is_list_by_default = kind is defaultdict and before.default_factory is list
@@ -181,7 +181,7 @@ class Loop:
         if name not in self._lists and not before and (is_list_by_default or is_list_by_name):
             if not all(map(is_plain, groups)):
                 self._rows.refuse("appending to entries of keys that are not constant")
-            made = {key: self._mapped(entries) for key, entries in groups.items()}
+            made = {key: self._map(entries) for key, entries in groups.items()}
             return Groups(self._rows, made, raises=is_list_by_name)
         lists = before if kind is list else list(before.values()) if kind is dict else None
         if name in self._lists:
@@ -194,7 +194,7 @@ class Loop:
             self._check_key(before, key)
             if type(before[key]) is not list or before[key]:
                 self._rows.refuse("appending to what is not an empty list in a loop over records")
-            before[key] = self._mapped(entries)
+            before[key] = self._map(entries)
         return before
 
     def _check_key(self, entries: Any, key: Any) -> None:
@@ -253,7 +253,7 @@ class Loop:
 
     def part(self, owner: Any, attribute: str) -> Any:
         """An object that an object holds."""
-        return held_object(owner, attribute)
+        return read_held_object(owner, attribute)
 
     def will_call(self, name: str, owner: Any, method: str) -> None:
         """Passes call a method of an object for what it adds."""
@@ -265,9 +265,9 @@ class Loop:
         """Such a method, looked at once; ``before`` is the class whose bases have it."""
         place = id(owner), method, before
         if place not in self._called:
-            made = AddingMethod(self, self._folds, owner, method, depth, before)
-            self._called[place] = owner, made
-            self.changes(*(attribute for _, attribute in made.sums))
+            method_made = AddingMethod(self, self._folds, owner, method, depth, before)
+            self._called[place] = owner, method_made
+            self.changes(*(attribute for _, attribute in method_made.sums))
         return self._called[place][1]
 
     def call(self, name: str, *arguments: Any, **named: Any) -> None:
@@ -291,7 +291,7 @@ class Loop:
                 f"adding arrays, or twice, to .{attribute} in a loop over the records"
             )
         if any(name in noted for noted in (self._sums, self._items, self._lists, self._groups)):
-            held = held_number if method == "total" else held_table
+            held = read_held_number if method == "total" else read_held_table
             setattr(owner, attribute, getattr(self, method)(name, held(owner, attribute)))
 
     def _is_held_twice(self, owner: Any, attribute: str) -> bool:
@@ -315,7 +315,7 @@ class Loop:
             if any(type(key) is Inside for key in tables):
                 self._rows.refuse("adding to entries of new entries in a loop over the records")
             # Which keys there are depends on the records.
-            start = 0 if kind is not defaultdict else start_of(before.default_factory)
+            start = 0 if kind is not defaultdict else find_start(before.default_factory)
             if start is None:
                 self._rows.refuse("a defaultdict of anything but 0")
             if kind is dict and name in self._with_keys:
@@ -378,7 +378,7 @@ class Loop:
     def _array(self, entries: list[Any], dtype: np.dtype[Any], shape: Any = -1) -> Any:
         cells = np.empty(len(entries), dtype=object)
         cells[:] = entries
-        return array_of(self._rows.branching, cells.reshape(shape), dtype)
+        return make_array(self._rows.branching, cells.reshape(shape), dtype)
 
     def _table(self, tables: dict[Any, RecordTable], name: Any) -> RecordTable:
         if name not in tables:
@@ -438,25 +438,25 @@ _MISSING = object()
 _references = sys.getrefcount
 
 
-def held_number(owner: Any, attribute: str) -> Any:
+def read_held_number(owner: Any, attribute: str) -> Any:
     """The number that an object holds, where reading and writing it runs no code of its class.
 
     Raises TypeError for all others.
     """
-    value = _held(owner, attribute, in_class=True)
+    value = _find_held(owner, attribute, in_class=True)
     if type(value) in NUMBERS or is_symbolic(value):
         return value
-    raise _refused(owner, attribute)
+    raise _make_refusal(owner, attribute)
 
 
-def held_object(owner: Any, attribute: str) -> Any:
+def read_held_object(owner: Any, attribute: str) -> Any:
     """The same of any object that it holds."""
-    return _held(owner, attribute)
+    return _find_held(owner, attribute)
 
 
-def held_table(owner: Any, attribute: str) -> Any:
+def read_held_table(owner: Any, attribute: str) -> Any:
     """The same of a list, dict or array; nothing else holds it, or its entries."""
-    value = _held(owner, attribute)
+    value = _find_held(owner, attribute)
     kind = type(value)
     is_own = kind is np.ndarray and value.base is None and not value.dtype.hasobject
     if kind is list:
@@ -465,29 +465,29 @@ def held_table(owner: Any, attribute: str) -> Any:
         is_own = _most_holders(value.values()) <= _ONE_HOLDER
     del value
     if is_own and _count_holders(owner, attribute) <= _count_holders(_Fresh(), "table"):
-        return _held(owner, attribute)
-    raise _refused(owner, attribute)
+        return _find_held(owner, attribute)
+    raise _make_refusal(owner, attribute)
 
 
-def _held(owner: Any, attribute: str, *, in_class: bool = False) -> Any:
+def _find_held(owner: Any, attribute: str, *, in_class: bool = False) -> Any:
     """What an object, or else its class, holds. Raises TypeError where that runs code of it."""
     kind = type(owner)
-    found = inspect.getattr_static(kind, attribute, _MISSING)
-    is_slot = type(found) is MemberDescriptorType
+    attribute_found = inspect.getattr_static(kind, attribute, _MISSING)
+    is_slot = type(attribute_found) is MemberDescriptorType
     reader: Any = kind.__getattribute__
     writer: Any = kind.__setattr__
     is_bare = reader is object.__getattribute__ and writer is object.__setattr__
     value = _MISSING
     if is_bare and is_slot:
         value = getattr(owner, attribute, _MISSING)
-    elif is_bare and not hasattr(type(found), "__set__"):
-        value = vars(owner).get(attribute, found if in_class else _MISSING)
+    elif is_bare and not hasattr(type(attribute_found), "__set__"):
+        value = vars(owner).get(attribute, attribute_found if in_class else _MISSING)
     if value is _MISSING:
-        raise _refused(owner, attribute)
+        raise _make_refusal(owner, attribute)
     return value
 
 
-def _refused(owner: Any, attribute: str) -> TypeError:
+def _make_refusal(owner: Any, attribute: str) -> TypeError:
     kind = type(owner).__name__
     return TypeError(f".{attribute} of a {kind} is added to in a loop over the records")
 
@@ -500,7 +500,7 @@ class _Fresh:
 
 
 def _count_holders(owner: Any, attribute: str) -> int:
-    return _references(_held(owner, attribute))
+    return _references(_find_held(owner, attribute))
 
 
 def _most_holders(entries: Iterable[Any]) -> int:

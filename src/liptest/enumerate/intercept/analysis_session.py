@@ -27,15 +27,15 @@ from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.watch.compiled_code import CompiledCode
 from liptest.enumerate.watch.executed_code import ExecutedCode
 from liptest.enumerate.watch.first_calls import HeldBefore
-from liptest.enumerate.watch.kept_state import check_same_state, state_of
+from liptest.enumerate.watch.kept_state import check_same_state, describe_all_state
 from liptest.enumerate.watch.other_threads import (
     ASKS,
     STARTS,
-    drawn_in_another_thread,
+    make_thread_error,
     not_alone,
     works_for_itself,
 )
-from liptest.enumerate.watch.side_effects import RandomnessWatch, drawn_elsewhere
+from liptest.enumerate.watch.side_effects import RandomnessWatch, make_elsewhere_error
 from liptest.enumerate.watch.surroundings import CLOCK_ADVICE, Surroundings, depends
 from liptest.enumerate.watch.unread_attributes import unread_attributes
 from liptest.errors import UnsupportedRandomnessError
@@ -125,7 +125,7 @@ class Session:
         )
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause_meanwhile(self) -> Iterator[None]:
         """While a handler of a signal runs, which does not belong to the program."""
         thread, self.thread = self.thread, -1
         try:
@@ -185,9 +185,9 @@ class Session:
 
     def new_generator(self) -> ChoiceGenerator:
         """A stand-in for a Generator made inside without a seed."""
-        made = ChoiceGenerator(self.tree)
-        self.on_new(made)
-        return made
+        generator = ChoiceGenerator(self.tree)
+        self.on_new(generator)
+        return generator
 
     def fresh_state(self) -> ChoiceRandomState:
         """A stand-in for a RandomState made inside without a seed."""
@@ -308,11 +308,11 @@ class Session:
 
     def _state(self, unread: frozenset[str]) -> list[str]:
         with self.watch.set_aside(is_heard=False):
-            return state_of(self.program, unread)
+            return describe_all_state(self.program, unread)
 
     def drew_from(self, where: str) -> NoReturn:
         """Abort: the program uses randomness that cannot be followed."""
-        self.tree.fail(drawn_elsewhere(self.name, where))
+        self.tree.fail(make_elsewhere_error(self.name, where))
 
     def refuse_event(self, event: str) -> None:
         """Abort: the program opens a random device, or starts something that is not followed.
@@ -337,7 +337,7 @@ class FreshBits(np.random.PCG64):
         session.watch_bits(self)
 
     def random_raw(self, size: Any = None, output: bool = True) -> NoReturn:
-        self._session.tree.unsupported("random_raw of a bit generator", "draw from a Generator")
+        self._session.tree.forbid("random_raw of a bit generator", "draw from a Generator")
 
     def drew(self) -> bool:
         """Whether compiled code drew from it."""
@@ -349,7 +349,7 @@ _UNUSED = np.random.PCG64(0)
 
 
 def _hidden(self: FreshBits, *arguments: Any) -> NoReturn:
-    self._session.tree.unsupported("the state of a bit generator", "draw from a Generator")
+    self._session.tree.forbid("the state of a bit generator", "draw from a Generator")
 
 
 for _name in ("state", "seed_seq"):
@@ -382,8 +382,8 @@ def draw_beside(original: Callable[..., Any], *arguments: Any, **options: Any) -
         return original(*arguments, **options)
     session = _ACTIVE[-1]
     if not works_for_itself():
-        session.tree.fail(drawn_in_another_thread(session.name))
-    with session.watch.forgiven():
+        session.tree.fail(make_thread_error(session.name))
+    with session.watch.forgive_draws():
         return original(*arguments, **options)
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import attribute_of, is_foreign
+from liptest.enumerate.intercept.replaceable_names import find_attribute, is_foreign
 from liptest.values.lines import line_in_words
 
 _MAKERS = frozenset(
@@ -79,7 +79,7 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
     functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
     inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (values := _seeds_of(node, makers)):
+        if isinstance(node, ast.Call) and (values := _find_seeds(node, makers)):
             for value in values:
                 seed = _value(value, constants)
                 if isinstance(seed, _PLAIN):
@@ -87,12 +87,12 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
     return literals
 
 
-def _seeds_of(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
+def _find_seeds(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
     """What may be the seed in a call of a maker, or in one that a maker is passed to."""
     named = [keyword.value for keyword in call.keywords if keyword.arg in _SEED_NAMES]
-    if _name_of(call.func) in makers or _is_named_by_text(call.func):
+    if _find_name(call.func) in makers or _is_named_by_text(call.func):
         return [*call.args[:1], *named]
-    passed = any(_name_of(value) in makers or _is_named_by_text(value) for value in call.args)
+    passed = any(_find_name(value) in makers or _is_named_by_text(value) for value in call.args)
     return [*call.args, *named] if passed else []  # functools.partial(default_rng, 7)
 
 
@@ -101,22 +101,22 @@ def _aliases(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (one.asname for one in node.names if one.asname and one.name in _MAKERS)
-        for name, value in _assigned_by(node):
-            if _name_of(value) in _MAKERS or _is_named_by_text(value):
+        for name, value in _find_assignments(node):
+            if _find_name(value) in _MAKERS or _is_named_by_text(value):
                 yield name
 
 
-def _assigned_by(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _find_assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """What is assigned to which name, by ``a = b``, ``a: T = b`` and ``a, b = c, d``."""
     if isinstance(node, ast.AnnAssign) and node.value is not None:
-        yield _name_of(node.target), node.value
+        yield _find_name(node.target), node.value
     if not isinstance(node, ast.Assign):
         return
     for target in node.targets:
         pairs = [(target, node.value)]
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
             pairs = [*zip(target.elts, node.value.elts, strict=False)]
-        yield from ((_name_of(name), value) for name, value in pairs)
+        yield from ((_find_name(name), value) for name, value in pairs)
 
 
 def _is_named_by_text(node: ast.AST) -> bool:
@@ -130,7 +130,7 @@ def _is_named_by_text(node: ast.AST) -> bool:
 def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Names that are given constants: by assignments, and as defaults of parameters."""
     for node in ast.walk(tree):
-        yield from ((name, _value(value, {})) for name, value in _assigned_by(node))
+        yield from ((name, _value(value, {})) for name, value in _find_assignments(node))
         if isinstance(node, ast.arguments):
             every = [*node.posonlyargs, *node.args]
             first = len(every) - len(node.defaults)
@@ -140,14 +140,14 @@ def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
                 yield argument.arg, _value(default, {})
 
 
-def _name_of(node: ast.AST) -> str:
+def _find_name(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _value(node: ast.AST, constants: dict[str, Any]) -> Any:
-    name = _name_of(node)
+    name = _find_name(node)
     if name:
         return constants.get(name)
     try:
@@ -186,7 +186,7 @@ class ProgramFiles:
     @cached_property
     def _modules(self) -> list[tuple[str, list[Any]]]:
         """Files of modules, and what they name: most programs hold no generator."""
-        return list(_named_by_modules())
+        return list(_find_named_by_modules())
 
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""
@@ -194,9 +194,9 @@ class ProgramFiles:
         return next((seed for seed in every if _leads_to(seed.value, generator)), None)
 
 
-def _named_by_modules() -> Iterator[tuple[str, list[Any]]]:
+def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
     for module in list(sys.modules.values()):
-        space = attribute_of(module, "__dict__")
+        space = find_attribute(module, "__dict__")
         if type(space) is dict and not is_foreign(space.get("__name__")):
             file = space.get("__file__")
             if isinstance(file, str):
@@ -211,7 +211,7 @@ def _leads_to(seed: Any, generator: Any) -> bool:
         bits = generator.bit_generator if isinstance(generator, np.random.Generator) else None
         if bits is None:
             bits = generator._bit_generator
-        entropy = attribute_of(bits.seed_seq, "entropy")
+        entropy = find_attribute(bits.seed_seq, "entropy")
         if entropy is not None:
             return bool(np.array_equal(entropy, seed))
         key = bits.state["state"]["key"]
@@ -238,13 +238,13 @@ def _is_twisted(kind: type, seed: Any, words: Iterable[int]) -> bool:
     if known is None:
         if len(_words_of) >= _MOST_SEEDS:
             _words_of.clear()
-        twisted = _twisted_in_python(seed) if kind is _PYTHON else _twisted_in_numpy(seed)
+        twisted = _twist_in_python(seed) if kind is _PYTHON else _twist_in_numpy(seed)
         known = _words_of[key] = frozenset(map(_digest, twisted))
     return _digest(words) in known
 
 
 # Begun with 0: without a seed they would ask the operating system, and the watch would hear that.
-def _twisted_in_python(seed: Any) -> Iterator[Iterable[int]]:
+def _twist_in_python(seed: Any) -> Iterator[Iterable[int]]:
     fresh: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
     _SEED(fresh, seed)
     for _ in range(_TWISTS):
@@ -252,7 +252,7 @@ def _twisted_in_python(seed: Any) -> Iterator[Iterable[int]]:
         _random.Random.getrandbits(fresh, _WORDS * 32)
 
 
-def _twisted_in_numpy(seed: Any) -> Iterator[Iterable[int]]:
+def _twist_in_numpy(seed: Any) -> Iterator[Iterable[int]]:
     fresh = _STATE(_BITS(0))
     fresh.seed(seed)
     for _ in range(_TWISTS):

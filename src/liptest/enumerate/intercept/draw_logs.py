@@ -135,7 +135,7 @@ def _point(rng: np.random.Generator, low: int, high: int) -> int:
     return low + int.from_bytes(bits, "little") % (high - low)
 
 
-def handed(argument: NDArray[Any]) -> Any:
+def hand(argument: NDArray[Any]) -> Any:
     """What the function gets: an int, or an array over bytes, which nobody can make writeable."""
     if argument.ndim == 0:
         return int(argument)

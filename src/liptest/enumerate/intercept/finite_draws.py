@@ -23,7 +23,7 @@ from liptest.values.branching import Branches, Branching
 from liptest.values.draws.grid import UNIT
 from liptest.values.draws.tails import draw_tailed
 from liptest.values.faults import NUMPY, raises_as_numpy
-from liptest.values.lines import asked_at
+from liptest.values.lines import find_asking_line
 
 _FLOATS = (np.float16, np.float32, np.float64)
 
@@ -107,18 +107,18 @@ class TailedDraws:
     _entries: Callable[..., Any]
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
-        return self._tailed("poisson", (lam,), size)
+        return self._draw_tailed("poisson", (lam,), size)
 
     def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        return self._tailed("negative_binomial", (n, p), size)
+        return self._draw_tailed("negative_binomial", (n, p), size)
 
     def logseries(self, p: Any, size: Any = None) -> Any:
-        return self._tailed("logseries", (p,), size)
+        return self._draw_tailed("logseries", (p,), size)
 
     def zipf(self, a: Any, size: Any = None) -> Any:
-        return self._tailed("zipf", (a,), size)
+        return self._draw_tailed("zipf", (a,), size)
 
-    def _tailed(self, method: str, parameters: tuple[Any, ...], size: Any) -> Any:
+    def _draw_tailed(self, method: str, parameters: tuple[Any, ...], size: Any) -> Any:
         draw = partial(draw_tailed, self._tree, method)
         return self._entries(method, draw, parameters, (float,) * len(parameters), size)
 
@@ -151,7 +151,7 @@ class CountVectorDraws:
         model = NUMPY.multivariate_hypergeometric(colors, nsample, size, method=checked)
         counts = np.asarray(colors).tolist()
         for place in np.ndindex(model.shape[:-1]):
-            model[place] = self._drawn_row(int(nsample), counts)
+            model[place] = self._draw_row(int(nsample), counts)
         return model
 
     def _multinomial_row(self, n: int, masses: Sequence[float]) -> list[int]:
@@ -166,7 +166,7 @@ class CountVectorDraws:
         counts[-1] += left
         return counts
 
-    def _drawn_row(self, n: int, colors: Sequence[int]) -> list[int]:
+    def _draw_row(self, n: int, colors: Sequence[int]) -> list[int]:
         counts, left, others = [0] * len(colors), n, sum(colors)
         for place, here in enumerate(colors):
             if left == 0:
@@ -196,7 +196,7 @@ def check_digits(tree: Branching, method: str, trials: int, bits: int) -> None:
 
 def too_many_bytes(name: str, length: int) -> BudgetError:
     """Of what ``bytes(length)`` gives each value would be a path of its own."""
-    where = asked_at(sys._getframe(2))
+    where = find_asking_line(sys._getframe(2))
     said = f" ({where})" if where else ""
     return BudgetError(
         f"{name}: {length:,} random bytes{said} take too many values to be enumerated; draw a "
@@ -264,7 +264,7 @@ def take_items(
     return items.take(positions, axis=axis)
 
 
-def ranged(tree: Branching, model: Any, lows: Any, highs: Any, *, endpoint: bool) -> Any:
+def draw_ranged(tree: Branching, model: Any, lows: Any, highs: Any, *, endpoint: bool) -> Any:
     """Uniform whole numbers from lows to highs in the place of those that NumPy drew, ``model``.
 
     Types and shapes are the model's; both limits are broadcast to its shape.

@@ -27,36 +27,41 @@ from liptest.enumerate.intercept.finite_draws import (
     distinct_by_weight,
     draw_distinct,
     draw_order,
+    draw_ranged,
     draw_single_trials,
     hypergeometric_weights,
     integer_range,
     of_two,
     probabilities,
-    ranged,
     take_items,
     too_many_bytes,
 )
 from liptest.enumerate.watch.process_questions import PRIVATE_NAMES, STAND_INS
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
-from liptest.values.answers.curved import scaled_noise
+from liptest.values.answers.curved import scale_noise
 from liptest.values.answers.weights import place_by_weights
-from liptest.values.array import array_of, cells_of
+from liptest.values.array import cells_of, make_array
 from liptest.values.branching import Branches, Branching
 
 # It fills in what |u| is.
 from liptest.values.draws import folded_uniform as _folded_uniform  # noqa: F401
 from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.draws.grid import GRID, UNIT, Line, exact_line
-from liptest.values.draws.known_draws import draw_known, drawn, known_weights, noted_seed
-from liptest.values.draws.noise import value_of
+from liptest.values.draws.known_draws import (
+    draw_known,
+    draw_with_known,
+    find_known_weights,
+    find_noted_seed,
+)
+from liptest.values.draws.noise import find_value
 from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.draws.packed_uniforms import draw_floats
 from liptest.values.draws.uniform import UniformValue, coarse_uniform
 from liptest.values.draws.whole_draws import uniform_entry
 from liptest.values.faults import NUMPY, raises_as_numpy
 from liptest.values.protocol import Symbolic, is_symbolic
-from liptest.values.records.column import column_of
+from liptest.values.records.column import find_column
 from liptest.values.records.rows import DrawsRows
 
 #: Orders of so few are chosen one by one.
@@ -73,29 +78,29 @@ class NoiseDraws:
     origin = "Generator"
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._located("laplace", loc, scale, size)
+        return self._locate("laplace", loc, scale, size)
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._located("normal", loc, scale, size)
+        return self._locate("normal", loc, scale, size)
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._located("gumbel", loc, scale, size)
+        return self._locate("gumbel", loc, scale, size)
 
     def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._located("logistic", loc, scale, size)
+        return self._locate("logistic", loc, scale, size)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         if self._has_scale_of_data(scale, size):
             draw = partial(self.exponential, 1.0)
-            return self._as_one_draw(lambda: scaled_noise(draw, 0.0, scale))
-        return self._noise("exponential", (scale,), size, partial(_scaled, "exponential"))
+            return self._as_one_draw(lambda: scale_noise(draw, 0.0, scale))
+        return self._noise("exponential", (scale,), size, partial(_scale, "exponential"))
 
     def standard_exponential(
         self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
     ) -> Any:
         self._refuse_options("standard_exponential", dtype, out)
         origin = self.origin if method == "zig" else f"{self.origin}, method={method!r}"
-        return self._noise("exponential", (1.0,), size, partial(_scaled, "exponential"), origin)
+        return self._noise("exponential", (1.0,), size, partial(_scale, "exponential"), origin)
 
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         self._refuse_options("standard_normal", dtype, out)
@@ -104,19 +109,19 @@ class NoiseDraws:
     def geometric(self, p: Any, size: Any = None) -> Any:
         return self._noise("geometric", (p,), size, _geometric)
 
-    def _located(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
+    def _locate(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
         if self._has_scale_of_data(scale, size):
-            draw = partial(self._located, family, 0.0, 1.0, None)
-            return self._as_one_draw(lambda: scaled_noise(draw, loc, scale))
+            draw = partial(self._locate, family, 0.0, 1.0, None)
+            return self._as_one_draw(lambda: scale_noise(draw, loc, scale))
         if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
             return self._around(family, loc, scale, size)
-        return self._noise(family, (loc, scale), size, partial(_moved, family))
+        return self._noise(family, (loc, scale), size, partial(_move, family))
 
     def _around(self, family: str, loc: Any, scale: Any, size: Any) -> Any:
         """Noise around a number, or numbers, of symbolic data: NumPy adds it to them."""
         shape = np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
         entries = shape if shape != () else None
-        return self._as_one_draw(lambda: self._located(family, 0.0, scale, entries) + loc)
+        return self._as_one_draw(lambda: self._locate(family, 0.0, scale, entries) + loc)
 
     def _has_scale_of_data(self, scale: Any, size: Any) -> bool:
         is_one = size is None or (type(size) is tuple and not size)
@@ -134,7 +139,7 @@ class NoiseDraws:
 
     def _refuse_options(self, method: str, dtype: Any, out: Any) -> None:
         if np.dtype(dtype) != np.float64 or out is not None:
-            self._tree.unsupported(f"rng.{method}(dtype=, out=)", "leave both out")
+            self._tree.forbid(f"rng.{method}(dtype=, out=)", "leave both out")
 
     def _noise(
         self,
@@ -153,14 +158,14 @@ class NoiseDraws:
             for parameter in (*parameters, size):
                 if issubclass(type(parameter), Symbolic):
                     parameter.refuse(f"the parameters of rng.{method}")
-        again = run.drawn_again(origin, method, parameters, size)
+        again = run.draw_again(origin, method, parameters, size)
         if again is not None:
             return again
         first = len(run.noises)
         if size is not None:
             self.shape_of(size)
         plain = size is None and all(type(given) is float for given in parameters)
-        model = _model(method, *parameters) if plain else _modelled(method, parameters, size)
+        model = _model(method, *parameters) if plain else _model_output(method, parameters, size)
         kind: Any = int if method == "geometric" else float
 
         def one(*entry: Any) -> Any:
@@ -168,8 +173,8 @@ class NoiseDraws:
             if form is None:
                 is_nan = any(math.isnan(float(given)) for given in entry)
                 what = "a scale that is NaN" if is_nan else "infinite scale"
-                tree.unsupported(f"rng.{method} of {what}", _ADVICE)
-            return value_of(run, form, kind) if isinstance(form, Form) else form
+                tree.forbid(f"rng.{method} of {what}", _ADVICE)
+            return find_value(run, form, kind) if isinstance(form, Form) else form
 
         if not isinstance(model, np.ndarray):
             noisy = one(*parameters)
@@ -178,7 +183,7 @@ class NoiseDraws:
             drawn = np.empty(model.size, dtype=object)
             for place, entry in enumerate(zip(*cells, strict=True)):
                 drawn[place] = one(*entry)
-            noisy = array_of(tree, drawn.reshape(model.shape), model.dtype)
+            noisy = make_array(tree, drawn.reshape(model.shape), model.dtype)
         run.note_draw(noisy, first, origin, method, parameters, size)
         if tree.draw_log is None or type(noisy) in (float, int, np.ndarray):
             return noisy
@@ -192,24 +197,24 @@ def _law_of_noise(value: Any) -> Any:
     return value.run.law_of(value.form) if is_symbolic(value) else value
 
 
-def _modelled(method: str, parameters: tuple[Any, ...], size: Any) -> Any:
+def _model_output(method: str, parameters: tuple[Any, ...], size: Any) -> Any:
     """What NumPy itself gives: the type, the shape, or its error."""
     return getattr(NUMPY, method)(*parameters, size=size)
 
 
 @lru_cache(maxsize=256)
 def _model(method: str, *parameters: float) -> Any:
-    return _modelled(method, parameters, None)
+    return _model_output(method, parameters, None)
 
 
-def _moved(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:
-    scaled = _scaled(family, run, scale)
+def _move(family: str, run: NoiseRun, loc: float, scale: float) -> Form | float | None:
+    scaled = _scale(family, run, scale)
     if scaled is None or not isfinite(loc):
         return None if scaled is None else loc
     return scaled + Fraction(loc) if loc else scaled
 
 
-def _scaled(family: str, run: NoiseRun, scale: float) -> Form | None:
+def _scale(family: str, run: NoiseRun, scale: float) -> Form | None:
     if not isfinite(scale):
         return None
     return run.new(_variable(family, scale)) if scale else Form.of(0)
@@ -236,7 +241,7 @@ _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 
 
 @raises_as_numpy
-def _items_of(given: Any) -> Any:
+def _find_items(given: Any) -> Any:
     return np.asarray(given)
 
 
@@ -271,7 +276,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if size is None and out is None and np.dtype(dtype) == np.float32:
                 return coarse_uniform(tree)
             if np.dtype(dtype) != _FLOAT64 or out is not None:
-                tree.unsupported("rng.random(dtype=, out=)", "leave both out")
+                tree.forbid("rng.random(dtype=, out=)", "leave both out")
             if size is not None:
                 return draw_floats(tree, self.shape_of(size))
         tree.draws += 1
@@ -314,7 +319,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         self.require_whole("integers", lows, highs)
         self._guard(size)
         model = NUMPY.integers(low, high, size, dtype, endpoint)
-        return ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
+        return draw_ranged(self._tree, model, lows, highs, endpoint=bool(endpoint))
 
     def choice(
         self,
@@ -333,18 +338,18 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             chosen = self._known("choice", a, size, p)
             if chosen is not None:
                 return chosen
-        items = _items_of(a)
+        items = _find_items(a)
         place = place_by_weights(items, p) if p is not None and size is None else None
         if place is not None:
-            return self._noted_choice(items, place, axis)
+            return self._note_choice(items, place, axis)
         return self._choose_among(a, items, size, replace, p, axis, shuffle)
 
     def _known(self, method: str, first: Any, size: Any, weights: Any) -> Any:
         """A draw whose weights are known to the outside; None for all others."""
-        seed = noted_seed(self._tree)
+        seed = find_noted_seed(self._tree)
         if seed is not None:
-            return drawn(method, first, size, weights, seed)
-        known = known_weights(self._tree, weights)
+            return draw_with_known(method, first, size, weights, seed)
+        known = find_known_weights(self._tree, weights)
         if known is None:
             return None
         self._guard(size)
@@ -381,7 +386,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             return draw_distinct(self._tree, count, number, shuffle)
         return distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
 
-    def _noted_choice(self, items: Any, place: Any, axis: int) -> Any:
+    def _note_choice(self, items: Any, place: Any, axis: int) -> Any:
         """What a choice with symbolic weights gives; a run on plain data finds it noted."""
         log = self._tree.draw_log
         if log is not None:
@@ -444,7 +449,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         if not isinstance(length, _WHOLE) or not 0 < length <= total or (is_whole and size is None):
             return None
         places = None if log is None else log.next_order(total, int(length))
-        column = None if is_whole else column_of(items)
+        column = None if is_whole else find_column(items)
         if places is not None:
             drawn = places if is_whole else np.asarray(items)[places]
         elif not has_answers or (column is None and not is_whole):
@@ -496,7 +501,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         NUMPY.uniform(low, high)
         line = exact_line(float(low), float(high))
         if line is None:
-            self._tree.unsupported(
+            self._tree.forbid(
                 f"rng.uniform(low={low!r}, high={high!r}) as this processor rounds it",
                 "use low=0, or compare rng.random() with (x - low) / (high - low)",
             )
@@ -556,17 +561,17 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         for argument in arguments:
             array = np.asarray(argument)
             if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
-                self._tree.unsupported(f"rng.{method} with fractions", "give whole numbers")
+                self._tree.forbid(f"rng.{method} with fractions", "give whole numbers")
 
     def _refused(self, method: str, *arguments: Any) -> NoReturn:
         """Let NumPy refuse arguments in its own way; what it accepts is not followed here."""
         getattr(NUMPY, method)(*arguments)
-        self._tree.unsupported(f"rng.{method} with these arguments", _DRAW_ADVICE)
+        self._tree.forbid(f"rng.{method} with these arguments", _DRAW_ADVICE)
 
 
-def _unsupported(name: str) -> Callable[..., NoReturn]:
+def _make_unsupported(name: str) -> Callable[..., NoReturn]:
     def abort(self: ChoiceGenerator, *arguments: Any, **options: Any) -> NoReturn:
-        self._tree.unsupported(f"rng.{name}", _DRAW_ADVICE)
+        self._tree.forbid(f"rng.{name}", _DRAW_ADVICE)
 
     return abort
 
@@ -580,9 +585,9 @@ _PROTOCOLS = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__
 
 for _name in (*dir(np.random.Generator), *_ATTRIBUTES, *_PROTOCOLS):
     if _name in _ATTRIBUTES:
-        setattr(ChoiceGenerator, _name, property(_unsupported(_name)))
+        setattr(ChoiceGenerator, _name, property(_make_unsupported(_name)))
     elif _name in _PROTOCOLS or (_name[0] != "_" and _name not in _DRAWING):
-        setattr(ChoiceGenerator, _name, _unsupported(_name))
+        setattr(ChoiceGenerator, _name, _make_unsupported(_name))
 
 
 def is_generator(value: Any) -> bool:

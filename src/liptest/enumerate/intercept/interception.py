@@ -49,7 +49,7 @@ from liptest.enumerate.intercept.random_state import ChoiceRandomState
 from liptest.enumerate.intercept.replaceable_names import (
     GENERATORS,
     Site,
-    attribute_of,
+    find_attribute,
     has_fresh_entropy,
     is_compiled_drawing,
     is_drawing,
@@ -67,21 +67,21 @@ from liptest.enumerate.watch.asked_of_machine import (
     arguments_of_process,
     asking_functions,
     asking_methods,
-    held_plain_file,
+    find_held_plain_file,
     is_live_file,
     outer_memory_of,
 )
 from liptest.enumerate.watch.compiled_code import (
     CompiledCode,
     is_known_kind,
-    replaced_library_calls,
+    replace_library_calls,
 )
 from liptest.enumerate.watch.imports import Imports
 from liptest.enumerate.watch.other_threads import refusing, starting_functions, starting_methods
 from liptest.enumerate.watch.side_effects import (
-    drawn_elsewhere,
     events_refused,
     is_random_device,
+    make_elsewhere_error,
     notice_held_file,
     system_sources,
 )
@@ -91,8 +91,8 @@ from liptest.enumerate.watch.surroundings import (
     ZONED,
     ZONED_TIMES,
     depends,
-    imported_now,
-    reader_of,
+    find_import_now,
+    find_reader,
 )
 from liptest.enumerate.watch.unhashable_classes import unhashable_classes_refused
 from liptest.errors import LiptestError, MechanismError
@@ -115,7 +115,7 @@ _ENDS = (os._exit, os.execv, os.execve)
 
 
 @contextmanager
-def intercepted_randomness(
+def intercept_randomness(
     name: str,
     function: Any,
     *,
@@ -148,7 +148,7 @@ def intercepted_randomness(
     """
     inside = active()
     if inside is not None:
-        inside.tree.unsupported("an analysis of another mechanism", "analyse that one by itself")
+        inside.tree.forbid("an analysis of another mechanism", "analyse that one by itself")
     kept = [INT] if symbolic_data else [WHOLE_INT] if keeps_whole else []
     with (
         unhashable_classes_refused(name),
@@ -170,7 +170,7 @@ def intercepted_randomness(
             imports.begin()
             push(session)
             with (
-                handlers_noted(session.from_handlers, session.paused),
+                handlers_noted(session.from_handlers, session.pause_meanwhile),
                 events_refused(session.refuse_event),
                 session.watch.standing_still(),
                 imports.followed(),
@@ -216,13 +216,13 @@ def _install(
 ) -> list[tuple[str, Any]]:
     """Put the stand-ins in their places; what could not be replaced is returned, with a name."""
     _replace_methods(undo)
-    stand_in = dict(_replaced_names(session))
+    stand_in = dict(_replace_names(session))
     arrays = symbolic_arrays.replacements()
     # Modules are looked through once, for all names that any analysis replaces.
     places = module_sites({**arrays, **stand_in})
     _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
-    watched = partial(_watched_compiled, session)
-    session.trap_libraries = lambda: undo.extend(replaced_library_calls(watched))
+    watched = partial(_watch_compiled, session)
+    session.trap_libraries = lambda: undo.extend(replace_library_calls(watched))
     session.trap_libraries()
     calls: list[ProgramModules]
     calls = [FloatCalls(), *map(FloatCalls, kept), KindQuestions()]
@@ -235,14 +235,14 @@ def _install(
     session.follow_arrays = partial(_follow_arrays, session, undo, making, arrays)
     if symbolic_data or session.follows_arrays:
         session.follow_arrays()
-    determined = _determined(session, files, sites)
+    determined = _find_determined(session, files, sites)
     default = default_generator_of(function)
     seed = None if default is None else files.seed_of(default)
     session.default_seed = "" if seed is None else f"{seed.value!r} ({seed})"
 
     def stand_in_of(value: Any) -> Any:
         is_named = id(value) in stand_in
-        return stand_in[id(value)] if is_named else _held(session, value, determined)
+        return stand_in[id(value)] if is_named else _find_held(session, value, determined)
 
     left = [
         (site.name, site.value)
@@ -257,7 +257,7 @@ def _install(
 
 def _replace_methods(undo: list[Undo]) -> None:
     """Methods of classes: those that draw, those that ask the machine, those that meet data."""
-    _set_methods(undo, random_modules.replaced_methods())
+    _set_methods(undo, random_modules.replace_methods())
     _replace_asking_methods(undo)
     _set_methods(undo, (*symbolic_arrays.methods_meeting_data(), *inverse_cdf_methods()))
 
@@ -306,10 +306,10 @@ def _find_sites(
             return True
         if not isinstance(value, io.IOBase):
             return False
-        plain = None if is_live_file(value) else held_plain_file(value)
+        plain = None if is_live_file(value) else find_held_plain_file(value)
         if plain is not None:
             notice_held_file(plain)
-        return is_random_device(attribute_of(value, "name")) or is_live_file(value)
+        return is_random_device(find_attribute(value, "name")) or is_live_file(value)
 
     sites = reachable(function, wanted, session.imported)
     # What a cache keeps of random numbers is drawn again; runs that then draw less keep state.
@@ -331,7 +331,7 @@ def _replace_held(
     """
     value = site.value
     if is_compiled_drawing(value):
-        raise drawn_elsewhere(
+        raise make_elsewhere_error(
             session.name,
             f"code compiled by Numba ({site.name}; NUMBA_DISABLE_JIT=1 runs it as Python)",
         )
@@ -349,8 +349,8 @@ def _replace_held(
 
 
 def _replace_file(session: Session, undo: list[Undo], site: Site) -> None:
-    if is_random_device(attribute_of(site.value, "name")):
-        raise drawn_elsewhere(session.name, f"a random device ({site.name})")
+    if is_random_device(find_attribute(site.value, "name")):
+        raise make_elsewhere_error(session.name, f"a random device ({site.name})")
     what = f"asks a pipe or a device that it holds ({site.name})"
     if not _is_put(undo, site, LiveFile(site.value, session, what)):
         session.surroundings.watch_file(site.value, what)
@@ -358,7 +358,7 @@ def _replace_file(session: Session, undo: list[Undo], site: Site) -> None:
 
 def _replace_entropy(session: Session, undo: list[Undo], site: Site) -> None:
     if not _is_put(undo, site, HeldEntropy()):
-        raise drawn_elsewhere(session.name, f"a SeedSequence that it holds ({site.name})")
+        raise make_elsewhere_error(session.name, f"a SeedSequence that it holds ({site.name})")
 
 
 def _is_put(undo: list[Undo], site: Site, new: Any) -> bool:
@@ -387,7 +387,7 @@ def _install_asking(session: Session, undo: list[Undo]) -> None:
     """Put only those stand-ins in their places that tell of what asks the machine."""
     _replace_asking_methods(undo)
     stand_in = dict(_asking_names(session))
-    places = module_sites({**symbolic_arrays.replacements(), **dict(_replaced_names(session))})
+    places = module_sites({**symbolic_arrays.replacements(), **dict(_replace_names(session))})
     _replace(undo, [site for site in places if id(site.value) in stand_in], stand_in)
 
 
@@ -443,7 +443,7 @@ def _put_floats(session: Session) -> None:
         call.put()
 
 
-def _replaced_names(session: Session) -> Iterator[tuple[int, Any]]:
+def _replace_names(session: Session) -> Iterator[tuple[int, Any]]:
     """Stand-ins for functions and classes that modules offer by name; by id."""
     for original, new in random_modules.python_replacements():
         yield id(original), new
@@ -477,7 +477,7 @@ def _asking_names(session: Session) -> Iterator[tuple[int, Any]]:
         yield id(original), kept_follower(original, refusing(what), draws=False)
 
 
-def _determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
+def _find_determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
     """Stand-ins of generators that were made with a constant seed; by id."""
     stand_ins: dict[int, Any] = {}
     for site in sites:
@@ -525,7 +525,7 @@ def _determine(session: Session, value: Any, seed: Literal) -> Any:
     return stand_in
 
 
-def _held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
+def _find_held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
     """The stand-in for a generator, or a method of one, that exists before the analysis."""
     if id(value) in determined:
         return determined[id(value)]
@@ -540,7 +540,7 @@ def _held(session: Session, value: Any, determined: dict[int, Any]) -> Any:
     owner = value.__self__
     if isinstance(owner, random.Random):
         return random_modules.bound_method(value) or value
-    return getattr(_held(session, owner, determined), value.__name__)
+    return getattr(_find_held(session, owner, determined), value.__name__)
 
 
 @lru_cache
@@ -569,7 +569,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
     kind = int if name.endswith("_ns") else float
 
     def answer(session: Session, *arguments: Any) -> Any:
-        reader = reader_of(sys._getframe(1))
+        reader = find_reader(sys._getframe(1))
         # With a time as its argument it reads no clock.
         given = len(arguments) > (name == "strftime") and not name.startswith("clock_")
         if reader is not None and given and name in ZONED_TIMES:
@@ -578,7 +578,7 @@ def _clock(original: Callable[..., Any]) -> Callable[..., Any]:
         if reader is None or given:
             return original(*arguments)
         line = line_in_words(reader.f_code.co_filename, reader.f_lineno)
-        imported = imported_now(reader)
+        imported = find_import_now(reader)
         if imported:
             words = f"imports {imported}, which reads the clock: time.{name} ({line})"
             session.tree.fail(depends(session.name, words, "import it at the top of the file"))
@@ -602,7 +602,7 @@ def _check_compiled(session: Session, function: Any) -> None:
         raise abort.error from None
 
 
-def _watched_compiled(session: Session) -> CompiledCode | None:
+def _watch_compiled(session: Session) -> CompiledCode | None:
     return session.surroundings.compiled if active() is session else None
 
 

@@ -129,7 +129,7 @@ def _plain_kind(value: Any) -> Any:
     return kind if issubclass(kind, _PLAIN) else None
 
 
-def _kind_of(session: Session, *arguments: Any, **options: Any) -> Any:
+def _find_kind(session: Session, *arguments: Any, **options: Any) -> Any:
     if len(arguments) != 1 or options:
         return None
     [value] = arguments
@@ -165,7 +165,7 @@ def _without(kind: type, name: str) -> str:
     return f"{named!r} object has no attribute {name!r}"
 
 
-TYPE: Any = class_for(type, _kind_of)
+TYPE: Any = class_for(type, _find_kind)
 TYPE.__class_getitem__ = classmethod(lambda cls, item: type[item])
 _ANSWERS: dict[Any, Callable[..., Any]] = {_HASATTR: _has, _GETATTR: _get}
 #: By name what stands for them.

@@ -31,7 +31,7 @@ from liptest.enumerate.intercept.analysis_session import (
     kept_follower,
 )
 from liptest.enumerate.intercept.draw_logs import CHOICE
-from liptest.enumerate.intercept.random_state import seeded_state
+from liptest.enumerate.intercept.random_state import make_seeded_state
 from liptest.values.answers.weights import place_by_any_weights
 from liptest.values.draws.whole_draws import uniform_below
 from liptest.values.faults import raises_as_numpy
@@ -67,7 +67,7 @@ def _below(session: Session, generator: random.Random, n: int) -> Any:
     if real is not None:
         return real._randbelow_with_getrandbits(n)  # type: ignore[attr-defined]
     if n <= 0:
-        session.tree.unsupported("a random number below 0", "CPython would draw for ever")
+        session.tree.forbid("a random number below 0", "CPython would draw for ever")
     return uniform_below(session.tree, n)
 
 
@@ -103,7 +103,7 @@ def _get_state(session: Session, generator: random.Random) -> Any:
     if isinstance(generator, random.SystemRandom):
         return generator._notimplemented()  # type: ignore[attr-defined]
     if real is None:
-        session.tree.unsupported("the state of a random generator (getstate)", "do not look at it")
+        session.tree.forbid("the state of a random generator (getstate)", "do not look at it")
     return _ORIGINAL_GET_STATE(real)
 
 
@@ -221,13 +221,13 @@ def _follow_seed(
     session.seeded[id(generator)] = session.seeded[id(real)] = real
 
 
-def _unsupported(name: str) -> Callable[..., Any]:
+def _make_unsupported(name: str) -> Callable[..., Any]:
     original = getattr(random.Random, name)
 
     def answer(session: Session, generator: random.Random, *arguments: Any, **options: Any) -> Any:
         real = session.seeded.get(id(generator))
         if real is None:
-            session.tree.unsupported(f"random.{name}", _ADVICE)
+            session.tree.forbid(f"random.{name}", _ADVICE)
         return original(real, *arguments, **options)
 
     return answer
@@ -251,11 +251,11 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "choices": _choices,
     **{name: _normal(name) for name in ("gauss", "normalvariate")},
     "expovariate": _exponential,
-    **{name: _unsupported(name) for name in _NO_LAW},
+    **{name: _make_unsupported(name) for name in _NO_LAW},
 }
 
 
-def replaced_methods() -> Iterator[Method]:
+def replace_methods() -> Iterator[Method]:
     """What to put into random.Random, and into SystemRandom where that has its own."""
     for owner in (random.Random, random.SystemRandom):
         for name, answer in _ANSWERS.items():
@@ -264,7 +264,7 @@ def replaced_methods() -> Iterator[Method]:
 
 
 def python_replacements() -> Iterator[Named]:
-    """Functions of the modules that are bound to what ``replaced_methods`` replaces."""
+    """Functions of the modules that are bound to what ``replace_methods`` replaces."""
     for name, answer in _ANSWERS.items():
         original = vars(random).get(name)
         if original is not None:
@@ -301,7 +301,7 @@ class HeldEntropy:
         session = active()
         if session is None:
             raise AttributeError(name)
-        session.tree.unsupported(
+        session.tree.forbid(
             "a numpy.random.SeedSequence that was made elsewhere",
             "make the generator from it there: RNG = numpy.random.default_rng(sequence)",
         )
@@ -318,7 +318,7 @@ class FreshEntropy(np.random.SeedSequence):
     def use(self) -> None:
         """Seed a generator; a second one would draw the same numbers."""
         if self._is_used:
-            self._session.tree.unsupported(
+            self._session.tree.forbid(
                 "two generators of one numpy.random.SeedSequence", "use its spawn(2)"
             )
         self._is_used = True
@@ -330,14 +330,14 @@ class FreshEntropy(np.random.SeedSequence):
         self._session.drew_from("the operating system (numpy.random.SeedSequence())")
 
 
-def _shown(self: FreshEntropy, *arguments: Any) -> NoReturn:
+def _show(self: FreshEntropy, *arguments: Any) -> NoReturn:
     self.generate_state(1)
 
 
 for _name in ("entropy", "state", "pool"):
-    setattr(FreshEntropy, _name, property(_shown))
+    setattr(FreshEntropy, _name, property(_show))
 for _name in ("__repr__", "__reduce__", "__getstate__"):
-    setattr(FreshEntropy, _name, _shown)
+    setattr(FreshEntropy, _name, _show)
 
 
 def _is_fresh(*seeds: Any) -> bool:
@@ -362,7 +362,7 @@ def _state(session: Session, seed: Any = None) -> Any:
     if isinstance(seed, FreshBits) or _is_fresh(seed):
         return session.fresh_state()
     session.note_seed()
-    return seeded_state(seed)
+    return make_seeded_state(seed)
 
 
 def _generator(session: Session, bit_generator: Any) -> Any:
@@ -407,7 +407,7 @@ def _drawing(name: str) -> Callable[..., Any]:
 @lru_cache
 def _switching(name: str) -> Callable[..., Any]:
     def answer(session: Session, *arguments: Any) -> Any:
-        session.tree.unsupported(f"numpy.random.{name}", "leave the bit generator as it is")
+        session.tree.forbid(f"numpy.random.{name}", "leave the bit generator as it is")
 
     return answer
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.intercept.finite_draws import ranged
+from liptest.enumerate.intercept.finite_draws import draw_ranged
 from liptest.enumerate.intercept.generator import UNUSED_BITS, ChoiceGenerator, present_as
 from liptest.foreign import holds_bits
 from liptest.values.branching import Branching
@@ -52,7 +52,7 @@ class ChoiceRandomState(np.random.RandomState):
 
     def seed_anew(self, seed: Any) -> None:
         """Be a RandomState of a seed that was given before the analysis."""
-        self._real = seeded_state(seed)
+        self._real = make_seeded_state(seed)
 
     def where(self) -> Any:
         """The state of the RandomState that is followed, None while it draws freely."""
@@ -62,13 +62,13 @@ class ChoiceRandomState(np.random.RandomState):
         """Be a RandomState of this seed; None draws freely again."""
         if seed is not None:
             self._note_seed()
-        self._real = None if seed is None else seeded_state(seed)
+        self._real = None if seed is None else make_seeded_state(seed)
 
     @raises_as_numpy
     def follow_state(self, state: Any) -> None:
         """Be a RandomState in this state."""
         self._note_seed()
-        self._real = seeded_state(0)
+        self._real = make_seeded_state(0)
         self._real.set_state(state)
 
     def random_sample(self, size: Any = None) -> Any:
@@ -89,18 +89,18 @@ class ChoiceRandomState(np.random.RandomState):
             self._rng.shape_of(size)
         model = LEGACY.randint(low, high, size, dtype)
         lows, highs = (0, low) if high is None else (low, high)
-        return ranged(self._tree, model, lows, highs, endpoint=False)
+        return draw_ranged(self._tree, model, lows, highs, endpoint=False)
 
     def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
         if size is not None:
             self._rng.shape_of(size)
         model = LEGACY.random_integers(low, high, size)
         lows, highs = (1, low) if high is None else (low, high)
-        return ranged(self._tree, model, int(lows), int(highs), endpoint=True)
+        return draw_ranged(self._tree, model, int(lows), int(highs), endpoint=True)
 
     def tomaxint(self, size: Any = None) -> Any:
         if size is not None:
-            self._tree.unsupported("RandomState.tomaxint(size=)", _ADVICE)
+            self._tree.forbid("RandomState.tomaxint(size=)", _ADVICE)
         return uniform_below(self._tree, np.iinfo(np.int_).max + 1)
 
     def choice(self, a: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
@@ -180,7 +180,7 @@ _DRAWING = frozenset(
 
 
 @raises_as_numpy
-def seeded_state(seed: Any) -> np.random.RandomState:
+def make_seeded_state(seed: Any) -> np.random.RandomState:
     """``RandomState(seed)``, without the entropy that NumPy asks for and then throws away."""
     if holds_bits(seed):
         return _REAL(seed)
@@ -189,7 +189,7 @@ def seeded_state(seed: Any) -> np.random.RandomState:
     return _REAL(bits)
 
 
-def _followed(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+def _follow(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """The method, or that of the real RandomState once it is seeded."""
 
     @raises_as_numpy
@@ -202,9 +202,9 @@ def _followed(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _unsupported(name: str) -> Callable[..., NoReturn]:
+def _make_unsupported(name: str) -> Callable[..., NoReturn]:
     def abort(self: ChoiceRandomState, *arguments: Any, **options: Any) -> NoReturn:
-        self._tree.unsupported(f"numpy.random.{name}", _ADVICE)
+        self._tree.forbid(f"numpy.random.{name}", _ADVICE)
 
     return abort
 
@@ -216,11 +216,11 @@ _PROTOCOLS = ("__reduce__", "__getstate__", "__setstate__", "__copy__", "__deepc
 
 for _name in (*dir(_REAL), *_PROTOCOLS):
     if _name in _DRAWING:
-        setattr(ChoiceRandomState, _name, _followed(_name, vars(ChoiceRandomState)[_name]))
+        setattr(ChoiceRandomState, _name, _follow(_name, vars(ChoiceRandomState)[_name]))
     elif _name in _ATTRIBUTES:
-        setattr(ChoiceRandomState, _name, property(_unsupported(_name)))
+        setattr(ChoiceRandomState, _name, property(_make_unsupported(_name)))
     elif _name in _PROTOCOLS or _name[0] != "_":
-        setattr(ChoiceRandomState, _name, _followed(_name, _unsupported(_name)))
+        setattr(ChoiceRandomState, _name, _follow(_name, _make_unsupported(_name)))
 
 
 # Not followed themselves: a seeded one is seeded anew.

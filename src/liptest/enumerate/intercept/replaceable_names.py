@@ -305,7 +305,7 @@ def _of_frame(frame: Any) -> Iterator[tuple[str, Any, Any]]:
     own = {name: one for name, one in vars(frame).items() if not name.startswith("_")}
     yield "", own, None
     for name in ("attrs", "index", "columns", "levels"):
-        yield "", attribute_of(frame, name), None
+        yield "", find_attribute(frame, name), None
 
 
 def _is_telling(values: Iterable[Any]) -> bool:
@@ -325,7 +325,7 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
         return
     # What functions of the standard library, of NumPy or of liptest name is not the program's.
     if not is_others(module):
-        yield from _globals_of(function)
+        yield from _find_globals(function)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell, None
     defaults = list(function.__defaults__ or ())
@@ -342,11 +342,11 @@ def _of_function(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
 
 def _is_connection(kind: Any) -> bool:
     """Whether it says that a function gets a connection, which is another object then."""
-    module = attribute_of(kind, "__module__") if isinstance(kind, type) else None
+    module = find_attribute(kind, "__module__") if isinstance(kind, type) else None
     return isinstance(module, str) and module.partition(".")[0] in _CONNECTING
 
 
-def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
+def _find_globals(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     named = names_in(function.__code__)
     # Where names are made up, any name may be meant.
     any_global = not named.isdisjoint(_MAKING_GLOBALS)
@@ -364,7 +364,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
     for name in named & everywhere.keys() - space.keys():
         yield name, everywhere[name], partial(everywhere.__setitem__, name)
     modules += [
-        imported for imported in imported_by(function.__code__, space) if imported is not None
+        imported for imported in find_imported(function.__code__, space) if imported is not None
     ]
     while modules:
         module = modules.pop()
@@ -383,7 +383,7 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any, Any]]:
 def _of_any_module() -> Iterator[tuple[str, Any, Any]]:
     """The generators that modules of programs hold."""
     for module in list(sys.modules.values()):
-        space = attribute_of(module, "__dict__")
+        space = find_attribute(module, "__dict__")
         if type(space) is not dict or is_others(space.get("__name__")):
             continue
         for name, item in list(space.items()):
@@ -427,24 +427,24 @@ def _of_object(value: Any) -> Iterator[tuple[str, Any, Any]]:
         if value in copy_context():
             yield value.name, value.get(), value.set
     elif issubclass(type(value), (weakref.ref, *weakref.ProxyTypes)):
-        yield "", _target_of(value), None
-    inner = attribute_of(value, "__wrapped__")
+        yield "", _find_target(value), None
+    inner = find_attribute(value, "__wrapped__")
     if isinstance(inner, FunctionType):
         yield "", inner, None
-    attributes = attribute_of(value, "__dict__")
+    attributes = find_attribute(value, "__dict__")
     if isinstance(attributes, dict):
         for name, item in list(attributes.items()):
             yield str(name), item, partial(attributes.__setitem__, name)
     kind: Any = type(value)
     for name in _slots(kind):
-        yield name, attribute_of(value, name), partial(object.__setattr__, value, name)
+        yield name, find_attribute(value, name), partial(object.__setattr__, value, name)
     yield "", type(value), None
     # What C holds, in places that nobody can write to: it is watched.
     for item in _telling(gc.get_referents(value)):
         yield "", item, None
 
 
-def _target_of(value: Any) -> Any:
+def _find_target(value: Any) -> Any:
     """What a weak reference or a weak proxy is of; None of one that is gone."""
     if issubclass(type(value), weakref.ref):
         return weakref.ref.__call__(value)
@@ -498,7 +498,7 @@ def names_in(code: CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(*inner)
 
 
-def imported_by(code: CodeType, space: dict[str, Any]) -> list[ModuleType | None]:
+def find_imported(code: CodeType, space: dict[str, Any]) -> list[ModuleType | None]:
     """Modules that code imports when it runs; None for one that is not loaded yet.
 
     ``space`` are the globals of the code. A module inside a package stands for the package, too.
@@ -606,15 +606,15 @@ def _look(modules: list[Any], replaced: dict[int, Any], before: _Looked) -> _Loo
         now.spaces.append(space)
         now.sizes.append(len(space))
         if sizes.get(id(space)) == len(space):
-            found = before.found.get(id(space))
+            sites = before.found.get(id(space))
         else:
-            found = [
+            sites = [
                 _site_in(space, name)
                 for name, value in list(space.items())
                 if id(value) in replaced and not _is_internal(str(module.__name__), value)
             ]
-        if found:
-            now.found[id(space)] = found
+        if sites:
+            now.found[id(space)] = sites
     now.gather()
     return now
 
@@ -648,13 +648,13 @@ _BARE_KINDS += (
 BARE_KINDS = frozenset(map(id, _BARE_KINDS))
 
 
-def insides_of(values: Iterable[Any]) -> list[dict[str, Any]]:
+def list_insides(values: Iterable[Any]) -> list[dict[str, Any]]:
     """The attributes of those of some objects that have any."""
-    found = (attribute_of(one, "__dict__") for one in values if id(type(one)) not in BARE_KINDS)
+    found = (find_attribute(one, "__dict__") for one in values if id(type(one)) not in BARE_KINDS)
     return [inside for inside in found if isinstance(inside, dict)]
 
 
-def attribute_of(value: Any, name: str) -> Any:
+def find_attribute(value: Any, name: str) -> Any:
     """What an object has under a name, None for nothing; none of its own ``__getattr__`` is run."""
     try:
         return object.__getattribute__(value, name)

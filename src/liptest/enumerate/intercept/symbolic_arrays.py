@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.folded.later_records import taken
+from liptest.enumerate.folded.later_records import find_walked
 from liptest.enumerate.intercept.analysis_session import Session, follower, kept_follower
 from liptest.enumerate.intercept.replaceable_names import is_others, is_own_module
-from liptest.values.array import ROOMY, CellStorage, SymbolicArray, array_of, as_cells, filled
+from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fill_array, make_array
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import find_place, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
@@ -77,7 +77,7 @@ def replacements() -> dict[int, Any]:
 #: Functions of pandas: what their first parameter is called, and what follows them.
 _OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
     "cut": ("x", RecordSeries, RecordSeries.cut_at),
-    "crosstab": ("index", RecordSeries, RecordSeries.crossed_with),
+    "crosstab": ("index", RecordSeries, RecordSeries.cross_with),
     "get_dummies": ("data", RecordSeries, RecordSeries.dummies),
     "merge": ("left", SymbolicFrame, SymbolicFrame.merge),
     "pivot_table": ("data", SymbolicFrame, SymbolicFrame.pivot_table),
@@ -138,10 +138,10 @@ def _mean_of_list(session: Session, value: Any, *arguments: Any, **options: Any)
 
 @lru_cache
 def _in_brackets() -> Any:
-    return kept_follower(_IN_BRACKETS, _joined_in_brackets, draws=False)
+    return kept_follower(_IN_BRACKETS, _join_in_brackets, draws=False)
 
 
-def _joined_in_brackets(session: Session, joiner: Any, key: Any) -> Any:
+def _join_in_brackets(session: Session, joiner: Any, key: Any) -> Any:
     """Arrays side by side, or one after another, where some of them are symbolic."""
     parts = key if type(key) is tuple else (key,)
     is_plain = not any(type(part) is SymbolicArray or is_symbolic(part) for part in parts)
@@ -168,7 +168,7 @@ def _joining(original: Callable[..., Any]) -> Callable[..., Any]:
         session: Session, frame: Any, other: Any, on: Any = None, how: str = "inner", **options: Any
     ) -> Any:
         if type(other) is OccurringKeys:
-            return other.joined_to(frame, {"on": on, "how": how, **options})
+            return other.join_to(frame, {"on": on, "how": how, **options})
         return original(frame, other, on, how, **options)
 
     return join
@@ -188,7 +188,7 @@ def _of_numpy() -> dict[int, Any]:
 
 def _from_iterator(session: Session, iterable: Any, /, *arguments: Any, **options: Any) -> Any:
     """``numpy.fromiter``, of an iterator over records, too."""
-    records = taken(iterable)
+    records = find_walked(iterable)
     if type(records) is not RecordList:
         return _FROM_ITERATOR(records, *arguments, **options)
     names = ("dtype", "count")
@@ -231,11 +231,12 @@ def leaving_unfilled() -> dict[int, Any]:
     """Stand-ins for what gives memory as it was: what the program reads of it differs each time."""
     every = (*_UNFILLED, np.ma.empty, np.ma.empty_like)
     return {
-        id(function): follower(function, _unfilled(function), draws=False) for function in every
+        id(function): follower(function, _leave_unfilled(function), draws=False)
+        for function in every
     }
 
 
-def _unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
+def _leave_unfilled(original: Callable[..., Any]) -> Callable[..., Any]:
     def make(session: Session, *arguments: Any, **options: Any) -> Any:
         made = original(*arguments, **options)
         frame = sys._getframe(2)
@@ -293,7 +294,7 @@ def _with_room(session: Session, made: Any, name: str) -> Any:
 
 def _is_called_by_program(frame: FrameType, name: str) -> bool:
     """Whether a line of the program calls it, and not compiled code, which needs plain arrays."""
-    if place_of(frame)[0] != frame.f_code.co_filename:
+    if find_place(frame)[0] != frame.f_code.co_filename:
         return False
     return _name_called(frame.f_code, frame.f_lasti) == name
 
@@ -351,7 +352,7 @@ def _of_symbols(session: Session, value: Any) -> Any:
     kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in entries]
     dtype = np.array([kind(1) for kind in kinds]).dtype
     shape = value.shape if is_array else (len(entries),)
-    return array_of(session.tree, filled(list(entries), shape, object), dtype)
+    return make_array(session.tree, fill_array(list(entries), shape, object), dtype)
 
 
 def _of_rows(session: Session, value: Any) -> Any:

@@ -16,9 +16,9 @@ from typing import Any
 
 from liptest.enumerate.records.record_code import NotAlike, analyse_loop
 from liptest.enumerate.syntax.function_source import (
+    list_parameters,
     names_anywhere,
     names_assigned,
-    parameters_of,
 )
 from liptest.enumerate.syntax.tree_pieces import (
     attribute_node,
@@ -45,7 +45,7 @@ def with_lists_of_parts(
     With the names of the lists that hold what is added to whole numbers only, and of these numbers.
     """
     made = copy.copy(definition)
-    parameters = parameters_of(definition.args)
+    parameters = list_parameters(definition.args)
     body = [part for node in definition.body for part in _split(node)]
     sums: dict[str, frozenset[str]] = {}
     place = 0
@@ -118,7 +118,7 @@ def _operation(node: ast.stmt) -> ast.operator | None:
     return node.op if isinstance(node, ast.AugAssign) else None
 
 
-def _effect_of(node: ast.stmt) -> _Effect | None:
+def _find_effect(node: ast.stmt) -> _Effect | None:
     if isinstance(node, ast.AugAssign):
         return _change(node, node.target, node.value, 1)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -127,9 +127,11 @@ def _effect_of(node: ast.stmt) -> _Effect | None:
             return _change(node, target, node.value, 1)
         if isinstance(target, ast.Name) and isinstance(node.value, ast.BinOp):
             sides = [node.value.left, node.value.right]
-            own = [isinstance(side, ast.Name) and side.id == target.id for side in sides]
-            if own.count(True) == 1:
-                return _change(node, target, sides[not own[1]] if own[0] else sides[0], 2)
+            is_target = [isinstance(side, ast.Name) and side.id == target.id for side in sides]
+            if is_target.count(True) == 1:
+                return _change(
+                    node, target, sides[not is_target[1]] if is_target[0] else sides[0], 2
+                )
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _call(node, node.value)
     return None
@@ -187,7 +189,7 @@ class _AddingLoop:
             or not all(self._is_written_once(name, effects) for name in copies)
         ):
             return None
-        return self._written(effects, {name: at or 0 for name, at in starts.items()}, copies)
+        return self._write(effects, {name: at or 0 for name, at in starts.items()}, copies)
 
     def _sums(self, effects: list[_Effect], starts: dict[str, int]) -> set[str]:
         """Numbers to which a pass adds at most once: what it adds is a number, 0 for nothing."""
@@ -206,7 +208,7 @@ class _AddingLoop:
     def _effects(self) -> list[_Effect]:
         """Changes of objects that the loop does not make itself."""
         nodes = [node for node in ast.walk(self._loop) if isinstance(node, ast.stmt)]
-        effects = [effect for node in nodes if (effect := _effect_of(node)) is not None]
+        effects = [effect for node in nodes if (effect := _find_effect(node)) is not None]
         changed = {id(effect.statement) for effect in effects if effect.key is None}
         own = names_assigned(self._loop.target)
         for node in nodes:
@@ -220,11 +222,11 @@ class _AddingLoop:
         counts: dict[str, int] = {}
         for effect in effects:
             counts[effect.name] = counts.get(effect.name, 0) + effect.occurrences
-        found = dict.fromkeys(counts, 0)
+        counted = dict.fromkeys(counts, 0)
         for node in ast.walk(self._loop):
-            if isinstance(node, ast.Name) and node.id in found:
-                found[node.id] += 1
-        return found == counts
+            if isinstance(node, ast.Name) and node.id in counted:
+                counted[node.id] += 1
+        return counted == counts
 
     def _start_of(self, name: str) -> int | None:
         """The only statement before the loop that names it, and makes a new object."""
@@ -291,10 +293,14 @@ class _AddingLoop:
     def _is_written_once(self, name: str, effects: list[_Effect]) -> bool:
         """Whether a pass writes into the place of its record at most once, and does not read it
         after that."""
-        own = [effect for effect in effects if effect.name == name]
-        if len(own) != 1 or not self._index or not own[0].is_write_at(self._index):
+        effects_on_name = [effect for effect in effects if effect.name == name]
+        if (
+            len(effects_on_name) != 1
+            or not self._index
+            or not effects_on_name[0].is_write_at(self._index)
+        ):
             return False
-        statement = own[0].statement
+        statement = effects_on_name[0].statement
         inner = [node for node in ast.walk(self._loop) if isinstance(node, (ast.For, ast.While))]
         if any(statement in ast.walk(node) for node in inner if node is not self._loop):
             return False
@@ -308,7 +314,7 @@ class _AddingLoop:
 
     # ---- the loop that fills a list
 
-    def _written(
+    def _write(
         self, effects: list[_Effect], starts: dict[str, int], copies: set[str]
     ) -> tuple[list[ast.stmt], int]:
         loop, number = self._loop, self._place
@@ -323,17 +329,17 @@ class _AddingLoop:
         body = flat_statements(writing.visit(node) for node in loop.body)
         if not isinstance(body[-1], ast.Continue):
             body += writing.end
-        begin: list[ast.stmt] = [_assigned(own, ast.List([], ast.Load()))]
+        begin: list[ast.stmt] = [_make_assignment(own, ast.List([], ast.Load()))]
         for name, cell in cells.items():
             record = ast.Constant(0) if name in sums or self._record is None else self._record
-            begin.append(_assigned(cell, _to_load(record)))
+            begin.append(_make_assignment(cell, _to_load(record)))
         loop.body = [*begin, *body]
-        made: list[ast.stmt] = [_assigned(told, ast.List([], ast.Load())), loop]
+        made: list[ast.stmt] = [_make_assignment(told, ast.List([], ast.Load())), loop]
         at = {start for name, start in starts.items()}
         made += [self._body[start] for name, start in starts.items() if name not in copies]
         for name in starts:
             before = [] if name in copies else [name_node(name)]
-            made.append(_assigned(name, tuple_node([*before, name_node(told)])))
+            made.append(_make_assignment(name, tuple_node([*before, name_node(told)])))
         for node in made:
             ast.fix_missing_locations(ast.copy_location(node, self._body[self._place]))
         head = [node for k, node in enumerate(self._body[: self._place]) if k not in at]
@@ -365,9 +371,9 @@ class _Writing(ast.NodeTransformer):
     def _entry(self, effect: _Effect) -> ast.stmt:
         cell = self._cells.get(effect.name)
         if cell is not None and effect.subtracts:
-            return _assigned(cell, ast.BinOp(ast.Constant(0), ast.Sub(), effect.amount))
+            return _make_assignment(cell, ast.BinOp(ast.Constant(0), ast.Sub(), effect.amount))
         if cell is not None:
-            return _assigned(cell, effect.amount)
+            return _make_assignment(cell, effect.amount)
         node, how = effect.statement, type(_operation(effect.statement)).__name__
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             how = node.value.func.attr  # type: ignore[attr-defined]
@@ -396,10 +402,10 @@ class _Entries(ast.NodeTransformer):
             return node
         if not isinstance(node.ctx, ast.Load):
             return node
-        made: Any = ast.copy_location(_to_load(self._record), node)
-        ast.fix_missing_locations(made)
-        self._reads.append((_id(node.value), made))
-        return made
+        loaded: Any = ast.copy_location(_to_load(self._record), node)
+        ast.fix_missing_locations(loaded)
+        self._reads.append((_id(node.value), loaded))
+        return loaded
 
 
 def _fills_one_list(loop: ast.For) -> bool:
@@ -456,7 +462,7 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else _id(node)
 
 
-def _assigned(name: str, value: ast.expr) -> ast.stmt:
+def _make_assignment(name: str, value: ast.expr) -> ast.stmt:
     return ast.Assign([name_node(name, ast.Store())], value)
 
 

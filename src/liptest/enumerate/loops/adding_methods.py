@@ -51,28 +51,28 @@ class AddingMethod:
         self._loop, self._folds, self._owner = loop, folds, owner
         self._depth = depth
         self._calls: dict[str, AddingMethod] = {}
-        function = _method_of(owner, name) if before is None else _next_of(owner, name, before)
-        source = None if depth >= _DEEPEST else _source_of(function)
+        function = _find_method(owner, name) if before is None else _find_next(owner, name, before)
+        source = None if depth >= _DEEPEST else _find_source(function)
         if source is None:
-            raise _refused(owner, name)
+            raise _make_refusal(owner, name)
         try:
             one_pass = _PassOfMethod(source)
             body = one_pass.rewritten(without_docstring(source.body))
         except (NotPure, NotFolded):
-            raise _refused(owner, name) from None
+            raise _make_refusal(owner, name) from None
         #: What it adds to: names as "self.total", by how they are added up after the loop.
         self.sums = one_pass.sums()
         for other in one_pass.calls:
             called, is_next = other.partition(".")[2], other in one_pass.next_calls
-            kind = _class_of(function) if is_next else None
+            kind = _find_class(function) if is_next else None
             called = called.removeprefix(_NEXT) if is_next else called
             if is_next and kind is None:
-                raise _refused(owner, name)
+                raise _make_refusal(owner, name)
             self._calls[other] = loop.calls(owner, called, self._depth + 1, kind)
         helpers = {FOLDS: folds, one_pass.loop: self}
         self._function = source.compiled(source.with_body(body or [ast.Pass()]), helpers)
         if self._function is None:
-            raise _refused(owner, name)
+            raise _make_refusal(owner, name)
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
         self._function(self._owner, *arguments, **named)  # type: ignore[misc]
@@ -170,7 +170,7 @@ class _Method:
         return Assigned()
 
 
-def _method_of(owner: Any, name: str) -> FunctionType:
+def _find_method(owner: Any, name: str) -> FunctionType:
     """A function of the class of an object, which is found without code of it."""
     kind = type(owner)
     function = inspect.getattr_static(kind, name, None)
@@ -178,27 +178,27 @@ def _method_of(owner: Any, name: str) -> FunctionType:
     is_its_own = inspect.getattr_static(owner, name, None) is function and not is_plain(owner)
     if type(function) is FunctionType and reader is object.__getattribute__ and is_its_own:
         return function
-    raise _refused(owner, name)
+    raise _make_refusal(owner, name)
 
 
-def _class_of(function: FunctionType) -> type | None:
+def _find_class(function: FunctionType) -> type | None:
     """The class that a method which calls ``super()`` is of."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     kind = cells["__class__"].cell_contents if "__class__" in cells else None
     return kind if isinstance(kind, type) else None
 
 
-def _next_of(owner: Any, name: str, before: type) -> FunctionType:
+def _find_next(owner: Any, name: str, before: type) -> FunctionType:
     """What ``super().name`` is in a method of the class ``before``."""
     kinds = type.mro(type(owner))
     following = kinds[kinds.index(before) + 1 :] if before in kinds else []
     function = next((vars(kind)[name] for kind in following if name in vars(kind)), None)
     if type(function) is not FunctionType or is_plain(owner):
-        raise _refused(owner, name)
+        raise _make_refusal(owner, name)
     return function
 
 
-def _source_of(function: FunctionType) -> FunctionSource | None:
+def _find_source(function: FunctionType) -> FunctionSource | None:
     code = function.__code__
     defaults = function.__defaults__, function.__kwdefaults__
     source = read_source(function)
@@ -212,6 +212,6 @@ def _source_of(function: FunctionType) -> FunctionSource | None:
     return source if is_def and arguments.args and not any(others) else None
 
 
-def _refused(owner: Any, name: str) -> TypeError:
+def _make_refusal(owner: Any, name: str) -> TypeError:
     kind = type(owner).__name__
     return TypeError(f".{name} of a {kind} is called in a loop over the records")

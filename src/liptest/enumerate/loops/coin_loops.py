@@ -21,7 +21,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching
 from liptest.values.comparison_signs import MIRRORED
 from liptest.values.draws.grid import GRID, UNIT
-from liptest.values.draws.noise import value_of
+from liptest.values.draws.noise import find_value
 from liptest.values.draws.noise_run import NoiseRun
 
 _OPPOSITE = {"Lt": "GtE", "LtE": "Gt", "Gt": "LtE", "GtE": "Lt"}
@@ -62,7 +62,7 @@ class CoinLoop:
         return [ast.copy_location(statement, node) for statement in statements]
 
 
-def coins_of(node: ast.While) -> CoinLoop | None:
+def read_coins(node: ast.While) -> CoinLoop | None:
     """What a loop counts, if it does nothing but to throw a coin and to count."""
     if node.orelse:
         return None
@@ -76,7 +76,7 @@ def coins_of(node: ast.While) -> CoinLoop | None:
             return None
         test, negated, counts_last = only.test, True, only is not body[0]
         body = [statement for statement in body if statement is not only]
-    coin = coin_of(test, negated=negated)
+    coin = read_coin(test, negated=negated)
     steps = _steps(body)
     if coin is None or not steps:
         return None
@@ -86,7 +86,7 @@ def coins_of(node: ast.While) -> CoinLoop | None:
     return CoinLoop(rng, comparison, threshold, steps, counts_last)
 
 
-def coin_of(test: ast.expr, *, negated: bool = False) -> tuple[str, str, ast.expr] | None:
+def read_coin(test: ast.expr, *, negated: bool = False) -> tuple[str, str, ast.expr] | None:
     """``(rng, comparison, threshold)`` of ``rng.random() < threshold``."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, negated = test.operand, not negated
@@ -95,16 +95,16 @@ def coin_of(test: ast.expr, *, negated: bool = False) -> tuple[str, str, ast.exp
     left, kind, right = test.left, type(test.ops[0]), test.comparators[0]
     if kind not in MIRRORED:
         return None
-    if _drawn(left) is None:
+    if _read_draw(left) is None:
         left, kind, right = right, MIRRORED[kind], left
-    rng = _drawn(left)
+    rng = _read_draw(left)
     if rng is None or any(isinstance(node, ast.NamedExpr) for node in ast.walk(right)):
         return None
     comparison = kind.__name__
     return rng, _OPPOSITE[comparison] if negated else comparison, right
 
 
-def _drawn(node: ast.expr) -> str | None:
+def _read_draw(node: ast.expr) -> str | None:
     """The name of rng in ``rng.random()``."""
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return None
@@ -153,9 +153,9 @@ def draw_passes(tree: Branching, threshold: float, comparison: str, *, counts_la
     tree.count_draws(1)
     run = NoiseRun.of(tree)
     form = run.new(Noise("geometric", 1 - going_on))
-    passes = value_of(run, form if counts_last else form - 1, int)
+    passes = find_value(run, form if counts_last else form - 1, int)
     if tree.draw_log is not None:
-        coins = DrawnCoins(value_of(run, form, int), threshold, comparison)
+        coins = DrawnCoins(find_value(run, form, int), threshold, comparison)
         tree.draw_log.hand_out(coins, UNIT.law)
     return passes
 

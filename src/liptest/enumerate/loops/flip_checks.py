@@ -85,13 +85,13 @@ def _law(
     best: tuple[dict[Output, Any], Fraction] = {}, Fraction(1)
     for choices in _CHOICES:
         with suppress(BudgetError):
-            best = min(best, _partial(program, function, dataset, most, choices), key=_left)
+            best = min(best, _partial(program, function, dataset, most, choices), key=_find_left)
         if not best[1]:
             break
     return best
 
 
-def _left(law: tuple[dict[Output, Any], Fraction]) -> Fraction:
+def _find_left(law: tuple[dict[Output, Any], Fraction]) -> Fraction:
     return law[1]
 
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.coin_loops import coin_of
+from liptest.enumerate.loops.coin_loops import read_coin
 from liptest.enumerate.loops.spellings import Spellings, jumps
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_expression,
-    constant_of,
+    find_constant,
+    find_original,
     is_builtin,
-    original_of,
 )
 from liptest.enumerate.syntax.source import (
     OWN_NAMES,
@@ -62,16 +62,16 @@ class FlipLoop:
 
     def parts(self, folding: Spellings, number: int, line: int) -> FlipParts:
         """One choice with weights. Raises NotPure where it is another loop."""
-        own = folding.own | self._given() | {self.item}
-        stored = {self.item, *(target for target, _ in map(assigned_by, self.before))}
+        names_used = folding.own | self._find_given() | {self.item}
+        stored = {self.item, *(target for target, _ in map(read_assignment, self.before))}
         if not stored <= folding.source.local_names or self.rng in stored:
             raise NotPure("a name of another function")
-        if not self.is_pure(folding.source, own):
+        if not self.is_pure(folding.source, names_used):
             raise NotPure("more than a calculation")
         known = {self.item}
-        for target, value in map(assigned_by, self.before):
+        for target, value in map(read_assignment, self.before):
             # It is calculated once, for the hit, and must not tell of tries before.
-            check_expression(folding.source, value, own | stored)
+            check_expression(folding.source, value, names_used | stored)
             if names_loaded(value) & stored - known:
                 raise NotPure("what an earlier pass has assigned")
             known.add(target)
@@ -79,8 +79,10 @@ class FlipLoop:
             raise NotPure("what a pass has assigned")
         found = f"{OWN_NAMES}found_{number}"
         file = folding.source.function.__code__.co_filename
-        values = [value for _, value in map(assigned_by, self.before)]
-        read = sorted(names_loaded(self.count, self.weight, *values) & (own - stored - {self.rng}))
+        values = [value for _, value in map(read_assignment, self.before)]
+        read = sorted(
+            names_loaded(self.count, self.weight, *values) & (names_used - stored - {self.rng})
+        )
         call = call_of_folds(
             "flips",
             name_node(self.rng),
@@ -100,17 +102,17 @@ class FlipLoop:
     def is_pure(self, source: FunctionSource, own: frozenset[str] | None = None) -> bool:
         """Whether its count and its weight only calculate."""
         if own is None:
-            own = self._given() | {self.item, *source.function.__code__.co_varnames}
+            own = self._find_given() | {self.item, *source.function.__code__.co_varnames}
         try:
             for part in (self.count, self.weight):
                 check_expression(source, part, own)
             if self.coin is not None:
-                constant_of(source, self.coin[0])
+                find_constant(source, self.coin[0])
         except NotPure:
             return False
         return True
 
-    def _given(self) -> frozenset[str]:
+    def _find_given(self) -> frozenset[str]:
         """The generator, and names that stand for attributes which its numbers are made of."""
         read = names_loaded(self.count, self.weight) - {FOLDS}
         return frozenset({self.rng, *(name for name in read if name.startswith(OWN_NAMES))})
@@ -141,7 +143,7 @@ class FlipParts:
         return [ast.copy_location(statement, node) for statement in statements]
 
 
-def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | None:
+def read_flips(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | None:
     """What a loop tries, if it does nothing else."""
     if node.orelse:
         return None
@@ -150,8 +152,8 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     if drawn is None or not body or not isinstance(body[-1], ast.If):
         return None
     before, hit = body[:-1], body[-1]
-    called = _called_coin(source, hit.test, drawn[0])
-    coin = coin_of(hit.test) if called is None else (called[0], "Lt", called[1])
+    called = _read_coin_call(source, hit.test, drawn[0])
+    coin = read_coin(hit.test) if called is None else (called[0], "Lt", called[1])
     leaf = hit.body[:-1] if isinstance(hit.body[-1], ast.Break) else hit.body
     leaves = len(leaf) < len(hit.body) or isinstance(leaf[-1], ast.Return)
     if hit.orelse or not leaves or any(jumps(leaf, (ast.Break, ast.Continue))):
@@ -159,14 +161,14 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     if coin is None or coin[0] != drawn[0] or coin[1] not in ("Lt", "LtE"):
         return None
     weight = copy_tree(coin[2])
-    names = [assigned_by(statement)[0] for statement in before]
+    names = [read_assignment(statement)[0] for statement in before]
     if not all(names) or max(Counter([*names, drawn[1]]).values()) > 1:
         return None
     # A comprehension may have names of its own, which are other ones.
-    if names_stored(weight, *(assigned_by(one)[1] for one in before)) & {drawn[1], *names}:
+    if names_stored(weight, *(read_assignment(one)[1] for one in before)) & {drawn[1], *names}:
         return None
     for statement in reversed(before):
-        weight = _Put(*assigned_by(statement)).visit(weight)
+        weight = _Put(*read_assignment(statement)).visit(weight)
     rng, item, count, kind = drawn
     how = _how_popped(node.iter) if isinstance(node, ast.For) else ""
     kind = "numpy" if how.rstrip("!") == "choice" else kind
@@ -175,7 +177,7 @@ def flips_of(source: FunctionSource, node: ast.For | ast.While) -> FlipLoop | No
     return FlipLoop(*own, how, function)
 
 
-def _called_coin(
+def _read_coin_call(
     source: FunctionSource, test: ast.expr, rng: str
 ) -> tuple[str, ast.expr, tuple[ast.expr, int]] | None:
     """Generator, number and function of ``function(x, rng)``, with the place of the generator."""
@@ -183,10 +185,10 @@ def _called_coin(
         return None
     places = [k for k, one in enumerate(test.args) if isinstance(one, ast.Name) and one.id == rng]
     try:
-        function = constant_of(source, test.func)
+        function = find_constant(source, test.func)
     except NotPure:
         return None
-    if len(places) != 1 or not isinstance(original_of(function), FunctionType):
+    if len(places) != 1 or not isinstance(find_original(function), FunctionType):
         return None
     return rng, test.args[1 - places[0]], (test.func, places[0])
 
@@ -201,25 +203,25 @@ def _how_popped(order: ast.expr) -> str:
 def _order(node: ast.For) -> tuple[str, str, ast.expr, str] | None:
     """Generator, item, count and kind of ``for k in rng.permutation(m)``."""
     drawn = node.iter
-    rng = _generator_of(drawn)
+    rng = _read_generator(drawn)
     if rng is None or not isinstance(node.target, ast.Name):
         return None
     if _is_of_folds(drawn, "shuffled", "popped"):
         is_array = _is_of_folds(drawn, "shuffled") and len(drawn.args) > 2  # type: ignore[attr-defined]
         kind = "numpy" if is_array else "plain"
         return rng, node.target.id, drawn.args[1], kind  # type: ignore[attr-defined]
-    permuted = _listed_array(drawn)
-    call = _call_of(permuted, "permutation")
+    permuted = _find_listed_array(drawn)
+    call = _read_call(permuted, "permutation")
     assert call is not None
     return rng, node.target.id, call[1], "numpy" if permuted is drawn else "plain"
 
 
-def _generator_of(order: ast.expr) -> str | None:
+def _read_generator(order: ast.expr) -> str | None:
     """The generator of ``rng.permutation(m)``, with ``.tolist()`` or not, or of a shuffled list."""
     if _is_of_folds(order, "shuffled", "popped"):
         rng = order.args[0]  # type: ignore[attr-defined]
         return rng.id if isinstance(rng, ast.Name) else None
-    call = _call_of(_listed_array(order), "permutation")
+    call = _read_call(_find_listed_array(order), "permutation")
     return call and call[0]
 
 
@@ -228,7 +230,7 @@ def _is_of_folds(node: ast.expr, *names: str) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) in words
 
 
-def _listed_array(node: ast.expr) -> ast.expr:
+def _find_listed_array(node: ast.expr) -> ast.expr:
     """The array of ``array.tolist()``; else what it is."""
     is_call = isinstance(node, ast.Call) and not node.args and not node.keywords
     function = node.func if is_call and isinstance(node, ast.Call) else None
@@ -247,19 +249,19 @@ def _place(source: FunctionSource, node: ast.While) -> tuple[str, str, ast.expr,
         if len(drawn.args) != 1 or drawn.keywords:
             return None
         drawn, kind = drawn.args[0], "plain"
-    return _drawn(drawn, "integers", first.targets[0], kind)
+    return _read_draw(drawn, "integers", first.targets[0], kind)
 
 
-def _drawn(
+def _read_draw(
     node: ast.expr, method: str, target: ast.expr, kind: str
 ) -> tuple[str, str, ast.expr, str] | None:
-    call = _call_of(node, method)
+    call = _read_call(node, method)
     if call is None or not isinstance(target, ast.Name):
         return None
     return call[0], target.id, call[1], kind
 
 
-def _call_of(node: ast.expr, method: str) -> tuple[str, ast.expr] | None:
+def _read_call(node: ast.expr, method: str) -> tuple[str, ast.expr] | None:
     """``rng`` and the argument of ``rng.method(argument)``."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
         return None
@@ -271,7 +273,7 @@ def _call_of(node: ast.expr, method: str) -> tuple[str, ast.expr] | None:
     return (owner.id, node.args[0]) if is_plain and isinstance(owner, ast.Name) else None
 
 
-def assigned_by(node: ast.stmt) -> tuple[str, ast.expr]:
+def read_assignment(node: ast.stmt) -> tuple[str, ast.expr]:
     """The name and the value of an assignment; no name for other statements."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -305,16 +307,16 @@ def with_orders_in_loops(source: FunctionSource) -> FunctionSource:
 def _with_orders(source: FunctionSource, body: list[ast.stmt]) -> list[ast.stmt] | None:
     uses = Counter(one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name))
     for place, node in enumerate(body):
-        name, value = assigned_by(node)
-        shuffled = _shuffled(source, name, value, body[place + 1 : place + 2])
+        name, value = read_assignment(node)
+        shuffled = _read_shuffled(source, name, value, body[place + 1 : place + 2])
         order, length = (value, 1) if shuffled is None else (shuffled, 2)
         if not name or uses[name] != length + 1 or name not in source.local_names:
             continue
-        rng = _generator_of(order)
+        rng = _read_generator(order)
         if rng is None or rng not in source.local_names:
             continue
         rest = body[place + length :]
-        at = _walk_of(source, name, rest, names_loaded(order))
+        at = _find_walk(source, name, rest, names_loaded(order))
         if at is not None:
             walk = copy_tree(rest[at])
             assert isinstance(walk, ast.For)
@@ -323,13 +325,15 @@ def _with_orders(source: FunctionSource, body: list[ast.stmt]) -> list[ast.stmt]
     return None
 
 
-def _walk_of(source: FunctionSource, name: str, rest: list[ast.stmt], read: set[str]) -> int | None:
+def _find_walk(
+    source: FunctionSource, name: str, rest: list[ast.stmt], read: set[str]
+) -> int | None:
     """Where the loop over a name is, if nothing before it draws, or changes what it is made of."""
     for place, node in enumerate(rest):
         if isinstance(node, ast.For):
             is_walk = isinstance(node.iter, ast.Name) and node.iter.id == name
             return place if is_walk else None
-        assigned, value = assigned_by(node)
+        assigned, value = read_assignment(node)
         try:
             check_expression(source, value, frozenset(source.function.__code__.co_varnames))
         except NotPure:
@@ -339,14 +343,14 @@ def _walk_of(source: FunctionSource, name: str, rest: list[ast.stmt], read: set[
     return None
 
 
-def _shuffled(
+def _read_shuffled(
     source: FunctionSource, name: str, value: ast.expr, following: list[ast.stmt]
 ) -> ast.expr | None:
     """``folds.shuffled(rng, m)`` for a list of the numbers below m that is shuffled at once."""
     expression = following[0] if following else None
-    call = _call_of(expression.value, "shuffle") if isinstance(expression, ast.Expr) else None
+    call = _read_call(expression.value, "shuffle") if isinstance(expression, ast.Expr) else None
     arange: tuple[ast.expr, ...] = ()
-    count = count_of(source, value)
+    count = read_count(source, value)
     if count is None and isinstance(value, ast.Call):
         count, arange = _count_of_array(source, value), (copy_tree(value.func),)
     if count is None or call is None or ast.unparse(call[1]) != name:
@@ -355,7 +359,7 @@ def _shuffled(
     return ast.fix_missing_locations(ast.copy_location(made, value))
 
 
-def count_of(source: FunctionSource, value: ast.expr) -> ast.expr | None:
+def read_count(source: FunctionSource, value: ast.expr) -> ast.expr | None:
     """The m of ``list(range(m))``, or of ``[0, .., m - 1]``."""
     if isinstance(value, ast.List):
         entries = [one.value if isinstance(one, ast.Constant) else None for one in value.elts]
@@ -370,7 +374,7 @@ def _count_of_array(source: FunctionSource, value: ast.Call) -> ast.expr | None:
     if len(value.args) != 1 or value.keywords:
         return None
     try:
-        is_range = constant_of(source, value.func) is np.arange
+        is_range = find_constant(source, value.func) is np.arange
     except NotPure:
         return None
     return value.args[0] if is_range and not isinstance(value.args[0], ast.Starred) else None

@@ -18,15 +18,15 @@ from liptest.enumerate.loops.pass_forms import (
     addition_in,
     append_in,
     call_in,
-    counted_in_one,
+    count_in_one,
     entry_addition,
-    named_before,
-    taken_apart,
+    name_before,
+    take_apart,
 )
 from liptest.enumerate.syntax.liveness import free_names
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
-    constant_of,
+    find_constant,
     is_builtin,
     is_object,
     local_function,
@@ -107,17 +107,17 @@ class Pass:
         """The statements of a pass; raises where they do more than add up."""
         body = [MatchesAsTests().visit(copy_tree(statement)) for statement in body]
         body = [ConditionsAsTests().visit(statement) for statement in body]
-        body = [inner for statement in named_before(body) for inner in taken_apart(statement)]
-        body = counted_in_one(body)
+        body = [inner for statement in name_before(body) for inner in take_apart(statement)]
+        body = count_in_one(body)
         stored = names_stored(*body)
         if self._hidden & (names_loaded(*body) | stored):
             raise NotFolded
-        added = {name for statement in body for name in _added_to(statement)}
-        others = {name for statement in body for name in _assigned_otherwise(statement)}
+        added = {name for statement in body for name in _find_added_to(statement)}
+        others = {name for statement in body for name in _find_assigned_otherwise(statement)}
         self._sums = added - others - set(self.fields)
         self._temporary = stored - self._sums
         self._items = {name for statement in body for name in _items_added_to(statement)}
-        self._lists = {name for statement in body for name in _appended_to(statement)}
+        self._lists = {name for statement in body for name in _find_appended_to(statement)}
         forgotten = self._temporary | set(self.fields) | (self._hidden - self._read_later)
         own = self._folding.source.function.__code__.co_varnames
         cells = self._folding.source.function.__code__.co_cellvars
@@ -137,7 +137,7 @@ class Pass:
             # Of an attribute it is looked at run time who holds its value.
             if "." not in name and not is_fresh_before(self._folding, self._node, name, depth):
                 raise NotFolded
-        if (self._sums | self._items | self._lists) & _loaded_otherwise(body):
+        if (self._sums | self._items | self._lists) & _find_loaded_otherwise(body):
             raise NotFolded
         if (stored | self._items | self._lists) & self._read_by_local_functions():
             raise NotFolded
@@ -240,7 +240,7 @@ class Pass:
             # For all records that get here the loop would end, or the function.
             return self._noted("leave", [ast.Constant(type(node).__name__.lower())]), None
         if isinstance(node, ast.Try):
-            return self._guarded(node, assigned)
+            return self._guard_statement(node, assigned)
         if isinstance(node, ast.AnnAssign) and node.value is not None and node.simple:
             plain = ast.Assign([node.target], node.value)
             return self._statement(ast.copy_location(plain, node), assigned)
@@ -266,19 +266,19 @@ class Pass:
         if isinstance(node, ast.AugAssign):
             return self._in_place(node, assigned)
         if isinstance(node, ast.Assign):
-            names = list(_names_of(node.targets))
+            names = list(_find_names(node.targets))
             if not set(names) <= self._temporary:
                 raise NotFolded
             return ast.Assign(node.targets, self._value(node.value, assigned)), assigned | set(
                 names
             )
         chosen = choice_in(node, self._fresh)
-        if chosen is not None and set(_names_of(chosen.targets)) <= assigned:
+        if chosen is not None and set(_find_names(chosen.targets)) <= assigned:
             return self._statement(ast.copy_location(chosen, node), assigned)
         if isinstance(node, ast.If):
             body, after = self._block(node.body, assigned)
             other, after_other = self._block(node.orelse, assigned)
-            both = _joined(after, after_other)
+            both = _join(after, after_other)
             return ast.If(self._value(node.test, assigned), body or [ast.Pass()], other), both
         if isinstance(node, ast.For) and not node.orelse:
             return self._inner_loop(node, assigned), assigned
@@ -296,7 +296,9 @@ class Pass:
         note = attribute_node(self.loop, "call")
         return ast.Expr(ast.Call(note, [ast.Constant(name), *parts], named))
 
-    def _guarded(self, node: ast.Try, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
+    def _guard_statement(
+        self, node: ast.Try, assigned: Assigned
+    ) -> tuple[ast.stmt, Assigned | None]:
         """``try: .. except ValueError: ..``, of exceptions that an analysis itself never raises."""
         if node.orelse or node.finalbody:
             raise NotFolded
@@ -308,7 +310,7 @@ class Pass:
                 raise NotFolded
             inner, after_handler = self._block(handler.body, assigned)
             handlers.append(ast.ExceptHandler(handler.type, None, inner or [ast.Pass()]))
-            after = _joined(after, after_handler)
+            after = _join(after, after_handler)
         return ast.Try(body or [ast.Pass()], handlers, [], []), after
 
     def _is_caught(self, kind: ast.expr | None) -> bool:
@@ -400,19 +402,20 @@ class Wrapping(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """Where a norm is compared neither side need be taken for all records of a cell."""
-        made = self.generic_visit(node)
-        assert isinstance(made, ast.IfExp)
-        if not _is_one_comparison(made.test):
-            return made
-        assert isinstance(made.test, ast.Compare)
-        name, value = f"{OWN_NAMES}above", made.test.left
+        visited = self.generic_visit(node)
+        assert isinstance(visited, ast.IfExp)
+        if not _is_one_comparison(visited.test):
+            return visited
+        assert isinstance(visited.test, ast.Compare)
+        name, value = f"{OWN_NAMES}above", visited.test.left
         if isinstance(value, ast.Constant):
-            value = made.test.comparators[0]
+            value = visited.test.comparators[0]
         putting = _Putting(ast.dump(value), name)
         sides = [
-            lambda_node(name, putting.visit(copy_tree(side))) for side in (made.body, made.orelse)
+            lambda_node(name, putting.visit(copy_tree(side)))
+            for side in (visited.body, visited.orelse)
         ]
-        return ast.copy_location(call_of_folds("either", made.test, value, *sides), node)
+        return ast.copy_location(call_of_folds("either", visited.test, value, *sides), node)
 
     def _end_in(self, node: ast.Call) -> str:
         """Of ``max(a, b)``, or ``min``, what takes its place."""
@@ -425,7 +428,7 @@ class Wrapping(ast.NodeTransformer):
     def _is_function(self, node: ast.Name) -> bool:
         """Whether it is a global name of a function of the program."""
         try:
-            return type(constant_of(self._source, node)) is FunctionType
+            return type(find_constant(self._source, node)) is FunctionType
         except NotPure:
             return False
 
@@ -446,14 +449,14 @@ def _statements_in(node: ast.stmt) -> Iterator[ast.stmt]:
     yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.stmt))
 
 
-def _added_to(node: ast.stmt) -> Iterator[str]:
+def _find_added_to(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
         addition = addition_in(statement)
         if addition is not None:
             yield addition[0]
 
 
-def _assigned_otherwise(node: ast.stmt) -> Iterator[str]:
+def _find_assigned_otherwise(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
         if addition_in(statement) is None and not isinstance(statement, (*_LEAVING, *_BLOCKS)):
             inner = [statement.target] if isinstance(statement, ast.For) else [statement]
@@ -467,14 +470,14 @@ def _items_added_to(node: ast.stmt) -> Iterator[str]:
             yield entry[0]
 
 
-def _appended_to(node: ast.stmt) -> Iterator[str]:
+def _find_appended_to(node: ast.stmt) -> Iterator[str]:
     for statement in _statements_in(node):
         appended = append_in(statement)
         if appended is not None:
             yield appended[0]
 
 
-def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
+def _find_loaded_otherwise(body: list[ast.stmt]) -> set[str]:
     """Names that are read by more than the additions to them."""
     names: set[str] = set()
     for statement in body:
@@ -488,10 +491,10 @@ def _loaded_otherwise(body: list[ast.stmt]) -> set[str]:
         elif isinstance(statement, (ast.If, ast.For)):
             first = statement.test if isinstance(statement, ast.If) else statement.iter
             inner = [*statement.body, *statement.orelse]
-            names |= names_loaded(first) | _loaded_otherwise(inner)
+            names |= names_loaded(first) | _find_loaded_otherwise(inner)
         elif isinstance(statement, ast.Try):
             handled = [each for handler in statement.handlers for each in handler.body]
-            names |= _loaded_otherwise([*statement.body, *handled])
+            names |= _find_loaded_otherwise([*statement.body, *handled])
         elif (called := call_in(statement)) is not None:
             names |= names_loaded(*called[1].args, *(one.value for one in called[1].keywords))
         elif not isinstance(statement, _LEAVING):
@@ -628,7 +631,7 @@ class _Putting(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _names_of(targets: list[ast.expr]) -> Iterator[str]:
+def _find_names(targets: list[ast.expr]) -> Iterator[str]:
     for target in targets:
         for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             if not isinstance(part, ast.Name):
@@ -636,7 +639,7 @@ def _names_of(targets: list[ast.expr]) -> Iterator[str]:
             yield part.id
 
 
-def _joined(one: Assigned | None, other: Assigned | None) -> Assigned | None:
+def _join(one: Assigned | None, other: Assigned | None) -> Assigned | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other

@@ -109,12 +109,12 @@ def name_entries(
     Raises NotFolded where the index is used otherwise, or an array is assigned.
     """
     naming = Naming(index, prefix)
-    made = [naming.visit(copy_tree(statement)) for statement in body]
-    if not naming.fields or index in names_loaded(*made) | names_stored(*made):
+    renamed = [naming.visit(copy_tree(statement)) for statement in body]
+    if not naming.fields or index in names_loaded(*renamed) | names_stored(*renamed):
         raise NotFolded
-    if set(naming.fields) & names_stored(*made):
+    if set(naming.fields) & names_stored(*renamed):
         raise NotFolded
-    return made, list(naming.fields.values()), naming.arrays()
+    return renamed, list(naming.fields.values()), naming.arrays()
 
 
 def read_at_index(
@@ -128,15 +128,15 @@ def read_at_index(
     is_range = isinstance(walked, ast.Call) and is_builtin(walked.func, builtins.range)
     if not is_range or len(walked.args) != 1 or walked.keywords:  # type: ignore[attr-defined]
         return node, []
-    made = copy_tree(node)
-    part = made.generators[0]
-    values = [ast.Expr(value) for value in (made.elt, *part.ifs)]
+    copied = copy_tree(node)
+    part = copied.generators[0]
+    values = [ast.Expr(value) for value in (copied.elt, *part.ifs)]
     if not isinstance(target, ast.Name):
         return node, []
     try:
         named, fields, arrays = name_entries([*values], target.id, f"{OWN_NAMES}entry_")
     except NotFolded:
         return node, []
-    made.elt, *part.ifs = [one.value for one in named]  # type: ignore[attr-defined]
+    copied.elt, *part.ifs = [one.value for one in named]  # type: ignore[attr-defined]
     part.target = ast.Tuple([name_node(field, ast.Store()) for field in fields], ast.Store())
-    return made, arrays
+    return copied, arrays

@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import FunctionType
 
 from liptest.enumerate.loops.fold_passes import Rewriting, is_fresh_before
-from liptest.enumerate.loops.start_over import Assigned, Names, OnePass, assigned_either_way
+from liptest.enumerate.loops.start_over import Assigned, Names, OnePass, join_assigned
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_expression,
@@ -53,17 +53,17 @@ class _Pass(OnePass):
         super().__init__(folding.source, node, only_draws)
         #: Names that a pass may read as an earlier one has left them.
         self.carried: set[str] = set()
-        self.filled = frozenset(_filled(node))
+        self.filled = frozenset(_find_filled(node))
         stored = names_stored(*folding.source.body)
         code = folding.source.function.__code__
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self._arguments = frozenset(arguments) - stored
         known = frozenset(names_stored(node.target)) if isinstance(node, ast.For) else Names()
-        end = assigned_either_way(self._block(node.body, known), self._continued)
+        end = join_assigned(self._block(node.body, known), self._continued)
         if end is not None:
             if isinstance(node, ast.While):
                 self._reads(node.test, end)
-            self.left = assigned_either_way(self.left, end)
+            self.left = join_assigned(self.left, end)
 
     def _draws(self, node: ast.AST) -> bool:
         """Also the call of an argument, of which it is looked at run time what it does."""
@@ -119,7 +119,7 @@ class MeetingLoop:
             if not fresh or name in one_pass.stored:
                 raise NotPure("a list that is not new")
         _check_told_only(folding, node, one_pass.filled)
-        for part in _walked(folding, node.iter) if isinstance(node, ast.For) else ():
+        for part in _find_walked(folding, node.iter) if isinstance(node, ast.For) else ():
             folding.check(part, frozenset())
         self._counts = isinstance(node, ast.For)
         self.carried = sorted(one_pass.carries(later))
@@ -161,12 +161,12 @@ def _filling(node: ast.stmt) -> tuple[str, list[ast.expr]] | None:
     return (owner.id, call.args) if is_append and isinstance(owner, ast.Name) else None
 
 
-def _filled(node: ast.AST) -> set[str]:
+def _find_filled(node: ast.AST) -> set[str]:
     entries = (_filling(part) for part in ast.walk(node) if isinstance(part, ast.stmt))
     return {entry[0] for entry in entries if entry is not None}
 
 
-def _walked(folding: Rewriting, node: ast.expr) -> list[ast.expr]:
+def _find_walked(folding: Rewriting, node: ast.expr) -> list[ast.expr]:
     """What ``enumerate`` and ``zip`` walk, or the expression itself."""
     if not isinstance(node, ast.Call) or node.keywords:
         return [node]
@@ -199,12 +199,12 @@ def _is_told_as_it_is(folding: Rewriting, filled: Names) -> bool:
     body = folding.source.body
     parts = [part for statement in body for part in ast.walk(statement)]
     stores = any(isinstance(part, ast.Assign) and _filling(part) for part in parts)
-    told = [_list_of(folding, part.value) for part in parts if isinstance(part, ast.Return)]
+    told = [_read_list(folding, part.value) for part in parts if isinstance(part, ast.Return)]
     names = {one.id if isinstance(one, ast.Name) else "" for one in told}
     return not stores and len(filled) == 1 and isinstance(body[-1], ast.Return) and names == filled
 
 
-def _list_of(folding: Rewriting, node: ast.expr | None) -> ast.expr | None:
+def _read_list(folding: Rewriting, node: ast.expr | None) -> ast.expr | None:
     """What ``tuple(node)`` and ``list(node)`` are made of, or the expression itself."""
     if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
         return node

@@ -25,22 +25,22 @@ def addition_in(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
     The name may be of an attribute: "owner.attribute".
     """
     if isinstance(node, ast.AugAssign):
-        name, method = accumulator_of(node.target), _ADDING.get(type(node.op))
+        name, method = name_accumulator(node.target), _ADDING.get(type(node.op))
         return None if method is None or name is None else (name, method, node.value)
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
-    name, value = accumulator_of(node.targets[0]), node.value
+    name, value = name_accumulator(node.targets[0]), node.value
     if name is None or not isinstance(value, ast.BinOp):
         return None
     method = _ADDING.get(type(value.op))
-    if method is not None and accumulator_of(value.left) == name:
+    if method is not None and name_accumulator(value.left) == name:
         return name, method, value.right
-    if method == "add" and accumulator_of(value.right) == name:
+    if method == "add" and name_accumulator(value.right) == name:
         return name, method, value.left
     return None
 
 
-def accumulator_of(node: ast.expr) -> str | None:
+def name_accumulator(node: ast.expr) -> str | None:
     """A name, "owner.attribute", or "owner.part.attribute"; None for all else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and not node.attr.startswith("__") and len(parts) < 2:
@@ -68,7 +68,7 @@ def append_in(node: ast.stmt) -> tuple[str, ast.expr | None, ast.expr, bool] | N
         key, owner = owner.slice, owner.value
     elif isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and is_new:
         owner = owner.func.value
-    name = accumulator_of(owner)
+    name = name_accumulator(owner)
     if name is None or isinstance(value, ast.Starred):
         return None
     return name, key, value, is_new
@@ -89,7 +89,7 @@ def call_in(node: ast.stmt) -> tuple[str, ast.Call] | None:
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return None
-    name = accumulator_of(call.func)
+    name = name_accumulator(call.func)
     is_plain = all(one.arg is not None for one in call.keywords)
     is_plain &= not any(isinstance(one, ast.Starred) for one in call.args)
     return (name, call) if name is not None and "." in name and is_plain else None
@@ -107,7 +107,7 @@ def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None
         while isinstance(owner, ast.Subscript):
             keys.insert(0, owner.slice)
             owner = owner.value
-        name = accumulator_of(owner)
+        name = name_accumulator(owner)
         if method is None or name is None:
             return None
         if len(keys) > 1:
@@ -116,7 +116,7 @@ def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0], node.value
-    name = accumulator_of(target.value) if isinstance(target, ast.Subscript) else None
+    name = name_accumulator(target.value) if isinstance(target, ast.Subscript) else None
     if not isinstance(target, ast.Subscript) or name is None:
         return None
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
@@ -129,32 +129,32 @@ def entry_addition(node: ast.stmt) -> tuple[str, str, ast.expr, ast.expr] | None
     return None
 
 
-def counted_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
+def count_in_one(body: list[ast.stmt]) -> list[ast.stmt]:
     """Other ways to write ``name[key] = name.get(key, 0) + value``, as that.
 
     A default before the addition, in a statement of its own; a test whether the key is there, or an
     exception where it is not, with the value alone for a new key.
     """
-    made: list[ast.stmt] = []
+    statements_out: list[ast.stmt] = []
     for node in body:
         if isinstance(node, ast.If):
-            node.body, node.orelse = counted_in_one(node.body), counted_in_one(node.orelse)
-        before = made[-1] if made else None
+            node.body, node.orelse = count_in_one(node.body), count_in_one(node.orelse)
+        before = statements_out[-1] if statements_out else None
         entry = entry_addition(node)
         if entry is not None and entry[1] == "add_item" and before is not None:
             if ast.dump(before) in _defaults(entry[0], entry[2], "0"):
-                made.pop()
+                statements_out.pop()
                 node = _counting(*entry, node)
         elif (appended := append_in(node)) is not None and before is not None:
             name, key, value, _ = appended
             if key is not None and ast.dump(before) in _defaults(name, key, "[]"):
-                made.pop()
+                statements_out.pop()
                 here, what = ast.unparse(key), ast.unparse(value)
-                node = _parsed(f"{name}.setdefault({here}, []).append({what})", node)
+                node = _parse(f"{name}.setdefault({here}, []).append({what})", node)
         else:
             node = _first_or_more(node)
-        made.append(node)
-    return made
+        statements_out.append(node)
+    return statements_out
 
 
 def _defaults(name: str, key: ast.expr, start: str) -> set[str]:
@@ -170,10 +170,10 @@ def _defaults(name: str, key: ast.expr, start: str) -> set[str]:
 
 def _counting(name: str, _: str, key: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
     here, by = ast.unparse(key), ast.unparse(value)
-    return _parsed(f"{name}[{here}] = {name}.get({here}, 0) + ({by})", node)
+    return _parse(f"{name}[{here}] = {name}.get({here}, 0) + ({by})", node)
 
 
-def _parsed(line: str, node: ast.stmt) -> ast.stmt:
+def _parse(line: str, node: ast.stmt) -> ast.stmt:
     """A statement of a text, at the place of another."""
     [made] = ast.parse(line).body
     for part in ast.walk(made):
@@ -215,24 +215,26 @@ class MatchesAsTests(ast.NodeTransformer):
     """
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for case in reversed(node.cases):
             body = [self.visit(one) for one in case.body]
             name = _name_of_all(case.pattern)
             if name is not None:
                 # The name is assigned before the guard, whatever that says.
                 named = ast.Assign([ast.Name(name, ast.Store())], copy.deepcopy(node.subject))
-                guarded = body if case.guard is None else [ast.If(case.guard, body, made)]
-                made = [named, *guarded]
+                guarded = body if case.guard is None else [ast.If(case.guard, body, statements)]
+                statements = [named, *guarded]
                 continue
-            test = _test_of(case.pattern, node.subject)
+            test = _read_test(case.pattern, node.subject)
             tests = [one for one in (test, case.guard) if one is not None]
             if not tests:
-                made = body
+                statements = body
                 continue
             both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-            made = [ast.If(both, body, made)]
-        found = made[0] if len(made) == 1 else ast.If(ast.Constant(True), made, [])
+            statements = [ast.If(both, body, statements)]
+        found = (
+            statements[0] if len(statements) == 1 else ast.If(ast.Constant(True), statements, [])
+        )
         return ast.fix_missing_locations(ast.copy_location(found, node))
 
 
@@ -242,14 +244,14 @@ def _name_of_all(pattern: ast.pattern) -> str | None:
     return pattern.name if is_all else None  # type: ignore[attr-defined]
 
 
-def _test_of(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
+def _read_test(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
     """Whether a value matches a pattern of constants; None for one that everything matches."""
     if isinstance(pattern, ast.MatchValue):
         return ast.Compare(copy.deepcopy(value), [ast.Eq()], [pattern.value])
     if isinstance(pattern, ast.MatchSingleton):
         return ast.Compare(copy.deepcopy(value), [ast.Is()], [ast.Constant(pattern.value)])
     if isinstance(pattern, ast.MatchOr):
-        tests = [_test_of(one, value) for one in pattern.patterns]
+        tests = [_read_test(one, value) for one in pattern.patterns]
         if None not in tests:
             return ast.BoolOp(ast.Or(), [one for one in tests if one is not None])
     elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
@@ -265,13 +267,13 @@ class ConditionsAsTests(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         value, target = node.value, node.targets[0]
-        name = accumulator_of(target)
+        name = name_accumulator(target)
         if name is None or len(node.targets) > 1 or not isinstance(value, ast.IfExp):
             return node
         ways: list[ast.stmt] = []
         for part in (value.body, value.orelse):
             way = ast.Assign([copy_tree(target)], part)
-            ways.append(ast.Pass() if accumulator_of(part) == name else way)
+            ways.append(ast.Pass() if name_accumulator(part) == name else way)
         if {isinstance(way, ast.Pass) or addition_in(way) is not None for way in ways} != {True}:
             return node
         body, orelse = ([way] for way in ways)
@@ -283,7 +285,7 @@ class ConditionsAsTests(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
-def taken_apart(node: ast.stmt) -> list[ast.stmt]:
+def take_apart(node: ast.stmt) -> list[ast.stmt]:
     """``a, b = a + v, b + 1`` as two statements, where the order of both does not matter.
 
     All values are calculated first, so none may read a name that was assigned before it.
@@ -291,7 +293,7 @@ def taken_apart(node: ast.stmt) -> list[ast.stmt]:
     for name in ("body", "orelse"):
         inner = getattr(node, name, None)
         if isinstance(node, (ast.If, ast.For)) and inner:
-            setattr(node, name, [each for statement in inner for each in taken_apart(statement)])
+            setattr(node, name, [each for statement in inner for each in take_apart(statement)])
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return [node]
     target, value = node.targets[0], node.value
@@ -310,21 +312,23 @@ def taken_apart(node: ast.stmt) -> list[ast.stmt]:
 # ---- names that are assigned within expressions
 
 
-def named_before(body: list[ast.stmt]) -> list[ast.stmt]:
+def name_before(body: list[ast.stmt]) -> list[ast.stmt]:
     """``if (w := f(v)) > 0: ..`` as ``w = f(v)`` and ``if w > 0: ..``, where w comes first."""
-    made: list[ast.stmt] = []
+    statements_out: list[ast.stmt] = []
     for node in body:
         if isinstance(node, (ast.If, ast.For)):
-            node.body, node.orelse = named_before(node.body), named_before(node.orelse)
+            node.body, node.orelse = name_before(node.body), name_before(node.orelse)
         part = "test" if isinstance(node, ast.If) else "value"
         # An addition in place reads what it adds to before its value is calculated.
         if isinstance(node, (ast.If, ast.Assign)):
             first = _First()
             setattr(node, part, first.visit(getattr(node, part)))
             named = [ast.Assign([name], value) for name, value in first.found]
-            made += [ast.fix_missing_locations(ast.copy_location(one, node)) for one in named]
-        made.append(node)
-    return made
+            statements_out += [
+                ast.fix_missing_locations(ast.copy_location(one, node)) for one in named
+            ]
+        statements_out.append(node)
+    return statements_out
 
 
 class _First(ast.NodeTransformer):
@@ -364,8 +368,8 @@ def without_names(
     Where the first condition assigns first, and nothing else in the function reads the name. What
     is put is only used where it calculates, and so may be calculated twice.
     """
-    made = copy_tree(node)
-    parts = made.generators
+    copied = copy_tree(node)
+    parts = copied.generators
     if len(parts) != 1 or not parts[0].ifs:
         return node
     first = _First()
@@ -377,8 +381,8 @@ def without_names(
             return node
         if _loads(name.id, parts[0].iter) or _loads(name.id, value) or _stores(name.id, node) > 1:
             return node
-        made = _Putting(name.id, value).visit(made)
-    return made
+        copied = _Putting(name.id, value).visit(copied)
+    return copied
 
 
 def _loads(name: str, node: ast.AST) -> int:
@@ -413,7 +417,7 @@ class Addition:
     tests: tuple[ast.expr, ...]
 
 
-def addition_of(node: ast.Call) -> Addition | None:
+def read_addition(node: ast.Call) -> Addition | None:
     """The parts of such a call of ``reduce``; None for all others."""
     function = node.args[0]
     if not isinstance(function, ast.Lambda) or node.keywords or len(node.args) not in (2, 3):

@@ -12,7 +12,7 @@ import copy
 from types import FunctionType
 from typing import Any
 
-from liptest.enumerate.syntax.function_source import names_assigned, names_read, parameters_of
+from liptest.enumerate.syntax.function_source import list_parameters, names_assigned, names_read
 
 #: Functions that walk all of what they are given, before anything else is done.
 _WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
@@ -34,18 +34,18 @@ def _plain_names(function: FunctionType) -> set[str]:
     return set(_BUILTINS - taken)
 
 
-def simplified(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
+def simplify(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
     """Copies of statements with plain loops; those that cannot be are as they were."""
     plain = _plain_names(function)
     data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
-    made = []
+    simplified = []
     for place, node in enumerate(body):
         others = [other for k, other in enumerate(body) if k != place]
         statement: ast.stmt = copy.deepcopy(node)
         if isinstance(statement, ast.For):
             statement = _without_index(statement, others, plain, data)
-        made.append(_Lists(plain).visit(statement))
-    return made
+        simplified.append(_Lists(plain).visit(statement))
+    return simplified
 
 
 def _without_index(
@@ -54,18 +54,20 @@ def _without_index(
     call = loop.iter
     if not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
         return loop
-    inner, name = call.args[0], _called(call)
+    inner, name = call.args[0], _name_called(call)
     if name == "enumerate" and name in plain:
         return _of_values(loop, inner, others)
     if name == "range" and {"range", "len"} <= plain and isinstance(loop.target, ast.Name):
-        is_length = isinstance(inner, ast.Call) and _called(inner) == "len" and len(inner.args) == 1
+        is_length = (
+            isinstance(inner, ast.Call) and _name_called(inner) == "len" and len(inner.args) == 1
+        )
         of = inner.args[0] if is_length else None  # type: ignore[attr-defined]
         if isinstance(of, ast.Name) and of.id in data:
             return _of_rows(loop, loop.target.id, others)
     return loop
 
 
-def _called(node: ast.Call) -> str:
+def _name_called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
@@ -128,13 +130,15 @@ class _Lists(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if _called(node) not in _WALKING & self.plain or len(node.args) != 1:
+        if _name_called(node) not in _WALKING & self.plain or len(node.args) != 1:
             return node
         inner = node.args[0]
         if isinstance(inner, ast.GeneratorExp):
             node.args = [ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)]
             return node
-        is_map = isinstance(inner, ast.Call) and _called(inner) == "map" and "map" in self.plain
+        is_map = (
+            isinstance(inner, ast.Call) and _name_called(inner) == "map" and "map" in self.plain
+        )
         if not is_map or len(inner.args) != 2 or inner.keywords:  # type: ignore[attr-defined]
             return node
         function, values = inner.args  # type: ignore[attr-defined]
@@ -153,7 +157,7 @@ class _Lists(ast.NodeTransformer):
 
 def _comprehension(function: ast.expr, values: ast.expr) -> ast.ListComp | None:
     if isinstance(function, ast.Lambda):
-        names, given = parameters_of(function.args), function.args
+        names, given = list_parameters(function.args), function.args
         is_simple = len(names) == 1 == len(given.args) and not given.defaults
         if not is_simple or any(isinstance(part, ast.NamedExpr) for part in ast.walk(function)):
             return None

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from liptest.enumerate.loops.flip_loops import assigned_by, count_of, flips_of
+from liptest.enumerate.loops.flip_loops import read_assignment, read_count, read_flips
 from liptest.enumerate.syntax.pure_code import NotPure, check_expression, is_builtin
 from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_stored
 from liptest.enumerate.syntax.tree_pieces import call_of_folds, name_node
@@ -39,8 +39,12 @@ def with_pops_in_loops(source: FunctionSource) -> FunctionSource:
     body = list(source.body)
     for place, node in enumerate(body):
         if isinstance(node, ast.For):
-            made = _with_names(source, node)
-            new = [*body[:place], *made, *body[place + 1 :]] if made and len(made) > 1 else None
+            rewritten = _with_names(source, node)
+            new = (
+                [*body[:place], *rewritten, *body[place + 1 :]]
+                if rewritten and len(rewritten) > 1
+                else None
+            )
         else:
             new = _with_walk(source, body, place)
         if new is not None:
@@ -50,8 +54,8 @@ def with_pops_in_loops(source: FunctionSource) -> FunctionSource:
 
 def _with_walk(source: FunctionSource, body: list[ast.stmt], place: int) -> list[ast.stmt] | None:
     """The statements with a walk for the loop that takes all out of the list made at a place."""
-    name, value = assigned_by(body[place])
-    count = count_of(source, value) if name in source.local_names else None
+    name, value = read_assignment(body[place])
+    count = read_count(source, value) if name in source.local_names else None
     at = None if count is None else _loop_after(source, body, place)
     if count is None or at is None:
         return None
@@ -66,7 +70,7 @@ def _loop_after(source: FunctionSource, body: list[ast.stmt], place: int) -> int
     for at in range(place + 1, len(body)):
         if isinstance(body[at], ast.While):
             return at
-        assigned, value = assigned_by(body[at])
+        assigned, value = read_assignment(body[at])
         try:
             check_expression(source, value, own)
         except NotPure:
@@ -85,7 +89,7 @@ def _walk(
     is_endless = isinstance(node.test, ast.Constant) and node.test.value is True
     if not is_endless and ast.unparse(node.test) not in (name, f"len({name})", f"len({name}) > 0"):
         return None
-    popped = _popped(source, name, node.body)
+    popped = _find_popped(source, name, node.body)
     uses = _uses(body, name)
     if popped is None or _uses(popped.rest, name) or uses != 1 + _uses([node], name):
         return None
@@ -100,14 +104,14 @@ def _uses(body: Iterable[ast.stmt], name: str) -> int:
     return Counter(names)[name]
 
 
-def _popped(source: FunctionSource, name: str, body: list[ast.stmt]) -> _Popped | None:
+def _find_popped(source: FunctionSource, name: str, body: list[ast.stmt]) -> _Popped | None:
     """What a pass takes out of the list of this name."""
-    item, value = assigned_by(body[0])
+    item, value = read_assignment(body[0])
     rest, index = body[1:], None
     kept, drawn = _index(source, name, value), None
     if kept is not None and rest:
         # i = rng.integers(len(left)); k = left.pop(i)
-        index, (item, value) = item, assigned_by(rest[0])
+        index, (item, value) = item, read_assignment(rest[0])
         rest, drawn = rest[1:], kept
         if _uses(rest, index):
             return None
@@ -179,19 +183,19 @@ def _owner(call: ast.Call, method: str) -> ast.expr | None:
 def _with_names(source: FunctionSource, loop: ast.For) -> list[ast.stmt] | None:
     """The loop after names for the attributes that it reads, where it tries places."""
     naming = _Naming(source, names_stored(loop))
-    made = copy_tree(loop)
-    assert isinstance(made, ast.For)
-    if not made.body or not isinstance(made.body[-1], ast.If):
+    renamed = copy_tree(loop)
+    assert isinstance(renamed, ast.For)
+    if not renamed.body or not isinstance(renamed.body[-1], ast.If):
         return None
-    made.iter = naming.visit(made.iter)
-    hit = made.body[-1]
-    made.body = [*map(naming.visit, made.body[:-1]), hit]
+    renamed.iter = naming.visit(renamed.iter)
+    hit = renamed.body[-1]
+    renamed.body = [*map(naming.visit, renamed.body[:-1]), hit]
     hit.test = naming.visit(hit.test)
-    tries = flips_of(source, made)
+    tries = read_flips(source, renamed)
     if tries is None or not tries.is_pure(source):
         return None
     first = [ast.Assign([name_node(new, ast.Store())], value) for value, new in naming.named()]
-    statements = [*first, made]
+    statements = [*first, renamed]
     return [ast.fix_missing_locations(ast.copy_location(one, loop)) for one in statements]
 
 

@@ -21,7 +21,7 @@ from liptest.enumerate.syntax.called_methods import is_own_code
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_expression,
-    constant_of,
+    find_constant,
     is_builtin,
     is_docstring,
     local_function,
@@ -55,7 +55,7 @@ def with_reductions_as_loops(function: Any) -> Any:
     """
     if type(function) is not FunctionType or not _names_reduce(function):
         return function
-    return _made(function) or function
+    return _make(function) or function
 
 
 def _names_reduce(function: FunctionType) -> bool:
@@ -63,7 +63,7 @@ def _names_reduce(function: FunctionType) -> bool:
     return "reduce" in code.co_names or "reduce" in code.co_freevars
 
 
-def _made(function: FunctionType) -> FunctionType | None:
+def _make(function: FunctionType) -> FunctionType | None:
     if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
         return None
     source = read_source(function)
@@ -74,10 +74,10 @@ def _made(function: FunctionType) -> FunctionType | None:
     if not rewriting.changes:
         return None
     node = source.with_body(body)
-    made = source.compiled(node, {})
-    if made is not None:
-        source.remember(made.__code__, node)
-    return made
+    function_made = source.compiled(node, {})
+    if function_made is not None:
+        source.remember(function_made.__code__, node)
+    return function_made
 
 
 class _Loops:
@@ -94,7 +94,7 @@ class _Loops:
 
     def block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """Statements, with loops before those that begin with a reduction."""
-        made: list[ast.stmt] = []
+        statements_out: list[ast.stmt] = []
         for written in body:
             statement = copy_tree(written)
             if not isinstance(statement, _SCOPES):
@@ -103,9 +103,9 @@ class _Loops:
                 statement.body = self.block(statement.body)
                 statement.orelse = self.block(statement.orelse)
             elif isinstance(statement, (ast.Assign, ast.Return, ast.Expr)) and statement.value:
-                made += self._before(statement, written)
-            made.append(statement)
-        return made
+                statements_out += self._before(statement, written)
+            statements_out.append(statement)
+        return statements_out
 
     def _with_lambdas(self, statement: ast.stmt) -> None:
         """Of ``reduce(add, items)`` an ``add`` that is one expression, as ``lambda``."""
@@ -131,7 +131,9 @@ class _Loops:
     def _before(
         self, statement: ast.Assign | ast.Return | ast.Expr, at: ast.stmt
     ) -> list[ast.stmt]:
-        owner, field, call = _evaluated_first(statement, self._source.function.__code__.co_cellvars)
+        owner, field, call = _find_evaluated_first(
+            statement, self._source.function.__code__.co_cellvars
+        )
         if call is None or not is_builtin(self._source, call.func, functools.reduce):
             return []
         try:
@@ -223,7 +225,7 @@ class _Loops:
         local = local_function(self._source, step.id) if isinstance(step, ast.Name) else None
         if local is not None:
             return local, frozenset()
-        function = constant_of(self._source, step)
+        function = find_constant(self._source, step)
         source = read_source(function)
         around = self._source.function
         if source is None or function.__closure__ or function.__globals__ is not around.__globals__:
@@ -231,7 +233,9 @@ class _Loops:
         return source.node, self._own | frozenset(around.__code__.co_freevars)
 
 
-def _evaluated_first(statement: Any, shared: tuple[str, ...]) -> tuple[Any, Any, ast.Call | None]:
+def _find_evaluated_first(
+    statement: Any, shared: tuple[str, ...]
+) -> tuple[Any, Any, ast.Call | None]:
     """The call of ``reduce`` that a statement evaluates before all but names, and its place."""
     owner: Any = statement
     field: Any = "value"
@@ -272,10 +276,10 @@ def _root(node: ast.expr) -> str:
 
 def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:
     """The statements with ``total = E`` for ``return E``."""
-    return _Returns(lambda value: _assigned(total, value)).block(body)
+    return _Returns(lambda value: _make_assignments(total, value)).block(body)
 
 
-def _assigned(name: str, value: ast.expr) -> list[ast.stmt]:
+def _make_assignments(name: str, value: ast.expr) -> list[ast.stmt]:
     if isinstance(value, ast.Name) and value.id == name:
         return []
     return [ast.Assign([name_node(name, ast.Store())], value)]
@@ -335,17 +339,17 @@ def _in_parts(body: list[ast.stmt], total: str, size: int) -> tuple[list[ast.stm
     if set(names) & names_stored(*body):
         raise _NotALoop
 
-    def returned(value: ast.expr) -> list[ast.stmt]:
+    def make_return(value: ast.expr) -> list[ast.stmt]:
         if not isinstance(value, ast.Tuple) or len(value.elts) != size:
             raise _NotALoop
         made: list[ast.stmt] = []
         for name, part in zip(names, value.elts, strict=True):
             if names_loaded(part) & set(names) - {name}:
                 raise _NotALoop
-            made += _assigned(name, part)
+            made += _make_assignments(name, part)
         return made
 
-    return _Returns(returned).block(body), names
+    return _Returns(make_return).block(body), names
 
 
 class _Parts(ast.NodeTransformer):

@@ -64,7 +64,7 @@ def running_best_of(node: ast.For) -> RunningBest | None:
         best
         for statement in node.body
         if isinstance(statement, ast.If)
-        for best in [_kept_by(statement)]
+        for best in [_find_kept(statement)]
         if best
     ]
     if len(bests) != 1:
@@ -78,7 +78,7 @@ def running_best_of(node: ast.For) -> RunningBest | None:
     return None if kept & (touched | read) else best
 
 
-def _kept_by(node: ast.If) -> RunningBest | None:
+def _find_kept(node: ast.If) -> RunningBest | None:
     test, with_none = node.test, ""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and len(test.values) == 2:
         with_none, test = _none_first(test.values[0]), test.values[1]
@@ -87,7 +87,7 @@ def _kept_by(node: ast.If) -> RunningBest | None:
     if node.orelse or not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     left, kind, right = test.left, type(test.ops[0]), test.comparators[0]
-    pairs = _assigned(node.body)
+    pairs = _read_assignments(node.body)
     if kind not in MIRRORED or pairs is None:
         return None
     if isinstance(left, ast.Name) and left.id in pairs:
@@ -110,7 +110,7 @@ def _none_first(test: ast.expr) -> str:
     return test.left.id if is_none else ""
 
 
-def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr] | None:
+def _read_assignments(body: list[ast.stmt]) -> dict[str, ast.expr] | None:
     """By name what a body of assignments gives it; None for any other body."""
     pairs: dict[str, ast.expr] = {}
     for statement in body:

@@ -66,7 +66,7 @@ class Spellings(ast.NodeTransformer):
         by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
         if axis is not None and not by_rows:
             return None
-        found = self.made_of_items(node.args[0])
+        found = self.make_of_items(node.args[0])
         if found is None:
             return None
         item, made = found
@@ -80,22 +80,22 @@ class Spellings(ast.NodeTransformer):
         call = call_of_folds("applied", owner, ast.Constant(by_rows), *both)
         return ast.copy_location(call, node)
 
-    def made_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
+    def make_of_items(self, function: ast.expr) -> tuple[str, ast.expr] | None:
         """What a function that only calculates makes of an item, and the name of it."""
         item = f"{OWN_NAMES}item"
-        made: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
+        called: ast.expr = ast.Call(copy_tree(function), [name_node(item)], [])
         if isinstance(function, ast.Lambda):
             arguments = function.args
             if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
                 return None
-            item, made = arguments.args[0].arg, copy_tree(function.body)
+            item, called = arguments.args[0].arg, copy_tree(function.body)
         try:
-            check_in_loop(self.source, made, self.own, frozenset({item}))
+            check_in_loop(self.source, called, self.own, frozenset({item}))
         except NotPure:
             return None
-        return item, Wrapping(self.source, self.own - {item}).visit(made)
+        return item, Wrapping(self.source, self.own - {item}).visit(called)
 
-    def _mapped(self, node: ast.Call, *, is_later: bool = False) -> ast.expr:
+    def _map(self, node: ast.Call, *, is_later: bool = False) -> ast.expr:
         """``map(function, iterable)`` and ``filter`` as comprehensions; else as it is written."""
         names = [mapper for mapper in (map, filter) if is_builtin(self.source, node.func, mapper)]
         if not names or not self.is_free(node.func) or len(node.args) != 2 or node.keywords:
@@ -103,7 +103,7 @@ class Spellings(ast.NodeTransformer):
         function, iterable = node.args
         if names[0] is filter and isinstance(function, ast.Constant) and function.value is None:
             function = ast.copy_location(lambda_node("item", name_node("item")), function)
-        found = self.made_of_items(function)
+        found = self.make_of_items(function)
         if found is None:
             return node
         item, made = found
@@ -128,13 +128,13 @@ class Spellings(ast.NodeTransformer):
 
     def visit_mapper(self, node: ast.Call) -> ast.expr:
         """``map`` and ``filter`` whose entries are walked later; else as it is written."""
-        return self._mapped(node, is_later=True)
+        return self._map(node, is_later=True)
 
     def walked(self, node: ast.expr) -> Any:
         """What a loop walks over, or a function: ``map`` and ``filter`` of a column are columns."""
         if isinstance(node, ast.GeneratorExp):
             return self.comprehension(node)
-        mapped = self._mapped(node) if isinstance(node, ast.Call) else node
+        mapped = self._map(node) if isinstance(node, ast.Call) else node
         if mapped is not node:
             return mapped
         visited = self.visit(node)

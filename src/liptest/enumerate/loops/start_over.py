@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.syntax.liveness import assigned_names, free_names
+from liptest.enumerate.syntax.liveness import find_assigned_names, free_names
 from liptest.enumerate.syntax.outside_names import OutsideNames
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     check_expression,
-    constant_of,
+    find_constant,
+    find_original,
     is_docstring,
     is_draw,
-    original_of,
 )
 from liptest.enumerate.syntax.source import (
     OWN_NAMES,
@@ -64,7 +64,7 @@ class OnePass:
         self._source = source
         self._is_sampler = is_sampler
         self._own = frozenset(source.function.__code__.co_varnames)
-        self.stored = assigned_names(node)
+        self.stored = find_assigned_names(node)
         self._fresh = _fresh_names(node)
         #: Assigned for certain wherever the loop is left without leaving the function.
         self.left: Assigned = None
@@ -82,10 +82,10 @@ class OnePass:
         if isinstance(node, ast.Pass) or is_docstring(node):
             return known
         if isinstance(node, ast.Break):
-            self.left = assigned_either_way(self.left, known)
+            self.left = join_assigned(self.left, known)
             return None
         if isinstance(node, ast.Continue):
-            self._continued = assigned_either_way(self._continued, known)
+            self._continued = join_assigned(self._continued, known)
             return None
         if isinstance(node, ast.Return):
             if node.value is not None:
@@ -93,21 +93,19 @@ class OnePass:
             return None
         if isinstance(node, ast.Assign):
             self._reads(node.value, known)
-            return known.union(*(_names_of(target) for target in node.targets))
+            return known.union(*(_find_names(target) for target in node.targets))
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             self._reads(node.value, known)
-            return known | _names_of(node.target)
+            return known | _find_names(node.target)
         if isinstance(node, ast.AugAssign):
-            self.in_place = self.in_place or not _names_of(node.target) <= self._fresh
+            self.in_place = self.in_place or not _find_names(node.target) <= self._fresh
             self._reads(node.value, known)
-            if not _names_of(node.target) <= known:
+            if not _find_names(node.target) <= known:
                 raise NotPure("a name is added to from pass to pass")
             return known
         if isinstance(node, ast.If):
             self._reads(node.test, known)
-            return assigned_either_way(
-                self._block(node.body, known), self._block(node.orelse, known)
-            )
+            return join_assigned(self._block(node.body, known), self._block(node.orelse, known))
         if isinstance(node, ast.While) and not node.orelse:
             return self._inner(node, known)
         raise NotPure(type(node).__name__)
@@ -158,7 +156,7 @@ class OnePass:
         if self._is_draw(node):
             return True
         try:
-            callee = original_of(constant_of(self._source, node.func))
+            callee = find_original(find_constant(self._source, node.func))
         except NotPure:
             return False
         return type(callee) is FunctionType and self._is_sampler(callee)
@@ -192,11 +190,11 @@ class _PassThatStartsOver(OnePass):
         self.generators = _generators_around(source)
         if draws_noise:
             self.draws, self.takes_keywords = _DRAWING_NOISE, True
-        end = assigned_either_way(self._block(node.body, _NONE), self._continued)
+        end = join_assigned(self._block(node.body, _NONE), self._continued)
         if end is not None:
             self._reads(node.test, end)
             if not (isinstance(node.test, ast.Constant) and node.test.value is True):
-                self.left = assigned_either_way(self.left, end)
+                self.left = join_assigned(self.left, end)
 
 
 def _without_values(node: ast.Call) -> ast.Call:
@@ -284,21 +282,21 @@ class _Returned(ast.NodeTransformer):
         return [first, copy_tree(self._end), ast.copy_location(ast.Return(name_node(told)), node)]
 
 
-def begun_before(statements: list[ast.stmt]) -> list[ast.stmt]:
+def begin_before(statements: list[ast.stmt]) -> list[ast.stmt]:
     """Statements where ``v = ..; while bad(v): v = ..``, with the same twice, has one more pass.
 
     The first pass is then what comes before the loop.
     """
-    made = list(statements)
-    for place in range(len(made) - 2):
-        before, first, loop = made[place : place + 3]
+    rewritten = list(statements)
+    for place in range(len(rewritten) - 2):
+        before, first, loop = rewritten[place : place + 3]
         if not isinstance(loop, ast.While) or not _is_of_passes(first):
             continue
         begin, *body = loop.body
         if len(body) == 1 and ast.dump(body[0]) == ast.dump(before):
-            made[place : place + 2] = [first, copy_tree(begin), before]
-            return [*made[: place + 3], *begun_before(made[place + 3 :])]
-    return made
+            rewritten[place : place + 2] = [first, copy_tree(begin), before]
+            return [*rewritten[: place + 3], *begin_before(rewritten[place + 3 :])]
+    return rewritten
 
 
 def _is_of_passes(node: ast.stmt) -> bool:
@@ -326,14 +324,14 @@ def _fresh_names(loop: ast.For | ast.While) -> Names:
     return frozenset(target.id for target in made) - others
 
 
-def _names_of(target: ast.expr) -> Names:
+def _find_names(target: ast.expr) -> Names:
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     if not all(isinstance(part, ast.Name) for part in parts):
         raise NotPure("an assignment to more than names")
     return frozenset(part.id for part in parts if isinstance(part, ast.Name))
 
 
-def assigned_either_way(one: Assigned, other: Assigned) -> Assigned:
+def join_assigned(one: Assigned, other: Assigned) -> Assigned:
     """Names that are assigned for certain where two ways meet."""
     if one is None or other is None:
         return other if one is None else one

@@ -64,23 +64,23 @@ class ThresholdLoop:
         written = copy_tree(self.node)
         written.iter = name_node(hidden)
 
-        def called(method: str, *arguments: ast.expr) -> ast.expr:
+        def call(method: str, *arguments: ast.expr) -> ast.expr:
             return ast.Call(attribute_node(loop, method), list(arguments), [])
 
         test = self.test
         if test is None:
-            told = called("add" if self.adds else "keep", self.key, self.value)
+            told = call("add" if self.adds else "keep", self.key, self.value)
         else:
             compared = test.left, ast.Constant(test.comparison), test.bound
             # It is calculated once the number is told that it is made of.
-            told = called("tell", *compared, self.key, lambda_node(None, self.value))
-        checks = [ast.Expr(called("draws", copy_tree(source))) for source in self.sources]
+            told = call("tell", *compared, self.key, lambda_node(None, self.value))
+        checks = [ast.Expr(call("draws", copy_tree(source))) for source in self.sources]
         body = [*checks, *map(copy_tree, self.assigned), ast.Expr(told)]
         walk = ast.For(copy_tree(self.node.target), name_node(loop), body, [])
         result = ast.Assign(
-            [name_node(self.found, ast.Store())], called("result", name_node(self.found))
+            [name_node(self.found, ast.Store())], call("result", name_node(self.found))
         )
-        failing = ast.ExceptHandler(name_node("Exception"), None, [ast.Expr(called("fail"))])
+        failing = ast.ExceptHandler(name_node("Exception"), None, [ast.Expr(call("fail"))])
         failing.type = name_node(f"{OWN_NAMES}exception")
         guarded = ast.Try([walk], [failing], [], [])
         choice = ast.If(
@@ -100,16 +100,16 @@ class ThresholdLoop:
 
 def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     """The parts of a loop of this shape; None for all others."""
-    names = _walked_names(node.target)
+    names = _read_walked_names(node.target)
     if node.orelse or not node.body or names is None:
         return None
     *assigned, last = node.body
-    told = _told(last)
-    if told is None:
+    written = _read_told(last)
+    if written is None:
         return None
     sources: list[ast.expr] = []
-    own = set(names)
-    later = names_stored(*assigned) - own
+    local_names = set(names)
+    later = names_stored(*assigned) - local_names
     for statement in assigned:
         is_plain = isinstance(statement, ast.Assign) and len(statement.targets) == 1
         if not is_plain or not isinstance(statement, ast.Assign):
@@ -117,23 +117,25 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
         to = statement.targets[0]
         if not isinstance(to, ast.Name) or not _calculates(folding, statement.value, sources):
             return None
-        if names_loaded(statement.value) & (later - own):
+        if names_loaded(statement.value) & (later - local_names):
             return None  # of the pass before
-        own.add(to.id)
-    condition, target, key, value = told
+        local_names.add(to.id)
+    condition, target, key, value = written
     test = None
     if condition is not None:
-        test = _test_of(folding, condition, own)
-        if test is None or not names_loaded(test.left) & own:
+        test = _read_test(folding, condition, local_names)
+        if test is None or not names_loaded(test.left) & local_names:
             return None
     kept = sources if test is None else None
     if not all(_calculates(folding, part, draws) for part, draws in ((key, None), (value, kept))):
         return None
     compared = [] if test is None else [test.left, test.bound]
     loaded = names_loaded(key, value, *assigned, *compared)
-    if target in own or target in loaded or own & folding.names_read_later(node):
+    if target in local_names or target in loaded or local_names & folding.names_read_later(node):
         return None
-    if names_stored(node) - own or not own <= {*folding.source.function.__code__.co_varnames}:
+    if names_stored(node) - local_names or not local_names <= {
+        *folding.source.function.__code__.co_varnames
+    }:
         return None
     if not is_fresh_before(folding, node, target):
         return None
@@ -144,7 +146,7 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
     return ThresholdLoop(node, body, test, target, key, value, sources)
 
 
-def filled_dict(
+def fill_dict(
     folding: Rewriting, node: ast.DictComp, written: Callable[[ast.DictComp], ast.expr]
 ) -> ast.expr | None:
     """``{key: value for value, count in pairs if noisy > bound}``, which asks what is walked.
@@ -152,7 +154,7 @@ def filled_dict(
     ``written`` makes it as it was, of the same iterable by another name. None for other shapes.
     """
     first = node.generators[0]
-    names = _walked_names(first.target)
+    names = _read_walked_names(first.target)
     if len(node.generators) > 1 or first.is_async or len(first.ifs) > 1 or names is None:
         return None
     named = {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
@@ -160,16 +162,16 @@ def filled_dict(
         return None
     sources: list[ast.expr] = []
     own = set(names) | named
-    test = _test_of(folding, first.ifs[0], own, sources) if first.ifs else None
+    test = _read_test(folding, first.ifs[0], own, sources) if first.ifs else None
     if (first.ifs and test is None) or not _calculates(folding, node.key, None):
         return None
     if not _calculates(folding, node.value, sources):
         return None
     compared = [] if test is None else [test.left, test.bound]
     parts = [_with_counts(copy_tree(part)) for part in (*compared, node.key, node.value)]
-    told = lambda_node(None, tuple_node(parts))
-    assert isinstance(told, ast.Lambda)
-    told.args.args = [ast.arg(name) for name in names]
+    constant = lambda_node(None, tuple_node(parts))
+    assert isinstance(constant, ast.Lambda)
+    constant.args.args = [ast.arg(name) for name in names]
     hidden = f"{OWN_NAMES}iterable"
     iterable, first.iter = first.iter, name_node(hidden)
     call = call_of_folds(
@@ -177,7 +179,7 @@ def filled_dict(
         iterable,
         lambda_node(hidden, written(node)),
         lambda_node(None, tuple_node(list(map(copy_tree, sources)))),
-        told,
+        constant,
         ast.Constant("" if test is None else test.comparison),
     )
     return ast.copy_location(call, node)
@@ -197,7 +199,7 @@ class Test:
 _MIRRORED = {"Lt": "Gt", "LtE": "GtE"}
 
 
-def _test_of(
+def _read_test(
     folding: Rewriting, node: ast.expr, own: set[str], sources: list[ast.expr] | None = None
 ) -> Test | None:
     """A comparison of what a pass has with a bound that is not its own."""
@@ -228,7 +230,7 @@ def _is_formula(folding: Rewriting, node: ast.expr) -> bool:
     return all(_is_formula(folding, part) for part in inner)
 
 
-def _walked_names(target: ast.expr) -> list[str] | None:
+def _read_walked_names(target: ast.expr) -> list[str] | None:
     """``value, count`` or ``value``."""
     entries = target.elts if isinstance(target, ast.Tuple) else [target]
     names = [entry.id for entry in entries if isinstance(entry, ast.Name)]
@@ -256,7 +258,7 @@ def _with_counts(node: Any) -> Any:
     return ast.fix_missing_locations(_Counted().visit(copy_tree(node)))
 
 
-def _told(node: ast.stmt) -> tuple[ast.expr | None, str, ast.expr, ast.expr] | None:
+def _read_told(node: ast.stmt) -> tuple[ast.expr | None, str, ast.expr, ast.expr] | None:
     """``found[key] = value`` or ``found.append(value)``: the test, the name, key, and value.
 
     Without a test ``found[key] += value``, too.

@@ -154,15 +154,15 @@ def bell_excess(one: Bells, other: Bells) -> tuple[arb, list[tuple[End, End]]] |
     if cells is None:
         return None
     parts = [part for cell in cells for part in _excess_in(cell)]
-    told: list[tuple[End, End]] = []
+    regions: list[tuple[End, End]] = []
     for _, (low, high) in parts:
         if low is not None and high is not None and low >= high:
             continue
-        if told and told[-1][1] is not None and told[-1][1] == low:
-            told[-1] = told[-1][0], high
+        if regions and regions[-1][1] is not None and regions[-1][1] == low:
+            regions[-1] = regions[-1][0], high
         else:
-            told.append((low, high))
-    return sum((size for size, _ in parts), arb(0)), told
+            regions.append((low, high))
+    return sum((size for size, _ in parts), arb(0)), regions
 
 
 def _excess_in(cell: _Cell) -> Iterator[tuple[arb, tuple[End, End]]]:

@@ -25,8 +25,8 @@ from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.densities import (
     Joint,
     RatioExtremes,
-    density_of,
     extremes,
+    find_density,
     in_terms_of,
     joint,
     without_bound,
@@ -106,9 +106,9 @@ class Number:
 
     def density(self, rates: Rates) -> functions.Function:
         """The density of the number, given the leaf."""
-        made = density_of(self.known, rates)
+        made = find_density(self.known, rates)
         total = functions.total(rates, made)
-        return functions.enlarged(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
+        return functions.enlarge(in_terms_of(rates, made, self.factor, self.constant), 1 / total)
 
 
 def are_free_normal(one: Number, other: Number) -> bool:
@@ -130,7 +130,7 @@ class Leaf:
         leaf = self.leaf
         numbers = []
         for form in leaf.forms:
-            terms, factor = shapes.normalised(form.terms, whole=False)
+            terms, factor = shapes.normalise(form.terms, whole=False)
             joined = joint(leaf.noises, leaf.constraints, terms)
             assert joined is not None
             numbers.append(Number(joined, Fraction(factor), Fraction(form.constant)))
@@ -247,7 +247,7 @@ KnownExtremes = dict[Any, RatioExtremes]
 def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf], known: KnownExtremes) -> Ratio:
     if len(left) == len(right) == 1:
         pairs = zip(left[0].numbers, right[0].numbers, strict=True)
-        numbers = tuple(_known_extremes(x, y, known) for x, y in pairs)
+        numbers = tuple(_find_known_extremes(x, y, known) for x, y in pairs)
         return Ratio(skeleton, (left[0].mass / right[0].mass).log(), numbers)
     if any(len(leaf.leaf.forms) != 1 for leaf in (*left, *right)):
         raise UnsupportedForm("outputs of several numbers that the code comes to in several ways")
@@ -255,7 +255,7 @@ def _ratio(skeleton: Output, left: list[Leaf], right: list[Leaf], known: KnownEx
     return Ratio(skeleton, arb(0), (_number_extremes(*sides),))
 
 
-def _known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioExtremes:
+def _find_known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioExtremes:
     pair = left.description, right.description
     if pair[0] is not None and pair[0] == pair[1]:
         return RatioExtremes(arb(0), arb(0))
@@ -269,7 +269,7 @@ def _known_extremes(left: Number, right: Number, known: KnownExtremes) -> RatioE
 Weighted = list[tuple[Number, arb]]
 
 
-def bells_of(numbers: Weighted) -> list[tuple[Bell, arb]]:
+def list_bells(numbers: Weighted) -> list[tuple[Bell, arb]]:
     """Weighted numbers as bells; none where one of them is something else."""
     bells = [(number.bell(), weight) for number, weight in numbers]
     known = [(bell, weight) for bell, weight in bells if bell is not None]
@@ -278,13 +278,13 @@ def bells_of(numbers: Weighted) -> list[tuple[Bell, arb]]:
 
 def _number_extremes(left: Weighted, right: Weighted) -> RatioExtremes:
     """Of the log ratio of two weighted sums of densities of one number."""
-    bells = bells_of(left), bells_of(right)
+    bells = list_bells(left), list_bells(right)
     found = bell_extremes(*bells) if bells[0] and bells[1] else None
     if found is None and len(left) == len(right) == 1:
-        found = _moved_extremes(left[0][0], right[0][0])
+        found = _find_moved_extremes(left[0][0], right[0][0])
     if found is not None:
         return found
-    rates, above, below = densities_of(left, right, not_answered, "compared, or mixed with other")
+    rates, above, below = find_densities(left, right, not_answered, "compared, or mixed with other")
     return extremes(rates, above, below)
 
 
@@ -293,7 +293,7 @@ def not_answered(what: str) -> UnsupportedForm:
     return UnsupportedForm(f"{what}, and answered")
 
 
-def densities_of(
+def find_densities(
     left: Weighted, right: Weighted, refusal: Callable[[str], LiptestError], odd_use: str
 ) -> tuple[Any, Any, Any]:
     """The rates of two weighted sums of densities of one number, and both sums.
@@ -308,17 +308,17 @@ def densities_of(
     odd = sorted({noise.family for noise in noises} - set(EXPONENTIAL))
     if odd:
         raise refusal(f"{odd[0]} noise that is {odd_use}")
-    rates = shapes.rates_of(frozenset(noises))
+    rates = shapes.find_rates(frozenset(noises))
     above, below = (
         functions.add_functions(
-            rates, [functions.enlarged(number.density(rates), mass) for number, mass in side]
+            rates, [functions.enlarge(number.density(rates), mass) for number, mass in side]
         )
         for side in (left, right)
     )
     return rates, above, below
 
 
-def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
+def _find_moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
     """Where both are one noise that nothing is known of, moved; None for others."""
     if not (left.known.is_free and right.known.is_free) or left.noise.family != right.noise.family:
         return None
@@ -340,10 +340,10 @@ def _moved_extremes(left: Number, right: Number) -> RatioExtremes | None:
         far = (0,) if family == "laplace" else (4, 10, 40)
         places = _places(left.constant + step * k for k in far)
         return RatioExtremes(bound, -bound, places, _places(right.constant - step * k for k in far))
-    return _moved_without_bound(left, right, moved)
+    return _find_extremes_without_bound(left, right, moved)
 
 
-def _moved_without_bound(left: Number, right: Number, moved: Fraction) -> RatioExtremes:
+def _find_extremes_without_bound(left: Number, right: Number, moved: Fraction) -> RatioExtremes:
     """Gumbel noise in its light tail; exponential and uniform where one has nothing."""
     family, scale = left.noise.family, left.scale
     if family == "gumbel":

@@ -19,7 +19,7 @@ from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
     Number,
     are_free_normal,
-    densities_of,
+    find_densities,
     not_answered,
     require_whole,
 )
@@ -41,7 +41,7 @@ from liptest.symbolic.exponential_polynomials import (
     Piece,
     Rates,
     Terms,
-    restricted,
+    restrict,
     to_list,
     total,
 )
@@ -89,7 +89,7 @@ def _product(left: ContinuousLaw, right: ContinuousLaw, skeleton: Output) -> Cel
 
 
 def _factor(left: Weighted, right: Weighted) -> Factor:
-    rates, above, below = densities_of(left, right, not_answered, "compared, mixed or scaled")
+    rates, above, below = find_densities(left, right, not_answered, "compared, mixed or scaled")
     cells, alone = [], [arb(0), arb(0)]
     for low, high in stretches(above, below):
         pieces = [piece_on(function, low, high) for function in (above, below)]
@@ -104,18 +104,18 @@ def _factor(left: Weighted, right: Weighted) -> Factor:
 
 
 def _mass(rates: Rates, piece: Any, low: Any, high: Any) -> arb:
-    terms = restricted(rates, piece, low, high, 0)
-    mass: arb = total(rates, [Piece(low, high, functions.origin_of(low, high), terms)])
+    terms = restrict(rates, piece, low, high, 0)
+    mass: arb = total(rates, [Piece(low, high, functions.find_origin(low, high), terms)])
     return mass
 
 
 def _cells_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> list[Cell]:
-    p, q = (restricted(rates, piece, low, high, 0) for piece in pieces)
+    p, q = (restrict(rates, piece, low, high, 0) for piece in pieces)
     if _are_proportional(rates, p, q):
         first, second = (_mass(rates, piece, low, high) for piece in pieces)
         return [Cell(first, second, first / second, first / second)]
     if low is not None and high is not None:
-        on = _bounded_stretch(rates, p, q, low, high)
+        on = _make_bounded_stretch(rates, p, q, low, high)
         return [SmoothCell.on(on, arb(0), arb(high - low))]
     if not has_powers(p, q):
         return [SmoothCell.on(_tail_stretch(rates, p, q, low, high), arb(0), arb(1))]
@@ -130,8 +130,8 @@ def _cells_on(rates: Rates, pieces: list[Any], low: Any, high: Any) -> list[Cell
     else:
         end = min(*ends, start - 1)
         near, far, beyond = (start, high), (end, start), (None, end)
-    p, q = (restricted(rates, part, *far, 0) for part in pieces)
-    on = _far_stretch(_TailPart(tail, far[0]), _bounded_stretch(rates, p, q, *far))
+    p, q = (restrict(rates, part, *far, 0) for part in pieces)
+    on = _far_stretch(_TailPart(tail, far[0]), _make_bounded_stretch(rates, p, q, *far))
     return [
         *_cells_on(rates, pieces, *near),
         SmoothCell.on(on, arb(0), arb(far[1] - far[0])),
@@ -206,7 +206,7 @@ class _Stretch:
     primitives: tuple[Callable[[arb], arb], Callable[[arb], arb]]
 
 
-def _bounded_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Stretch:
+def _make_bounded_stretch(rates: Rates, p: Terms, q: Terms, low: Any, high: Any) -> _Stretch:
     sides = [_Sum(rates, terms) for terms in (p, q)]
     return _Stretch(
         BoundedRatio(rates, p, q, 0, arb(high - low), low),

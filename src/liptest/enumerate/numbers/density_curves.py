@@ -14,7 +14,7 @@ from typing import Any
 from liptest.balls import CERTIFIED_BITS, precision
 from liptest.data.domains import IntArray
 from liptest.enumerate.numbers.densities import ContinuousLaw, Leaf
-from liptest.enumerate.numbers.noise_outputs import intervals_of, replaced_by
+from liptest.enumerate.numbers.noise_outputs import list_intervals, replace_by
 from liptest.enumerate.numbers.real_outputs import ContinuousFunction
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.mechanisms.base import Mechanism
@@ -106,8 +106,8 @@ def _description(
         count = len(some.leaf.forms)
         told = [
             ends
-            for ends in map(intervals_of, event)
-            if count and len(ends) == count and replaced_by(skeleton, ends) in event
+            for ends in map(list_intervals, event)
+            if count and len(ends) == count and replace_by(skeleton, ends) in event
         ]
         if told:
             return skeleton, told

@@ -24,7 +24,7 @@ from liptest.floats.chains import LOGARITHMS, ROUNDINGS, FloatChain, FloatStep
 from liptest.floats.counts import Condition
 from liptest.floats.samplers import SCALED, UNIFORM, Draw
 from liptest.values import protocol, ufuncs
-from liptest.values.array import array_of
+from liptest.values.array import make_array
 from liptest.values.branching import Branching
 from liptest.values.draws.noise_run import NoiseRun, NoisyNumber
 from liptest.values.faults import NUMPY
@@ -70,14 +70,14 @@ class ChainRun(NoiseRun):
         #: Whether every choice of the run was such a comparison.
         self.is_followed = True
 
-    def drawn_again(self, *draw: Any) -> Any:
+    def draw_again(self, *draw: Any) -> Any:
         origin, method, parameters, size = draw
         if method not in SCALED:
-            self.tree.unsupported(f"floats of rng.{method}", "draw other noise")
+            self.tree.forbid(f"floats of rng.{method}", "draw other noise")
         if not all(map(_is_plain, parameters)):
-            self.tree.unsupported(f"rng.{method} with such parameters", "give plain numbers")
+            self.tree.forbid(f"rng.{method} with such parameters", "give plain numbers")
         if size is not None and np.prod(size, dtype=float) > _MOST_DRAWS:
-            self.tree.unsupported("so many random numbers", "draw fewer")
+            self.tree.forbid("so many random numbers", "draw fewer")
         model = getattr(NUMPY, method)(*parameters, size=size)
         cells = [
             np.broadcast_to(np.asarray(parameter), np.shape(model)) for parameter in parameters
@@ -87,7 +87,7 @@ class ChainRun(NoiseRun):
         drawn = np.empty(model.size, dtype=object)
         for place, entry in enumerate(zip(*(cell.flat for cell in cells), strict=True)):
             drawn[place] = self._drawn(origin, method, list(map(float, entry)), np.float64)
-        return array_of(self.tree, drawn.reshape(model.shape), np.float64)
+        return make_array(self.tree, drawn.reshape(model.shape), np.float64)
 
     def uniform(self, origin: str) -> ChainValue:
         """A number of ``rng.random()``."""
@@ -97,16 +97,16 @@ class ChainRun(NoiseRun):
         self, origin: str, method: str, parameters: list[float], kind: Any = float
     ) -> ChainValue:
         if len(self.noises) >= _MOST_DRAWS:
-            self.tree.unsupported(f"more than {_MOST_DRAWS} random numbers", "draw fewer")
+            self.tree.forbid(f"more than {_MOST_DRAWS} random numbers", "draw fewer")
         self.noises.append(None)  # type: ignore[arg-type]  # only counted
         draw = Draw(origin, method, tuple(parameters), len(self.noises) - 1)
         if not draw.is_plain:
-            self.tree.unsupported(f"{draw}, of such a size,", "use another scale")
+            self.tree.forbid(f"{draw}, of such a size,", "use another scale")
         return ChainValue(self, FloatChain(draw), kind)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         if function not in _ENTRYWISE:
-            self.tree.unsupported(
+            self.tree.forbid(
                 f"numpy.{function.__name__} of numbers with noise, followed float by float,",
                 "add the noise to its result",
             )

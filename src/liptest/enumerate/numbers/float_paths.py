@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.analysis_session import Session
-from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.intercept.generator import ChoiceGenerator, present_as
 from liptest.enumerate.numbers.float_chains import ChainRun
 from liptest.enumerate.trees.choice_tree import ChoiceTree
-from liptest.enumerate.trees.outputs import Items, canonical_output, raised
+from liptest.enumerate.trees.outputs import Items, canonical_output, make_raised
 from liptest.enumerate.trees.running import Run
-from liptest.enumerate.watch.run_watch import watched_for_progress
+from liptest.enumerate.watch.run_watch import watch_progress
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.floats.chains import FloatChain
 from liptest.floats.counts import Condition
@@ -67,7 +67,7 @@ class _FloatTree(ChoiceTree):
 
     __slots__ = ()
 
-    def unsupported(self, what: str, advice: str) -> Any:
+    def forbid(self, what: str, advice: str) -> Any:
         self.fail(UnsupportedRandomnessError(what.rstrip(",")))
 
 
@@ -92,15 +92,15 @@ def follow_floats(
 
     Numbers of ``random`` are coins where that is all that is done with them, else draws.
     """
-    paths = _followed(name, function, argument, session, ChoiceGenerator)
+    paths = _follow(name, function, argument, session, ChoiceGenerator)
     if not paths.paths and paths.reason != str(_TOO_LONG):
-        again = _followed(name, function, argument, session, _GridGenerator)
+        again = _follow(name, function, argument, session, _GridGenerator)
         paths = again if again.paths or "rng.random()" in paths.reason else paths
-    run_once = partial(_run_for_real, name, function, handed(np.asarray(argument)))
+    run_once = partial(_run_for_real, name, function, hand(np.asarray(argument)))
     return replace(paths, run=run_once if runs else None)
 
 
-def _followed(
+def _follow(
     name: str,
     function: Callable[[Any, Any], Any],
     argument: Any,
@@ -112,7 +112,7 @@ def _followed(
 
     def begin() -> Any:
         tree.noise = ChainRun(tree)
-        return handed(argument)
+        return hand(argument)
 
     run = Run(
         function,
@@ -125,10 +125,10 @@ def _followed(
     paths: list[FloatPath] = []
     before = interruptions()
     try:
-        with watched_for_progress(
+        with watch_progress(
             lambda: tree.leaves,
             lambda error: tree.fail(_TOO_LONG),
-            _followed.__code__,
+            _follow.__code__,
             _SECONDS,
             name,
         ):
@@ -136,7 +136,7 @@ def _followed(
                 raise_swallowed(before)
                 if len(paths) >= MAX_PATHS:
                     return FloatPaths(reason=f"more than {MAX_PATHS} paths")
-                shape, entries = flattened(output)
+                shape, entries = flatten_output(output)
                 noise: ChainRun = tree.noise
                 is_followed = len(noise.conditions) == len(tree.path)
                 paths.append(FloatPath(shape, entries, tuple(noise.conditions), is_followed))
@@ -152,10 +152,10 @@ def _run_for_real(
 ) -> tuple[Output, tuple[float, ...]]:
     try:
         with np.errstate(all="ignore"):
-            output = function(handed(np.asarray(argument)), generator)
+            output = function(hand(np.asarray(argument)), generator)
     except Exception as error:
-        output = raised(error)
-    flat: Any = flattened(canonical_output(output, name))
+        output = make_raised(error)
+    flat: Any = flatten_output(canonical_output(output, name))
     return flat  # type: ignore[no-any-return]
 
 
@@ -173,25 +173,25 @@ _HOLE = Hole()
 _KEYS = (str, int, bytes, type(None))
 
 
-def flattened(output: Output) -> tuple[Output, tuple[Entry, ...]]:
+def flatten_output(output: Output) -> tuple[Output, tuple[Entry, ...]]:
     """An output in its canonical form as a shape and its numbers, in their order."""
     entries: list[Entry] = []
-    shape = _shaped(output, entries)
+    shape = _shape(output, entries)
     return shape, tuple(entries)
 
 
-def _shaped(output: Any, entries: list[Entry]) -> Any:
+def _shape(output: Any, entries: list[Entry]) -> Any:
     kind = type(output)
     if kind is FloatChain or kind in (bool, int, float):
         entries.append(output)
         return _HOLE
     if kind is tuple:
-        return tuple(_shaped(entry, entries) for entry in output)
+        return tuple(_shape(entry, entries) for entry in output)
     if kind is Items:
         if not all(type(key) in _KEYS for key, _ in output.items):
             raise UnsupportedRandomnessError("a dict with such keys as an output")
         pairs = sorted(output.items, key=lambda pair: repr(pair[0]))
-        return Items, tuple((key, _shaped(value, entries)) for key, value in pairs)
+        return Items, tuple((key, _shape(value, entries)) for key, value in pairs)
     if output is None or kind in (str, bytes, Raised):
         return output
     if kind is NoisyValue:

@@ -31,11 +31,11 @@ from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
     Leaf,
     are_free_normal,
-    bells_of,
-    densities_of,
+    find_densities,
+    list_bells,
     require_whole,
 )
-from liptest.enumerate.numbers.noise_outputs import replaced_by
+from liptest.enumerate.numbers.noise_outputs import replace_by
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.densities import excess
@@ -67,7 +67,7 @@ class DivergencePart:
     told: tuple[Told, ...]
 
 
-def hockey_stick_of(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> arb:
+def enclose_hockey_stick(left: ContinuousLaw, right: ContinuousLaw, epsilon: arb) -> arb:
     """A ball that contains the divergence, the larger one of both directions.
 
     Raises InputError where densities are not compared so, BudgetError for partial laws.
@@ -112,7 +112,7 @@ def _whole(
     """All outputs of a description, where their gap is certain."""
     leaves = (*left.leaves.get(skeleton, ()), *right.leaves.get(skeleton, ()))
     everything: tuple[Ends, ...] = ((None, None),) * len(leaves[0].leaf.forms)
-    event = replaced_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
+    event = replace_by(skeleton, everything), left.mass(skeleton), right.mass(skeleton)
     return DivergencePart(size, (event,) if size > 0 else ())
 
 
@@ -178,7 +178,7 @@ def _of_normal(
         raise SymbolicError("epsilon is too large for the divergence of two densities")
     p, q = _beyond(one, other, centres, distance, turn)
     low = Fraction(float(turn.mid()))
-    event = _told_normal(skeleton, weights, differing, low)
+    event = _tell_normal(skeleton, weights, differing, low)
     return DivergencePart(
         (p - factor * q).max(arb(0)),
         ((event, *_beyond(one, other, centres, distance, arb(to_fmpq(low)))),),
@@ -190,13 +190,13 @@ def _of_bells(
 ) -> DivergencePart | None:
     """Of normal noise between ends, of which several ways may tell; None for other numbers."""
     one, other = (
-        bells_of([(leaf.numbers[place], leaf.mass * by) for leaf in law.leaves[skeleton]])
+        list_bells([(leaf.numbers[place], leaf.mass * by) for leaf in law.leaves[skeleton]])
         for law, by in ((left, arb(1)), (right, factor))
     )
     excess = bell_excess(one, other) if one and other else None
     if excess is None:
         return None
-    return _told_between(left, right, skeleton, place, *excess)
+    return _find_told_between(left, right, skeleton, place, *excess)
 
 
 def _of_scales(
@@ -209,11 +209,11 @@ def _of_scales(
         return None
     if any(end is not None for bell in (one, other) for end in (bell.low, bell.high)):
         return None
-    excess = scaled_excess(one, other, leaves[0].mass, factor * leaves[1].mass)
-    return _told_between(left, right, skeleton, place, *excess)
+    excess = find_scaled_excess(one, other, leaves[0].mass, factor * leaves[1].mass)
+    return _find_told_between(left, right, skeleton, place, *excess)
 
 
-def _told_between(
+def _find_told_between(
     left: ContinuousLaw,
     right: ContinuousLaw,
     skeleton: Output,
@@ -227,7 +227,7 @@ def _told_between(
         every: list[Ends] = [(None, None)] * len(left.leaves[skeleton][0].numbers)
         every[place] = ends
         p, q = (law.probability(skeleton, tuple(every)) for law in (left, right))
-        events.append((replaced_by(skeleton, tuple(every)), p, q))
+        events.append((replace_by(skeleton, tuple(every)), p, q))
     return DivergencePart(size, tuple(events))
 
 
@@ -246,7 +246,7 @@ def _above(z: arb) -> arb:
     return (z / arb(2).sqrt()).erfc() / 2
 
 
-def _told_normal(
+def _tell_normal(
     skeleton: Output, weights: list[Fraction], differing: list[int], low: Fraction
 ) -> Output:
     if len(differing) > 1:
@@ -255,7 +255,7 @@ def _told_normal(
     weight = weights[differing[0]]
     end = low / weight
     ends[differing[0]] = (end, None) if weight > 0 else (None, end)
-    return replaced_by(skeleton, tuple(ends))
+    return replace_by(skeleton, tuple(ends))
 
 
 def _of_densities(
@@ -266,10 +266,10 @@ def _of_densities(
         [(leaf.numbers[place], leaf.mass) for leaf in law.leaves[skeleton]] for law in (left, right)
     )
     odd_use = "compared, mixed or scaled by the data"
-    rates, above, below = densities_of(one, other, not_compared, odd_use)
+    rates, above, below = find_densities(one, other, not_compared, odd_use)
     surplus = excess(rates, above, below, factor)
     where = [(_fraction(low), _fraction(high)) for low, high in surplus.where]
-    return _told_between(left, right, skeleton, place, surplus.size.max(arb(0)), where)
+    return _find_told_between(left, right, skeleton, place, surplus.size.max(arb(0)), where)
 
 
 def _fraction(value: Any) -> Fraction | None:
@@ -285,7 +285,7 @@ def not_compared(what: str) -> InputError:
     )
 
 
-def scaled_excess(
+def find_scaled_excess(
     one: Bell, other: Bell, weight: arb, factor: arb
 ) -> tuple[arb, list[tuple[End, End]]]:
     """By how much ``weight`` times a normal law exceeds ``factor`` times another, and where.

@@ -102,7 +102,7 @@ def density_leaf(
     must have variables of its own. Aborts for other sums, for numbers in sets or dataclasses, and
     where rounded constants would have to be compared exactly.
     """
-    parts = iter(_reduced(tree, list(forms_in(tree, output)), noises))
+    parts = iter(_reduce(tree, list(forms_in(tree, output)), noises))
     forms: list[Form] = []
 
     def place(_: Form) -> Any:
@@ -110,11 +110,11 @@ def density_leaf(
         forms.extend(rest)
         return described
 
-    skeleton = replaced(output, place)
+    skeleton = replace_numbers(output, place)
     return DensityLeaf(skeleton, tuple(forms), tuple(noises), constraints)
 
 
-def _reduced(
+def _reduce(
     tree: Branching, forms: list[Form], noises: list[Noise]
 ) -> Iterator[tuple[list[Form], Any]]:
     """For each number what is left of it, at most one form, and what describes its place."""
@@ -128,10 +128,10 @@ def _reduced(
                 rest = rest - other * factor
                 factors.append((place, factor))
         if not _is_followed(rest, earlier, noises):
-            tree.unsupported("an output that is a sum of several continuous random numbers", ADVICE)
+            tree.forbid("an output that is a sum of several continuous random numbers", ADVICE)
         constant = Fraction(0) if rest.terms else Fraction(rest.constant)
         if not (_is_plain(constant) and all(_is_plain(factor) for _, factor in factors)):
-            tree.unsupported(
+            tree.forbid(
                 "an output with one continuous random number in two places, beside numbers that "
                 "floats may have rounded",
                 ADVICE,
@@ -180,17 +180,17 @@ def noisy_in(tree: Branching, output: Output) -> Iterator[NoisyValue]:
     """The numbers with noise in an output, in their order."""
     if isinstance(output, NoisyValue):
         yield output
-    elif (entries := entries_of(output)) is not None:
+    elif (entries := list_entries(output)) is not None:
         for entry in entries:
             yield from noisy_in(tree, entry)
     elif _hides_noise(output):
-        tree.unsupported(
+        tree.forbid(
             f"continuous random numbers in a {type(output).__name__} as an output",
             "return a number, a list, a tuple, a dict or an array of them",
         )
 
 
-def entries_of(output: Output) -> tuple[Output, ...] | None:
+def list_entries(output: Output) -> tuple[Output, ...] | None:
     """What may have noise in it, in an order that does not depend on it; None for all other."""
     if isinstance(output, tuple) and (type(output) is tuple or _is_named_tuple(output)):
         return tuple(output)
@@ -207,12 +207,12 @@ def entries_of(output: Output) -> tuple[Output, ...] | None:
 
 
 def with_entries(output: Output, entries: list[Any]) -> Any:
-    """The output with other entries, in the order of ``entries_of``."""
+    """The output with other entries, in the order of ``list_entries``."""
     if isinstance(output, Typed):
         return Typed(output.kind, entries[0])
     if isinstance(output, Items):
         names = sorted((key for key, _ in output.items), key=repr)
-        return items_of(dict(zip(names, entries, strict=True)))
+        return make_items(dict(zip(names, entries, strict=True)))
     if isinstance(output, Fields):
         fields = [name for name, _ in output.values]
         return Fields(output.kind, tuple(zip(fields, entries, strict=True)))
@@ -227,7 +227,7 @@ def _is_named_tuple(output: Output) -> bool:
     return bool(is_alike and kind.__hash__ is tuple.__hash__ and has_names(kind))
 
 
-def items_of(values: dict[Output, Any]) -> Any:
+def make_items(values: dict[Output, Any]) -> Any:
     """A dict as an output; numbers that are only near have no hash."""
     try:
         return Items(frozenset(values.items()))
@@ -245,44 +245,44 @@ def _hides_noise(output: Output) -> bool:
     return any(map(_hides_noise, inner.values()))
 
 
-def replaced(output: Output, number: Callable[[Form], Any]) -> Any:
+def replace_numbers(output: Output, number: Callable[[Form], Any]) -> Any:
     """The output with something else in the place of each number with noise."""
-    return replaced_values(output, lambda noisy: number(noisy.form))
+    return replace_values(output, lambda noisy: number(noisy.form))
 
 
-def replaced_values(output: Output, number: Callable[[NoisyValue], Any]) -> Any:
+def replace_values(output: Output, number: Callable[[NoisyValue], Any]) -> Any:
     """The same, where more than the form tells."""
     if isinstance(output, NoisyValue):
         return number(output)
-    entries = entries_of(output)
+    entries = list_entries(output)
     if entries is None:
         return output
-    return with_entries(output, [replaced_values(entry, number) for entry in entries])
+    return with_entries(output, [replace_values(entry, number) for entry in entries])
 
 
-def replaced_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
+def replace_by(skeleton: Output, ends: tuple[tuple[Any, Any], ...]) -> Output:
     """A description of an output, with an interval for each number, in their order."""
     left = iter(ends)
 
-    def filled(part: Output) -> Any:
+    def fill(part: Output) -> Any:
         if isinstance(part, RealPlace):
             return Between(*next(left))
         if isinstance(part, Following):
             return part if part.rest is None else replace(part, rest=Between(*next(left)))
-        entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
+        entries = list_entries(part)
+        return part if entries is None else with_entries(part, [fill(entry) for entry in entries])
 
-    output: Output = filled(skeleton)
+    output: Output = fill(skeleton)
     return output
 
 
-def intervals_of(output: Output) -> tuple[tuple[Any, Any], ...]:
-    """The intervals in such a description, in the order in which ``replaced_by`` takes them."""
+def list_intervals(output: Output) -> tuple[tuple[Any, Any], ...]:
+    """The intervals in such a description, in the order in which ``replace_by`` takes them."""
     if isinstance(output, Following):
-        return () if output.rest is None else intervals_of(output.rest)
+        return () if output.rest is None else list_intervals(output.rest)
     if isinstance(output, Between):
         return ((output.low, output.high),)
-    return tuple(pair for entry in entries_of(output) or () for pair in intervals_of(entry))
+    return tuple(pair for entry in list_entries(output) or () for pair in list_intervals(entry))
 
 
 def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
@@ -294,7 +294,7 @@ def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
             return noisy.number(number)
         return Near(number, abs(number) + abs(Fraction(noisy.form.constant)))
 
-    return replaced_values(output, near)
+    return replace_values(output, near)
 
 
 def is_continuous(law: OutputLaw) -> bool:
@@ -302,7 +302,7 @@ def is_continuous(law: OutputLaw) -> bool:
     return any(isinstance(output, DensityLeaf) for output in law.outputs)
 
 
-def refused(name: str) -> ContinuousOutputs:
+def make_refusal(name: str) -> ContinuousOutputs:
     """The error where laws are needed that have no probabilities of single outputs."""
     return ContinuousOutputs(
         f"{name}: its output is a number with continuous noise, of which no single value has a "

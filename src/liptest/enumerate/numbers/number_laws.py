@@ -16,27 +16,27 @@ from flint import arb, fmpq
 from liptest.enumerate.numbers.whole_outputs import WholeLeaf, WholePlace
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.elimination import normalised, rates_of, to_fmpq
+from liptest.symbolic.elimination import find_rates, normalise, to_fmpq
 from liptest.symbolic.exponential_polynomials import ExactRates, Function
 from liptest.symbolic.forms import Constraint, Form, Terms
 from liptest.symbolic.free_sums import exact_mass, independent_groups, law_of_sum
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.paired_noise import pair_noise
 from liptest.symbolic.probability import System
-from liptest.symbolic.rounded_comparison import rounded_excess, rounded_extremes
+from liptest.symbolic.rounded_comparison import find_rounded_excess, find_rounded_extremes
 from liptest.symbolic.rounded_laws import (
     NoiseSource,
     NoiseSum,
     OneNoise,
     RoundedLaw,
     RoundedPart,
-    mixture_of,
+    make_mixture,
 )
 from liptest.symbolic.whole_laws import (
     QuotientExtremes,
     WholeExcess,
     WholeMasses,
-    excess_of,
+    find_excess,
     quotient_extremes,
     tail_mass,
 )
@@ -59,11 +59,11 @@ class ExactLaw:
         """The probability of all numbers together."""
         return functions.total(self.rates, self.function)
 
-    def enlarged(self, factor: Any) -> ExactLaw | RoundedLaw:
+    def enlarge_by(self, factor: Any) -> ExactLaw | RoundedLaw:
         """All masses times a factor."""
         if isinstance(factor, arb):
-            return self.rounded().enlarged(factor)
-        return ExactLaw(self.rates, functions.enlarged(self.function, factor))
+            return self.rounded().enlarge_by(factor)
+        return ExactLaw(self.rates, functions.enlarge(self.function, factor))
 
     def mass(self, first: int | None, end: int | None) -> arb:
         """Of the numbers from ``first`` on, before ``end``."""
@@ -99,11 +99,11 @@ class ExactLaw:
 NumberLaw = ExactLaw | RoundedLaw
 
 
-def added_numbers(laws: list[NumberLaw]) -> NumberLaw:
+def add_numbers(laws: list[NumberLaw]) -> NumberLaw:
     """All masses added."""
     exact = [law for law in laws if isinstance(law, ExactLaw)]
     if len(exact) < len(laws):
-        return mixture_of([as_rounded(law) for law in laws])
+        return make_mixture([as_rounded(law) for law in laws])
     rates = exact[0].rates
     return ExactLaw(rates, functions.add_functions(rates, [law.function for law in exact]))
 
@@ -112,14 +112,14 @@ def number_extremes(above: NumberLaw, below: NumberLaw) -> QuotientExtremes:
     """Of the quotient of two laws over all numbers where one of them is not 0."""
     if isinstance(above, ExactLaw) and isinstance(below, ExactLaw):
         return quotient_extremes(above.rates, above.function, below.function)
-    return rounded_extremes(as_rounded(above), as_rounded(below))
+    return find_rounded_extremes(as_rounded(above), as_rounded(below))
 
 
 def number_excess(above: NumberLaw, below: NumberLaw, factor: arb) -> WholeExcess:
     """Of one law over ``factor`` times another, over all whole numbers."""
     if isinstance(above, ExactLaw) and isinstance(below, ExactLaw):
-        return excess_of(above.rates, above.function, below.function, factor)
-    return rounded_excess(as_rounded(above), as_rounded(below), factor)
+        return find_excess(above.rates, above.function, below.function, factor)
+    return find_rounded_excess(as_rounded(above), as_rounded(below), factor)
 
 
 def as_rounded(law: NumberLaw) -> RoundedLaw:
@@ -135,7 +135,7 @@ class Way:
     numbers: tuple[NumberLaw, ...]
 
 
-def way_of(rates: ExactRates, leaf: WholeLeaf) -> Way:
+def find_way(rates: ExactRates, leaf: WholeLeaf) -> Way:
     """The numbers of a leaf; UnsupportedForm where they depend on each other, or are not followed.
 
     ``rates`` are those of all discrete noise.
@@ -147,19 +147,19 @@ def way_of(rates: ExactRates, leaf: WholeLeaf) -> Way:
     numbers: dict[int, NumberLaw] = {}
     for group in filter(None, groups):
         inside = [constraint for constraint in leaf.constraints if constraint.terms[0][0] in group]
-        own = [k for k, terms in enumerate(sums) if terms and terms[0][0] in group]
+        sums_of_group = [k for k, terms in enumerate(sums) if terms and terms[0][0] in group]
         discrete = {leaf.noises[variable].is_discrete for variable in group}
         if len(discrete) > 1:
             raise UnsupportedForm("sums of discrete and continuous noise")
-        if len(own) > 1:
+        if len(sums_of_group) > 1:
             raise UnsupportedForm("several whole numbers of an output that depend on each other")
-        if not own:
+        if not sums_of_group:
             own_mass = partial(exact_mass, rates=rates) if discrete == {True} else _ball_mass
             weight = weight * own_mass(leaf.noises, inside)
             continue
-        place = leaf.places[own[0]]
-        made = _exact if discrete == {True} else _rounded
-        numbers[own[0]] = made(rates, leaf.noises, inside, place)
+        place = leaf.places[sums_of_group[0]]
+        made = _exact if discrete == {True} else _round
+        numbers[sums_of_group[0]] = made(rates, leaf.noises, inside, place)
     for k, place in enumerate(leaf.places):
         if k not in numbers:
             at = fmpq(int(place.form.constant) * place.sign + place.shift)
@@ -203,7 +203,7 @@ def _exact(
     return ExactLaw(rates, functions.stretch_function(rates, made, sign, moved))
 
 
-def _rounded(
+def _round(
     _: ExactRates, noises: tuple[Noise, ...], inside: list[Constraint], place: WholePlace
 ) -> NumberLaw:
     """The law of m where m <= U < m + 1 for U = sign * (v + constant) + what rounding adds."""
@@ -221,7 +221,7 @@ def _rounded(
 
 def _cut(terms: Terms, inside: list[Constraint]) -> tuple[Fraction | None, Fraction | None] | None:
     """Between which two numbers the sum lies, where no more is known; None where more is."""
-    form, scale = normalised(terms, False)
+    form, scale = normalise(terms, False)
     low: Fraction | None = None
     high: Fraction | None = None
     for constraint in inside:
@@ -245,17 +245,17 @@ def _source(noises: tuple[Noise, ...], known: list[Constraint], terms: Terms) ->
     used |= {variable for variable, _ in terms}
     if any(noises[variable].family not in EXPONENTIAL for variable in used):
         raise UnsupportedForm("sums of noise whose densities are not made of exponentials, rounded")
-    rates = rates_of(frozenset(noises[variable] for variable in used))
-    made = law_of_sum(noises, known, terms, rates)
-    if not made:
+    rates = find_rates(frozenset(noises[variable] for variable in used))
+    law = law_of_sum(noises, known, terms, rates)
+    if not law:
         raise UnsupportedForm("a rounded sum that has no law")
     if known:
-        return NoiseSum(rates, made, None, (None, None))
+        return NoiseSum(rates, law, None, (None, None))
     parts = sorted(
         (OneNoise(noises[number], to_fmpq(factor)) for number, factor in terms), key=_order
     )
     tails = tuple(_slowest(parts, direction) for direction in (-1, 1))
-    return NoiseSum(rates, made, tuple(part.key for part in parts), (tails[0], tails[1]))
+    return NoiseSum(rates, law, tuple(part.key for part in parts), (tails[0], tails[1]))
 
 
 def _order(part: OneNoise) -> str:

@@ -30,8 +30,8 @@ from liptest.enumerate.numbers.densities import (
     parts_of_real,
 )
 from liptest.enumerate.numbers.density_cells import cells_of_laws
-from liptest.enumerate.numbers.hockey_sticks import distinguishing_event, hockey_stick_of
-from liptest.enumerate.numbers.noise_outputs import replaced_by
+from liptest.enumerate.numbers.hockey_sticks import distinguishing_event, enclose_hockey_stick
+from liptest.enumerate.numbers.noise_outputs import replace_by
 from liptest.enumerate.trees.law_memory import agree
 from liptest.errors import NonDeterministicError, SymbolicError, UnsupportedForm
 from liptest.mechanisms.base import ClosedFormLosses, MechanismWrapper
@@ -65,7 +65,7 @@ def output_cells(law: ContinuousLaw, source: str) -> OutputLaw:
         count = len(leaves[0].leaf.forms)
         if count != 1:
             ends = ((None, None),) * count
-            masses[replaced_by(skeleton, ends)] = law.mass(skeleton)
+            masses[replace_by(skeleton, ends)] = law.mass(skeleton)
             continue
         for low, high in _grid(law, skeleton, leaves):
             try:
@@ -73,7 +73,7 @@ def output_cells(law: ContinuousLaw, source: str) -> OutputLaw:
             except SymbolicError:  # far out in a tail that falls doubly exponentially
                 continue
             if not mass.is_zero():
-                masses[replaced_by(skeleton, ((low, high),))] = mass
+                masses[replace_by(skeleton, ((low, high),))] = mass
     rest = (1 - sum(masses.values(), arb(0))).upper()
     unexplored = Fraction(0) if rest <= 0 else min(as_fraction(rest), Fraction(1))
     logs = [mass.log() for mass in masses.values()]
@@ -109,7 +109,7 @@ def _grid(
 Indices = NDArray[np.int64]
 
 
-def loss_of(left: ContinuousLaw, right: ContinuousLaw) -> arb:
+def find_loss(left: ContinuousLaw, right: ContinuousLaw) -> arb:
     """A ball that contains the largest log ratio of the two laws, in either direction."""
     loss = arb(0)
     for ratio in density_ratios(left, right):
@@ -203,14 +203,14 @@ class DensityTable(ComparableLaws):
         if key not in self._sticks:
             with comparing():
                 pair = self.laws[key[0]], self.laws[key[1]]
-                self._sticks[key] = hockey_stick_of(*pair, arb(epsilon))
+                self._sticks[key] = enclose_hockey_stick(*pair, arb(epsilon))
         return self._sticks[key]
 
     def _loss(self, left: int, right: int) -> arb:
         key = (left, right) if left <= right else (right, left)
         if key not in self._known:
             with comparing():
-                self._known[key] = loss_of(self.laws[key[0]], self.laws[key[1]])
+                self._known[key] = find_loss(self.laws[key[0]], self.laws[key[1]])
         return self._known[key]
 
 
@@ -305,7 +305,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     def pair_loss(self, dataset: IntArray, neighbour: IntArray) -> arb:
         """A ball that contains the loss of two datasets."""
         with comparing():
-            return loss_of(*self.pair_laws(dataset, neighbour))
+            return find_loss(*self.pair_laws(dataset, neighbour))
 
     def pair_hockey_stick(self, dataset: IntArray, neighbour: IntArray, epsilon: arb) -> arb:
         """A ball that contains their hockey-stick divergence for all epsilon of a ball.
@@ -321,7 +321,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
 
         def stick(epsilon: arb) -> arb:
             with comparing():
-                return hockey_stick_of(*laws, epsilon)
+                return enclose_hockey_stick(*laws, epsilon)
 
         return stick
 
@@ -335,8 +335,8 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
     ) -> tuple[tuple[Output, ...], list[tuple[arb, arb]]]:
         """The outputs of that divergence, with both probabilities of each as balls."""
         with precision(CERTIFIED_BITS):
-            told = distinguishing_event(*self.pair_laws(dataset, neighbour), epsilon)
-        return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
+            event = distinguishing_event(*self.pair_laws(dataset, neighbour), epsilon)
+        return tuple(output for output, _, _ in event), [(p, q) for _, p, q in event]
 
     def pair_witness(
         self, dataset: IntArray, neighbour: IntArray, epsilon: float
@@ -360,7 +360,7 @@ class ContinuousFunction(MechanismWrapper, ClosedFormLosses):
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
-                    best = loss.lower(), replaced_by(skeleton, ends), p, q
+                    best = loss.lower(), replace_by(skeleton, ends), p, q
                 if loss > epsilon:
                     break
         assert best is not None

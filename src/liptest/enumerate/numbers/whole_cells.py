@@ -55,14 +55,14 @@ def _product(rates: ExactRates, left: Any, right: Any, skeleton: Output) -> Cell
     for x, y in zip(one.numbers, other.numbers, strict=True):
         totals = [side.total() for side in (x, y)]
         weights = [weight * mass for weight, mass in zip(weights, totals, strict=True)]
-        sides = [number.enlarged(1 / mass) for number, mass in zip((x, y), totals, strict=True)]
+        sides = [number.enlarge_by(1 / mass) for number, mass in zip((x, y), totals, strict=True)]
         factors.append(_factor(*sides))
     return CellProduct(arb(weights[0]), arb(weights[1]), tuple(factors))
 
 
 def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
     if not isinstance(left, ExactLaw) or not isinstance(right, ExactLaw):
-        return _rounded_factor(as_rounded(left), as_rounded(right))
+        return _round_factor(as_rounded(left), as_rounded(right))
     rates, above, below = left.rates, left.function, right.function
     cells: dict[Any, list[Any]] = {}
     tails: list[Cell] = []
@@ -90,7 +90,7 @@ def _factor(left: NumberLaw, right: NumberLaw) -> Factor:
     return Factor((*listed, *tails), *alone)
 
 
-def _rounded_factor(left: RoundedLaw, right: RoundedLaw) -> Factor:
+def _round_factor(left: RoundedLaw, right: RoundedLaw) -> Factor:
     cells: list[Cell] = []
     alone = [arb(0), arb(0)]
     for cell in quotient_cells(left, right):

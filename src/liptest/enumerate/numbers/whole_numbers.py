@@ -25,14 +25,14 @@ from liptest.data.points import PointBatch
 from liptest.enumerate.folded.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.numbers.law_formulas import formula_lines
-from liptest.enumerate.numbers.noise_outputs import entries_of, with_entries
+from liptest.enumerate.numbers.noise_outputs import list_entries, with_entries
 from liptest.enumerate.numbers.number_laws import (
     NumberLaw,
     Way,
-    added_numbers,
+    add_numbers,
+    find_way,
     number_excess,
     number_extremes,
-    way_of,
 )
 from liptest.enumerate.numbers.real_outputs import DensityPool, DensityTable, pair_kind
 from liptest.enumerate.numbers.whole_cells import cells_of_whole
@@ -45,7 +45,7 @@ from liptest.enumerate.numbers.whole_outputs import (
     WholeSeen,
     has_no_end,
     may_meet,
-    numbered_output,
+    number_output,
     numbers_within,
     parts_of_whole,
 )
@@ -58,7 +58,7 @@ from liptest.mechanisms.laws import (
     Output,
     OutputLaw,
     Raised,
-    found_once,
+    find_once,
     of_one_decision,
 )
 from liptest.mechanisms.likelihood_cells import PairCells
@@ -67,7 +67,7 @@ from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.whole_laws import Extreme, QuotientExtremes
-from liptest.symbolic.work import limited_work
+from liptest.symbolic.work import limit_work
 
 _ZERO = fmpq(0)
 # What rounding may add to a probability that was enumerated, in proportion.
@@ -89,7 +89,7 @@ class WholeLaw:
         #: Equal for equal laws only.
         self.key = frozenset(leaves)
         self.noises = {noise for leaf in leaves for noise in leaf.noises}
-        self.leaves = _merged(leaves)
+        self.leaves = _merge(leaves)
         self._made: dict[Any, list[Way]] = {}
 
     @property
@@ -102,7 +102,7 @@ class WholeLaw:
         key = (rates, skeleton)
         if key not in self._made:
             leaves = self.leaves.get(skeleton, [])
-            self._made[key] = [way_of(rates, leaf) for leaf in leaves]
+            self._made[key] = [find_way(rates, leaf) for leaf in leaves]
         return self._made[key]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
@@ -117,8 +117,8 @@ class WholeLaw:
 
     def number(self, rates: ExactRates, skeleton: Output) -> NumberLaw:
         """The law of the one number of a description."""
-        return added_numbers(
-            [way.numbers[0].enlarged(way.weight) for way in self.ways(rates, skeleton)]
+        return add_numbers(
+            [way.numbers[0].enlarge_by(way.weight) for way in self.ways(rates, skeleton)]
         )
 
     def probability(self, rates: ExactRates, skeleton: Output, numbers: tuple[int, ...]) -> arb:
@@ -132,7 +132,7 @@ class WholeLaw:
         return total
 
 
-def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
+def _merge(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
     """Leaves by description; plain numbers are counted with the whole numbers they are among."""
     merged: dict[Output, list[WholeLeaf]] = {}
     for leaf in leaves:
@@ -147,7 +147,7 @@ def _merged(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
                 if one in wide and may_meet(one, other):
                     raise UnsupportedForm("outputs that are whole numbers of several kinds")
                 continue
-            merged[other] += [_widened(leaf, other, numbers) for leaf in merged.pop(one)]
+            merged[other] += [_widen(leaf, other, numbers) for leaf in merged.pop(one)]
     return merged
 
 
@@ -157,14 +157,14 @@ def _places(skeleton: Output) -> Iterator[Whole]:
 
 def _parts(output: Output) -> Iterator[Output]:
     """All that is in an output and has no entries of its own."""
-    entries = entries_of(output)
+    entries = list_entries(output)
     if entries is None:
         yield output
     for entry in entries or ():
         yield from _parts(entry)
 
 
-def _widened(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> WholeLeaf:
+def _widen(leaf: WholeLeaf, skeleton: Output, numbers: list[int | None]) -> WholeLeaf:
     kept = iter(leaf.places)
     places = tuple(
         next(kept) if number is None else WholePlace(Form.of(number), "exact", 1, 0)
@@ -220,8 +220,8 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
         if not _may_be_whole(function, rewrite, folds, dataset):
             return None
         probing = function.of_leaves(_FEW_RUNS, rewrite)
-        with limited_work(PROBE_WORK):
-            probe = probing._known_laws(probing._argument(dataset)[None])[0]
+        with limit_work(PROBE_WORK):
+            probe = probing._find_known_laws(probing._argument(dataset)[None])[0]
         if not folds.loops_summed_up:
             # A law that is complete in few runs is the same in more.
             kept = {} if probe.unexplored else {"_known": probing._known}
@@ -241,7 +241,7 @@ def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | N
 def _may_be_whole(function: Any, rewrite: Any, folds: Folds, dataset: IntArray) -> bool:
     """Whether outputs of a few runs have such numbers, or loops were summed up: no law yet."""
     try:
-        with limited_work(PROBE_WORK):
+        with limit_work(PROBE_WORK):
             function.of_leaves(_FEW_RUNS, rewrite, _tree=SeeingTree).fresh_law(dataset)
     except WholeSeen as seen:
         return seen.is_seen or bool(folds.loops_summed_up)
@@ -309,7 +309,7 @@ def _comparisons(left: WholeLaw, right: WholeLaw) -> Iterator[_Compared]:
         elif count == 1:
             sides = [law.number(rates, skeleton) for law in (left, right)]
             key = left.key, right.key, skeleton, ctx.prec
-            extremes = found_once(key, partial(number_extremes, *sides))
+            extremes = find_once(key, partial(number_extremes, *sides))
             yield _Compared(skeleton, arb(0), (extremes,))
         else:
             ways = [law.ways(rates, skeleton) for law in (left, right)]
@@ -374,7 +374,7 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
             if not gap <= 0:
                 size += gap.max(arb(0))
             if gap > 0:
-                told.append((_described(skeleton, spans), arb(masses[0]), arb(masses[1])))
+                told.append((_describe(skeleton, spans), arb(masses[0]), arb(masses[1])))
             continue
         place, sides = _differing(rates, left, right, skeleton)
         excess = number_excess(*sides, factor)
@@ -383,7 +383,7 @@ def _divergence(left: WholeLaw, right: WholeLaw, epsilon: arb) -> tuple[arb, lis
             spans = [WholeSpan(position, None, None) for position in places]
             spans[place] = WholeSpan(places[place], low, high)
             p, q = (side.mass(low, high) for side in sides)
-            told.append((_described(skeleton, spans), p, q))
+            told.append((_describe(skeleton, spans), p, q))
     return size, told
 
 
@@ -410,23 +410,23 @@ def _differing(
         rest = way.weight
         for k, number in enumerate(way.numbers):
             rest = rest if k == place else rest * number.total()
-        sides.append(way.numbers[place].enlarged(rest))
+        sides.append(way.numbers[place].enlarge_by(rest))
     return place, (sides[0], sides[1])
 
 
-def _described(skeleton: Output, spans: list[WholeSpan]) -> Output:
+def _describe(skeleton: Output, spans: list[WholeSpan]) -> Output:
     left = iter(spans)
 
-    def filled(part: Output) -> Any:
+    def fill(part: Output) -> Any:
         if isinstance(part, Whole):
             span = next(left)
             if span.low is not None and span.high == span.low + 1:
                 return part.step * span.low + part.offset
             return span
-        entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
+        entries = list_entries(part)
+        return part if entries is None else with_entries(part, [fill(entry) for entry in entries])
 
-    described: Output = filled(skeleton)
+    described: Output = fill(skeleton)
     return described
 
 
@@ -572,11 +572,11 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         """The outputs of that divergence, with both probabilities of each as balls."""
         left, right = self.whole_law(dataset), self.whole_law(neighbour)
         with precision(CERTIFIED_BITS):
-            forth, told = _divergence(left, right, epsilon)
+            forth, outputs = _divergence(left, right, epsilon)
             back, others = _divergence(right, left, epsilon)
         if not forth.lower() >= back.lower():
-            told = [(output, q, p) for output, p, q in others]
-        return tuple(output for output, _, _ in told), [(p, q) for _, p, q in told]
+            outputs = [(output, q, p) for output, p, q in others]
+        return tuple(output for output, _, _ in outputs), [(p, q) for _, p, q in outputs]
 
     def pair_witness(
         self, dataset: IntArray, neighbour: IntArray, epsilon: float
@@ -594,7 +594,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
                     break
                 loss = arb("inf") if p.is_zero() or q.is_zero() else abs((p / q).log())
                 if best is None or loss.lower() > best[0]:
-                    best = loss.lower(), numbered_output(skeleton, numbers), p, q
+                    best = loss.lower(), number_output(skeleton, numbers), p, q
                 if loss > epsilon:
                     break
         assert best is not None

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 from flint import arb
 
 from liptest.enumerate.numbers.noise_outputs import (
-    entries_of,
+    list_entries,
     noisy_in,
-    replaced_values,
+    replace_values,
     with_entries,
 )
 from liptest.enumerate.samplers.restarts import RestartingTree
@@ -26,7 +26,7 @@ from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.enumerate.trees.sums import LawSum
 from liptest.errors import MechanismError
 from liptest.mechanisms.laws import Output
-from liptest.symbolic.elimination import normalised
+from liptest.symbolic.elimination import normalise
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.values.draws.noise_run import NoiseRun, NoisyValue, WholeValue
@@ -157,18 +157,18 @@ def _leaf(
     places = []
     for noisy in noisy_in(tree, output):
         if not isinstance(noisy, WholeValue):
-            tree.unsupported("whole numbers beside continuous random numbers", "round these too")
+            tree.forbid("whole numbers beside continuous random numbers", "round these too")
         sign = 1 if noisy.slope > 0 else -1
         offset = noisy.shift % abs(noisy.slope)
         places.append(
             WholePlace(noisy.form, noisy.how, sign, (noisy.shift - offset) // abs(noisy.slope))
         )
-    skeleton = replaced_values(output, _described)
+    skeleton = replace_values(output, _describe)
     rounding = Fraction(0) if run is None else run.rounding
     return WholeLeaf(skeleton, tuple(places), noises, constraints, weight, number, rounding)
 
 
-def _described(one: NoisyValue) -> Whole:
+def _describe(one: NoisyValue) -> Whole:
     assert isinstance(one, WholeValue)
     return Whole(abs(one.slope), one.shift % abs(one.slope))
 
@@ -194,7 +194,7 @@ def has_no_end(leaf: WholeLeaf) -> bool:
         terms = place.form.terms
         if place.how == "exact" or not terms:
             return True
-        form = normalised(terms, False)[0]
+        form = normalise(terms, False)[0]
         inside = [constraint for constraint in leaf.constraints if constraint.terms == form]
         if all(constraint.low is None for constraint in inside) or all(
             constraint.high is None for constraint in inside
@@ -214,7 +214,7 @@ def numbers_within(one: Output, other: Output) -> list[int | None] | None:
         if isinstance(one, (int, float)) and other.holds(one):
             return [(int(one) - other.offset) // other.step]
         return None
-    parts, others = entries_of(one), entries_of(other)
+    parts, others = list_entries(one), list_entries(other)
     if parts is None or others is None:
         return [] if one == other else None
     if len(parts) != len(others) or with_entries(one, list(others)) != other:
@@ -235,22 +235,22 @@ def may_meet(one: Output, other: Output) -> bool:
             return (one.offset - other.offset) % math.gcd(one.step, other.step) == 0
         place, plain = (one, other) if isinstance(one, Whole) else (other, one)
         return isinstance(place, Whole) and place.holds(plain)
-    parts, others = entries_of(one), entries_of(other)
+    parts, others = list_entries(one), list_entries(other)
     if parts is None or others is None:
         return one == other
     same = len(parts) == len(others) and with_entries(one, list(others)) == other
     return same and all(may_meet(*pair) for pair in zip(parts, others, strict=True))
 
 
-def numbered_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
+def number_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
     """The output with numbers in its places."""
     left = iter(numbers)
 
-    def filled(part: Output) -> Any:
+    def fill(part: Output) -> Any:
         if isinstance(part, Whole):
             return part.step * next(left) + part.offset
-        entries = entries_of(part)
-        return part if entries is None else with_entries(part, [filled(entry) for entry in entries])
+        entries = list_entries(part)
+        return part if entries is None else with_entries(part, [fill(entry) for entry in entries])
 
-    output: Output = filled(skeleton)
+    output: Output = fill(skeleton)
     return output

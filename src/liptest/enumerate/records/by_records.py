@@ -18,10 +18,10 @@ import numpy as np
 from liptest.enumerate.intercept.analysis_session import active
 from liptest.enumerate.records.number_tails import LARGEST
 from liptest.enumerate.records.row_generator import drawing_rows
-from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewritten
+from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewrite_function
 from liptest.enumerate.records.row_tails import bodies_of_rows
 from liptest.enumerate.syntax.called_methods import HoldsFunction
-from liptest.enumerate.syntax.function_source import source_of
+from liptest.enumerate.syntax.function_source import find_source
 from liptest.values.array import SymbolicArray
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.rows import RowArray, RowList, RowRun, is_of_rows
@@ -100,11 +100,11 @@ class RowFunction(HoldsFunction):
 
 def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator[RowFunction]:
     """Functions of one record whose outputs are all that the function calculates its own of."""
-    definition = source_of(function)
+    definition = find_source(function)
     if definition is None:
         return
     for body, is_of_numbers in bodies_of_rows(function, definition):
-        source = rewritten(function, definition, body, is_part=True)
+        source = rewrite_function(function, definition, body, is_part=True)
         if source is not None:
             yield RowFunction(function, source, takes_generator, count, is_of_numbers)
 
@@ -192,6 +192,6 @@ def _place_in(output: Any, rows: RowRun) -> Any:
 def row_function(function: Any, takes_generator: bool, count: int) -> RowFunction:
     """The function of one record among ``count``."""
     own: Any = function.func if isinstance(function, partial) else function
-    definition = source_of(own)
-    source = None if definition is None else rewritten(own, definition, definition.body)
+    definition = find_source(own)
+    source = None if definition is None else rewrite_function(own, definition, definition.body)
     return RowFunction(function, source, takes_generator, count)

@@ -31,7 +31,7 @@ from liptest.enumerate.records.record_code import (
     analyse_loop,
 )
 from liptest.enumerate.records.record_values import changes_seen, check_record_code, look_up_name
-from liptest.enumerate.syntax.called_methods import is_own_code, rewritten_object
+from liptest.enumerate.syntax.called_methods import is_own_code, rewrite_object
 from liptest.enumerate.syntax.function_source import TREATMENT, names_read
 from liptest.enumerate.syntax.outside_names import exactly, is_atom
 from liptest.enumerate.syntax.source import (
@@ -44,7 +44,7 @@ from liptest.enumerate.syntax.source import (
 )
 from liptest.enumerate.syntax.tree_pieces import flat_statements, place_in_file
 from liptest.enumerate.trees.choice_tree import ChoiceTree
-from liptest.enumerate.trees.product_leaves import is_bit, value_given, variables_of
+from liptest.enumerate.trees.product_leaves import find_variables, is_bit, value_given
 from liptest.enumerate.trees.sums import LawSum
 from liptest.mechanisms.laws import integer_weights
 from liptest.values.array import CellStorage, SymbolicArray, as_cells
@@ -95,13 +95,13 @@ class Factoring:
         if type(called) is partial:
             return partial(self.rewritten(called.func), *called.args, **called.keywords)
         if type(called) is not FunctionType:
-            return rewritten_object(called, self.rewritten)
+            return rewrite_object(called, self.rewritten)
         if called not in self._known:
             self._known[called] = called  # while it is looked at: it may call itself
-            self._known[called] = self._compiled(called) or called
+            self._known[called] = self._compile(called) or called
         return self._known[called]
 
-    def _compiled(self, function: FunctionType) -> FunctionType | None:
+    def _compile(self, function: FunctionType) -> FunctionType | None:
         if is_foreign(function.__globals__.get("__name__")) or is_own_code(function):
             return None
         source = read_source(function)
@@ -120,10 +120,10 @@ class _Marks(ast.NodeTransformer):
         self.source = source
         self.passes: list[tuple[RecordCode, OwnPlace | None]] = []
 
-    def _left(self, node: Any) -> Any:
+    def _leave(self, node: Any) -> Any:
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _left
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         """As a function of what it walks over, where its passes are alike."""
@@ -150,28 +150,28 @@ class _Marks(ast.NodeTransformer):
         several = ast.Constant(isinstance(target, ast.Tuple))
         walked = self.visit(generator.iter)
         return ast.copy_location(
-            _asked("mapped", ast.Constant(number), made, walked, several), node
+            _make_question("mapped", ast.Constant(number), made, walked, several), node
         )
 
     def visit_For(self, node: ast.For) -> Any:
         """With what it walks over given pass by pass, where its passes are alike."""
-        found = None if _is_over_records(node.iter) else self._pass_of(node)
-        if found is None:
+        marked = None if _is_over_records(node.iter) else self._pass_of(node)
+        if marked is None:
             return self.generic_visit(node)
         number = len(self.passes)
-        self.passes.append(found)
-        code, place = found
+        self.passes.append(marked)
+        code, place = marked
         node.iter = self.visit(node.iter)
         if place is None:
             assert code.told is not None
             told = ast.Name(code.told, ast.Load())
-            node.iter = _asked("each", ast.Constant(number), told, node.iter)
+            node.iter = _make_question("each", ast.Constant(number), told, node.iter)
             return node
         array = ast.Name(place.array, ast.Load())
-        node.iter = _asked("places", ast.Constant(number), array, node.iter)
+        node.iter = _make_question("places", ast.Constant(number), array, node.iter)
         if not place.is_fresh:
             return node
-        put = ast.Assign([ast.Name(place.array, ast.Store())], _asked("filled", array))
+        put = ast.Assign([ast.Name(place.array, ast.Store())], _make_question("filled", array))
         return [node, ast.copy_location(put, node)]
 
     def _pass_of(self, node: ast.For) -> tuple[RecordCode, OwnPlace | None] | None:
@@ -193,11 +193,11 @@ class _Marks(ast.NodeTransformer):
         name = function.id if isinstance(function, ast.Name) else function.attr
         if name in _AS_THEY_ARE:
             return node
-        node.func = ast.copy_location(_asked("of", function), function)
+        node.func = ast.copy_location(_make_question("of", function), function)
         return node
 
 
-def _asked(method: str, *arguments: ast.expr) -> ast.Call:
+def _make_question(method: str, *arguments: ast.expr) -> ast.Call:
     asked = ast.Attribute(ast.Name(_PARTS, ast.Load()), method, ast.Load())
     return ast.Call(asked, list(arguments), [])
 
@@ -283,7 +283,7 @@ class PartPasses:
         items = self._items(values)
         if items is None:
             return [result(value) for value in values]
-        changed = self._changed(number, sys._getframe(1))
+        changed = self._find_change(number, sys._getframe(1))
         if changed is None:
             return [result(value) for value in items]
         told = []
@@ -299,7 +299,7 @@ class PartPasses:
         """What a loop walks over that appends one entry to a list in each pass."""
         frame = sys._getframe(1)
         items = self._items(values) if type(told) is list else None
-        changed = None if items is None else self._changed(number, frame)
+        changed = None if items is None else self._find_change(number, frame)
         if items is None or changed is None:
             yield from values if items is None else items
             return
@@ -320,14 +320,14 @@ class PartPasses:
         assert place is not None
         may_hold = type(array) is list or (type(array) is np.ndarray and place.is_fresh)
         items = self._items(values) if may_hold else None
-        own = None if items is None else _own_indices(items, place, array)
-        changed = None if own is None else self._changed(number, frame)
-        if items is None or own is None or changed is None:
+        indices = None if items is None else _own_indices(items, place, array)
+        changed = None if indices is None else self._find_change(number, frame)
+        if items is None or indices is None or changed is None:
             yield from values if items is None else items
             return
         known: dict[Any, Any] = {}
         entries = {}
-        for index, value in zip(own, items, strict=True):
+        for index, value in zip(indices, items, strict=True):
             first = array[index]
             for plain, _ in self._ways((value, first), known):
                 yield plain
@@ -342,11 +342,11 @@ class PartPasses:
 
     def filled(self, array: Any) -> Any:
         """An array with the numbers that a loop has left in it."""
-        known = self._filled.pop(id(array), None)
-        if known is None or known[0] is not array:
+        filled_before = self._filled.pop(id(array), None)
+        if filled_before is None or filled_before[0] is not array:
             return array
         cells = as_cells(array)
-        for index, entry in known[1].items():
+        for index, entry in filled_before[1].items():
             cells[index] = entry.typed(array.dtype.type)
         return SymbolicArray(CellStorage(self._tree, cells, array.dtype))
 
@@ -356,7 +356,7 @@ class PartPasses:
             return None
         return None if type(values) is np.ndarray and not values.ndim else list(values)
 
-    def _changed(self, number: int, frame: Any) -> Callable[[], bool] | None:
+    def _find_change(self, number: int, frame: Any) -> Callable[[], bool] | None:
         """Whether a loop has changed what it found; None where its passes are not alike."""
         code = self._passes[number][0]
         local, space = frame.f_locals, frame.f_globals
@@ -378,11 +378,11 @@ class PartPasses:
         """
         bits = list(symbolic_in([value]))
         self._require(all(map(is_bit, bits)), "random numbers that are drawn before a loop")
-        variables = list(dict.fromkeys(one for bit in bits for one in variables_of(bit)))
+        variables = list(dict.fromkeys(one for bit in bits for one in find_variables(bit)))
         self._require(len(variables) <= _MOST_BITS, "a pass that is given many random bits")
         told = []
         for chosen in product((0, 1), repeat=len(variables)):
-            plain = _given(value, dict(zip(variables, chosen, strict=True)))
+            plain = _give_bits(value, dict(zip(variables, chosen, strict=True)))
             key = exactly(plain) if is_atom(plain) else None
             if key is None or key not in known:
                 yield from self._ways_of(plain, key, known)
@@ -393,7 +393,7 @@ class PartPasses:
         tree = self._tree
         walk = ChoiceTree(tree.name, max_leaves=_MOST_WAYS, max_choices=tree.max_choices)
         masses = LawSum()
-        found: dict[Any, Any] = {}
+        ways: dict[Any, Any] = {}
         while True:
             walk.depth = 0
             tree.pass_walk, self._outcome = walk, []
@@ -402,15 +402,15 @@ class PartPasses:
             self._require(walk.depth == len(walk.path), "a pass that draws otherwise when repeated")
             [outcome] = self._outcome
             name = exactly(outcome) if is_atom(outcome) else (id(outcome), None)
-            found[name] = outcome
+            ways[name] = outcome
             masses.add(name, *walk._leaf_weight())
             walk.leaves += 1
             if not walk._advance():
                 break
             self._require(walk.leaves < _MOST_WAYS, "a pass with many ways")
-        self._require(len(found) == 1 or all(map(is_atom, found.values())), "parts that are lists")
+        self._require(len(ways) == 1 or all(map(is_atom, ways.values())), "parts that are lists")
         law, _ = masses.fractions()
-        known[key] = tuple(found.values()), tuple(integer_weights([law[name] for name in found]))
+        known[key] = tuple(ways.values()), tuple(integer_weights([law[name] for name in ways]))
 
     def _note(self, outcome: Any) -> None:
         """What a pass came to, while its choices are still those of its walk."""
@@ -434,19 +434,19 @@ class PartPasses:
 
     def _require(self, fine: bool, what: str) -> None:
         if not fine:
-            self._tree.unsupported(f"{what}: parts of a record", "")
+            self._tree.forbid(f"{what}: parts of a record", "")
 
 
-def _given(value: Any, at: dict[Any, int]) -> Any:
+def _give_bits(value: Any, at: dict[Any, int]) -> Any:
     """What a pass is given, with bits of these values."""
     if type(value) is tuple:
-        return tuple(_given(part, at) for part in value)
+        return tuple(_give_bits(part, at) for part in value)
     return value_given(value, at) if type(value) is BernoulliValue else value
 
 
 def _own_indices(items: list[Any], place: OwnPlace, array: Any) -> list[int] | None:
     """The place that each pass writes to; None unless these are different places."""
-    own = [item[0] if place.is_first else item for item in items]
-    fine = all(type(index) is int and 0 <= index < len(array) for index in own)
+    indices = [item[0] if place.is_first else item for item in items]
+    fine = all(type(index) is int and 0 <= index < len(array) for index in indices)
     plain = type(array) is list or (array.ndim == 1 and array.dtype.kind in "biuf")
-    return own if fine and plain and len(set(own)) == len(own) else None
+    return indices if fine and plain and len(set(indices)) == len(indices) else None

@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from liptest.enumerate.syntax.function_source import (
     REFLECTION,
+    list_parameters,
     names_anywhere,
     names_assigned,
     names_read,
-    parameters_of,
 )
 from liptest.enumerate.syntax.source import FunctionNode
 from liptest.symbolic.noise import CONTINUOUS_DRAWS
@@ -103,7 +103,7 @@ class _State:
     appended: frozenset[int] = frozenset({0})
 
 
-def _joined(states: list[_State]) -> _State | None:
+def _join(states: list[_State]) -> _State | None:
     if not states:
         return None
     assigned = frozenset.intersection(*(state.assigned for state in states))
@@ -119,7 +119,7 @@ def analyse_loop(loop: ast.For) -> RecordCode:
     walk = _Walk(code, local=targets | names_assigned(*loop.body), targets=targets, is_loop=True)
     walk.note_fresh(loop.body)
     end = walk.statements(loop.body, _State(frozenset(targets)))
-    ends = _joined([*walk.continued, *([end] if end else [])])
+    ends = _join([*walk.continued, *([end] if end else [])])
     if code.told is None or ends is None or ends.appended != frozenset({1}):
         refuse(loop, "a loop that does not append exactly once for each record")
     used = {chain[0] for chain in code.read}
@@ -145,7 +145,7 @@ def analyse_function(definition: FunctionNode, *, is_method: bool = False) -> Re
 
     The first parameter of a method is a name of outside: the object that it is asked of.
     """
-    parameters = set(parameters_of(definition.args)[is_method:])
+    parameters = set(list_parameters(definition.args)[is_method:])
     code = RecordCode()
     if isinstance(definition, ast.Lambda):
         _Walk(code, local=parameters, targets=set()).expression(
@@ -248,7 +248,7 @@ class _Walk:
         if isinstance(node, ast.If):
             self.expression(node.test, assigned)
             ends = [self.statements(node.body, state), self.statements(node.orelse, state)]
-            return _joined([end for end in ends if end is not None])
+            return _join([end for end in ends if end is not None])
         if isinstance(node, (ast.For, ast.While)):
             return self.inner_loop(node, state)
         if isinstance(node, ast.FunctionDef) and self.is_function:
@@ -300,13 +300,13 @@ class _Walk:
 
     def bare(self, node: ast.Expr, state: _State) -> _State:
         call = node.value
-        told = _appends_to(call)
-        if self.is_loop and told is not None and told not in self.local:
+        appended = _appends_to(call)
+        if self.is_loop and appended is not None and appended not in self.local:
             if self.depth:
-                refuse(node, f"{told}.append within an inner loop")
-            if self.code.told not in (None, told):
+                refuse(node, f"{appended}.append within an inner loop")
+            if self.code.told not in (None, appended):
                 refuse(node, "two lists that the loop appends to")
-            self.code.told = told
+            self.code.told = appended
             self.expression(call.args[0], state.assigned)  # type: ignore[attr-defined]
             return _State(state.assigned, frozenset(count + 1 for count in state.appended))
         self.expression(call, state.assigned)
@@ -317,7 +317,7 @@ class _Walk:
         is_plain = node.name not in self.stored | self.parameters
         if not is_plain or node.decorator_list or node.args.defaults or node.args.kw_defaults:
             refuse(node, f"{node.name}, a function with defaults, decorators or another meaning")
-        parameters = set(parameters_of(node.args))
+        parameters = set(list_parameters(node.args))
         own = parameters | names_assigned(*node.body)
         walk = _Walk(self.code, local=self.local | own, targets=set(), parameters=parameters)
         walk.note_fresh(node.body)
@@ -343,7 +343,7 @@ class _Walk:
         self.statements(node.body, inside)
         self.depth -= 1
         breaks = self.breaks.pop()
-        return _joined(breaks) if is_endless else state
+        return _join(breaks) if is_endless else state
 
     # ---- expressions
 

@@ -24,7 +24,7 @@ from liptest.enumerate.trees.repeated_leaves import Repetition
 from liptest.enumerate.trees.running import Run
 from liptest.errors import BudgetError, UnsupportedForm
 from liptest.mechanisms.laws import OutputLaw, Raised
-from liptest.mechanisms.product_laws import ProductLaw, merged
+from liptest.mechanisms.product_laws import ProductLaw, merge
 
 # Runs of one record: more of them say that its parts do not come apart.
 _MOST_RUNS = 64
@@ -51,43 +51,43 @@ class ComesApart:
 
     def product_law(self, value: int) -> ProductLaw:
         """Of a record of this value. Raises a LiptestError where it is not a product."""
-        own: Any = self
-        if own.outputs is not None:
-            raise UnsupportedForm(f"{own.name}: outputs that are declared one by one")
+        program: Any = self
+        if program.outputs is not None:
+            raise UnsupportedForm(f"{program.name}: outputs that are declared one by one")
         if value not in self._products:
             record, written = np.array([value], dtype=np.int64), None
-            with own._session() as session:
-                law = merged(_leaves(own, record, session))
+            with program._session() as session:
+                law = merge(_leaves(program, record, session))
                 if law is None:
                     raise UnsupportedForm("outputs whose parts depend on each other")
                 # Of some values, as each run costs as much as one of the program.
                 known = len(self._products)
                 if known & (known - 1) == 0:
-                    written = _law_as_written(own, record, session)
+                    written = _law_as_written(program, record, session)
             if written is not None:
                 # The function is run as it is there, so nothing may stand for what it draws from.
-                _check_fits(own._with_probabilities(written), law)
+                _check_fits(program._with_probabilities(written), law)
             self._products[value] = law
         return self._products[value]
 
 
 def _leaves(function: Any, record: Any, session: Any) -> list[tuple[Fraction, ProductLaw]]:
-    own = function.function
+    program = function.function
     tree = PartsTree(function.name, max_leaves=_MOST_RUNS, max_choices=function.max_choices)
-    of_numbers = isinstance(own, RowFunction) and own.is_of_numbers
+    of_numbers = isinstance(program, RowFunction) and program.is_of_numbers
     if of_numbers:
-        own = replace(own, is_of_numbers=False)
-    own = own.with_rewritten(Factoring(tree).rewritten)
+        program = replace(program, is_of_numbers=False)
+    program = program.with_rewritten(Factoring(tree).rewritten)
 
     def canonical(output: Any) -> Any:
         if tree.noise is not None or tree.pass_walk is not None:
-            tree.unsupported("noise beside parts that are independent", "")
+            tree.forbid("noise beside parts that are independent", "")
         plain = as_numbers if of_numbers else _as_it_is
         return product_leaf(output, function.name, plain, typed=function.typed_outputs)
 
     rng = ChoiceGenerator(tree)
     session.follow(tree)
-    run = Run(own, lambda: record, rng, function.name, canonical, session)
+    run = Run(program, lambda: record, rng, function.name, canonical, session)
     try:
         law = session.watching(lambda: tree.law(run))
     finally:

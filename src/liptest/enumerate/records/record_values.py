@@ -34,7 +34,7 @@ from liptest.enumerate.records.record_code import (
     analyse_function,
     most_arguments,
 )
-from liptest.enumerate.syntax.function_source import definition_of
+from liptest.enumerate.syntax.function_source import read_definition
 from liptest.values.records.rows import DrawsRows, is_of_rows
 
 #: Looks a name up where the code does.
@@ -66,7 +66,7 @@ def check_record_code(code: RecordCode, lookup: Lookup) -> Iterator[Any]:
 
     Raises NotAlike.
     """
-    yield from _checked(code, lookup, set())
+    yield from _check(code, lookup, set())
 
 
 def is_number(value: Any) -> bool:
@@ -86,13 +86,13 @@ def _content(value: Any) -> bytes:
     return pickle.dumps(value)
 
 
-def _checked(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
+def _check(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
     for chain, what in code.asked:
-        value = _resolved(chain, lookup)
+        value = _resolve(chain, lookup)
         if what == "len" and not is_of_rows(value):
             _check_constant(chain, value)
     for chain in code.read:
-        value = _resolved(chain, lookup)
+        value = _resolve(chain, lookup)
         _check_constant(chain, value)
         if type(value) in (list, dict, set, np.ndarray):
             yield value
@@ -100,7 +100,7 @@ def _checked(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any
         yield from _check_call(chain, count, lookup, done)
 
 
-def _resolved(chain: Chain, lookup: Lookup) -> Any:
+def _resolve(chain: Chain, lookup: Lookup) -> Any:
     """What a name with attributes is: of modules only are attributes looked up."""
     value = lookup(chain[0])
     for name in chain[1:]:
@@ -135,27 +135,27 @@ def _is_constant(value: Any) -> bool:
 
 
 def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
-    owner = _resolved(chain[:-1], lookup) if len(chain) > 1 else None
+    owner = _resolve(chain[:-1], lookup) if len(chain) > 1 else None
     name, words = chain[-1], ".".join(chain)
     if owner is not None and is_plain_object(owner):
-        yield from _checked_method(words, owner, name, done)
+        yield from _check_own_method(words, owner, name, done)
         return
     if owner is not None and not isinstance(owner, ModuleType):
         _check_method(words, owner, name, count)
         if type(owner) in (list, dict, set, np.ndarray):
             yield owner
         return
-    value = _original(_resolved(chain, lookup))
+    value = _original(_resolve(chain, lookup))
     is_function = isinstance(value, FunctionType) and not _is_of_library(value)
     if is_function and name not in FRESH_CALLS:
         if (value.__code__, None) not in done:
             done.add((value.__code__, None))
-            yield from _checked(_code_of(value), _lookup_in(value), done)
+            yield from _check(_find_code(value), _lookup_in(value), done)
     elif not _is_pure(owner, value, name, count):
         raise NotAlike(f"a call of {words}, which may change something,")
 
 
-def _checked_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iterator[Any]:
+def _check_own_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iterator[Any]:
     """A method of an object of the program, of which nothing but constants is read."""
     method = attribute_in_place(owner, name)
     if not isinstance(method, FunctionType) or name in vars(owner):
@@ -170,7 +170,7 @@ def _checked_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iter
     def lookup(asked: str) -> Any:
         return owner if asked in own else names(asked)
 
-    yield from _checked(_code_of(method, is_method=True), lookup, done)
+    yield from _check(_find_code(method, is_method=True), lookup, done)
 
 
 def _check_method(words: str, owner: Any, name: str, count: int) -> None:
@@ -200,11 +200,11 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
         return count <= _MOST_ARGUMENTS.get(name, 2)
     if isinstance(value, type) and issubclass(value, _OF_NUMPY_TYPES):
         return True
-    own = getattr(builtins, name, None)
-    if isinstance(own, type) and issubclass(own, Exception) and value is own:
+    builtin = getattr(builtins, name, None)
+    if isinstance(builtin, type) and issubclass(builtin, Exception) and value is builtin:
         return True
     stands_for = str(getattr(type(value), "__module__", "")).startswith("liptest.")
-    return name in _BUILTINS and (value is own or stands_for)
+    return name in _BUILTINS and (value is builtin or stands_for)
 
 
 def _original(value: Any) -> Any:
@@ -221,8 +221,8 @@ _FOLLOWERS = os.path.join(
 )
 
 
-def _code_of(function: FunctionType, *, is_method: bool = False) -> RecordCode:
-    definition = definition_of(function)
+def _find_code(function: FunctionType, *, is_method: bool = False) -> RecordCode:
+    definition = read_definition(function)
     if definition is None:
         raise NotAlike(f"a call of {function.__name__}, whose source is not at hand,")
     try:

@@ -74,7 +74,7 @@ class _Replaying(RowGenerator):
         return RowArray(column[self.place : self.place + 1].copy(), self.rows)
 
 
-def _recorded(name: str) -> Callable[..., Any]:
+def _record(name: str) -> Callable[..., Any]:
     def method(self: _Recording, *arguments: Any, **options: Any) -> Any:
         draw = getattr(np.random.Generator, name)
         return self.note(lambda: draw(self, *arguments, **options))
@@ -82,13 +82,13 @@ def _recorded(name: str) -> Callable[..., Any]:
     return method
 
 
-def _replayed(self: _Replaying, *arguments: Any, **options: Any) -> Any:
+def _replay(self: _Replaying, *arguments: Any, **options: Any) -> Any:
     return self.next(self.drawn_alone)  # type: ignore[attr-defined]
 
 
 for _name in DRAWS & vars(np.random.Generator).keys():
-    setattr(_Recording, _name, _recorded(_name))
-    setattr(_Replaying, _name, _replayed)
+    setattr(_Recording, _name, _record(_name))
+    setattr(_Replaying, _name, _replay)
 
 
 def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.loops.plain_loops import simplified
+from liptest.enumerate.loops.plain_loops import simplify
 from liptest.enumerate.records.record_code import (
     NotAlike,
     RecordCode,
@@ -32,7 +32,7 @@ from liptest.enumerate.records.record_values import (
     is_number,
     look_up_name,
 )
-from liptest.enumerate.syntax.function_source import TREATMENT, source_of
+from liptest.enumerate.syntax.function_source import TREATMENT, find_source
 from liptest.enumerate.syntax.source import FunctionSource, read_source
 from liptest.values.records.rows import (
     RowArray,
@@ -101,13 +101,17 @@ class RowRewriting:
         """A function of records with its loops rewritten, which calls ``treatment``."""
         if source not in self._made:
             self._made[source] = self.rewrite(source.made(treatment))
-        made = self._made[source]
-        cells = zip(made.__code__.co_freevars, made.__closure__ or (), strict=True)
+        rewritten = self._made[source]
+        cells = zip(rewritten.__code__.co_freevars, rewritten.__closure__ or (), strict=True)
         closure = tuple(CellType(treatment) if name == _NAME else cell for name, cell in cells)
         bound = FunctionType(
-            made.__code__, made.__globals__, made.__name__, made.__defaults__, closure
+            rewritten.__code__,
+            rewritten.__globals__,
+            rewritten.__name__,
+            rewritten.__defaults__,
+            closure,
         )
-        bound.__kwdefaults__, bound.__qualname__ = made.__kwdefaults__, made.__qualname__
+        bound.__kwdefaults__, bound.__qualname__ = rewritten.__kwdefaults__, rewritten.__qualname__
         return bound
 
 
@@ -213,13 +217,13 @@ class Treatment:
 
 @lru_cache(maxsize=64)
 def _source_of_helper(function: FunctionType, is_part: bool) -> RowSource | None:
-    definition = source_of(function)
+    definition = find_source(function)
     if definition is None:
         return None
-    return rewritten(function, definition, definition.body, is_part=is_part)
+    return rewrite_function(function, definition, definition.body, is_part=is_part)
 
 
-def rewritten(
+def rewrite_function(
     function: FunctionType,
     definition: ast.FunctionDef,
     body: list[ast.stmt],
@@ -235,10 +239,10 @@ def rewritten(
         return None
     passes: list[RecordPass] = []
     whole = copy.copy(definition)
-    whole.body = simplified(body, function)
-    made = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
-    made = [_Calls().visit(node) for node in made]
-    node = source.with_body(made)
+    whole.body = simplify(body, function)
+    statements = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
+    statements = [_Calls().visit(node) for node in statements]
+    node = source.with_body(statements)
     code = source.code_of(node, (_NAME,))
     if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
         return None
@@ -264,24 +268,24 @@ def _rewrite(
     except NotAlike as problem:
         passes.append(RecordPass(None, str(problem)))
         code = None
-    node.iter = _asked("each", ast.Constant(number), _zipped(node.iter))
+    node.iter = _make_question("each", ast.Constant(number), _zip(node.iter))
     yield node
     if code is not None and code.told is not None:
         told = ast.Name(code.told, ast.Store())
-        value = _asked("listed", ast.Constant(number), ast.Name(code.told, ast.Load()))
+        value = _make_question("listed", ast.Constant(number), ast.Name(code.told, ast.Load()))
         yield ast.copy_location(ast.Assign([told], value), node)
 
 
-def _asked(method: str, *arguments: ast.expr) -> ast.Call:
+def _make_question(method: str, *arguments: ast.expr) -> ast.Call:
     asked = ast.Attribute(ast.Name(_NAME, ast.Load()), method, ast.Load())
     return ast.Call(asked, list(arguments), [])
 
 
-def _zipped(node: ast.expr) -> ast.expr:
+def _zip(node: ast.expr) -> ast.expr:
     """What a loop goes over, with ``zip`` of rows seen."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
         return ast.copy_location(
-            ast.Call(_asked("zipped").func, [node.func, *node.args], node.keywords), node
+            ast.Call(_make_question("zipped").func, [node.func, *node.args], node.keywords), node
         )
     return node
 
@@ -294,17 +298,17 @@ class _Comprehensions(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.ListComp) and len(node.generators) == 1:
-            return self.marked(node, node.elt, node.generators[0])
+            return self.mark_walked(node, node.elt, node.generators[0])
         return node if isinstance(node, _STOPPING) else self.generic_visit(node)
 
-    def marked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
+    def mark_walked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
         number = len(self.passes)
         try:
             self.passes.append(RecordPass(analyse_entry(entry, generator)))
         except NotAlike as problem:
             self.passes.append(RecordPass(None, str(problem)))
-        generator.iter = _asked("each", ast.Constant(number), _zipped(generator.iter))
-        return ast.copy_location(_asked("listed", ast.Constant(number), node), node)
+        generator.iter = _make_question("each", ast.Constant(number), _zip(generator.iter))
+        return ast.copy_location(_make_question("listed", ast.Constant(number), node), node)
 
 
 class _Calls(ast.NodeTransformer):
@@ -317,14 +321,14 @@ class _Calls(ast.NodeTransformer):
         is_numpy = isinstance(function, ast.Attribute) and function.attr in _OF_NUMPY
         if not is_making and not is_numpy:
             return node
-        call = ast.Call(_asked("call").func, [function, *node.args], node.keywords)
+        call = ast.Call(_make_question("call").func, [function, *node.args], node.keywords)
         return ast.copy_location(call, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
             return node
-        return ast.copy_location(_asked("item", node.value, node.slice), node)
+        return ast.copy_location(_make_question("item", node.value, node.slice), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return node

@@ -24,11 +24,11 @@ from liptest.enumerate.records.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.records.record_values import look_up_name
 from liptest.enumerate.syntax.function_source import (
     REFLECTION,
+    find_source,
+    list_parameters,
     names_anywhere,
     names_assigned,
     names_read,
-    parameters_of,
-    source_of,
 )
 
 _ROWS = "__rows_of_records__"
@@ -80,7 +80,7 @@ class _Around:
         code = function.__code__
         self.scope = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
         self.local = set(code.co_varnames)
-        self.parameters = parameters_of(definition.args)
+        self.parameters = list_parameters(definition.args)
         self.data = self.parameters[0] if self.parameters else ""
         self.own = set(self.parameters) | names_assigned(*definition.body)
         positional = [
@@ -142,13 +142,16 @@ def bodies_of_rows(
     body = definition.body
     for place in reversed(range(len(body))):
         before, node = body[:place], body[place]
-        told = _told_in(node)
+        told_list = _find_told_in(node)
         constants = around.constants(before)
-        for rows, later in [*_loop_cut(node, told), *_cuts(node, around, constants)]:
+        for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
-            if fine and _is_later(tail, around, constants | {told or _ROWS}, before):
-                yield [*before, *rows], _adds_numbers(sums.get(told or ""), tail, around, constants)
+            if fine and _is_later(tail, around, constants | {told_list or _ROWS}, before):
+                yield (
+                    [*before, *rows],
+                    _adds_numbers(sums.get(told_list or ""), tail, around, constants),
+                )
 
 
 def _adds_numbers(
@@ -176,7 +179,7 @@ def _loop_cut(node: ast.stmt, told: str | None) -> Iterator[tuple[list[ast.stmt]
         yield [node, ast.copy_location(ast.Return(ast.Name(told, ast.Load())), node)], []
 
 
-def _told_in(node: ast.stmt) -> str | None:
+def _find_told_in(node: ast.stmt) -> str | None:
     """The list that a loop over records fills."""
     if not isinstance(node, ast.For):
         return None
@@ -199,7 +202,9 @@ def _cuts(
         if part is not node.value or not isinstance(node, ast.Return):
             rows = ast.copy_location(ast.Return(part), part)
             yield [rows], [_Replaced(part).visit(_deep(node, part))]
-        inside = [operand for operand in _evaluated(part) if not around.named(operand) <= known]
+        inside = [
+            operand for operand in _find_evaluated(part) if not around.named(operand) <= known
+        ]
         part = inside[0] if len(inside) == 1 else None
 
 
@@ -218,7 +223,7 @@ class _Replaced(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _evaluated(node: ast.expr) -> list[ast.expr]:
+def _find_evaluated(node: ast.expr) -> list[ast.expr]:
     """Parts of an expression that are calculated once and in any case."""
     if isinstance(node, ast.Call):
         inner = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -319,7 +324,7 @@ def _keeps(node: ast.stmt, around: _Around, *, is_top: bool = True) -> bool:
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.For):
         # Its body is that of a loop over records, which is seen when it runs.
-        return is_top and _told_in(node) is not None and _calls_keep(node.iter, around)
+        return is_top and _find_told_in(node) is not None and _calls_keep(node.iter, around)
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return all(map(_is_own, targets)) and (
@@ -365,7 +370,7 @@ def _is_given_constants(node: ast.Call, around: _Around) -> bool:
 
 def _helper_keeps(function: Any, around: _Around) -> bool:
     """Whether a function of the program keeps nothing: it is rewritten for rows, too."""
-    definition = source_of(function)
+    definition = find_source(function)
     if definition is None or function.__defaults__ or function.__kwdefaults__:
         return False
     if function in around.within:

@@ -19,15 +19,15 @@ import numpy as np
 from flint import fmpq
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.enumerate.folded.column_rows import rows_of
+from liptest.enumerate.folded.column_rows import find_record_rows
 from liptest.enumerate.folded.folding import fold_loops
 from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.intercept.analysis_session import Session
 from liptest.enumerate.intercept.generator import ChoiceGenerator
-from liptest.enumerate.numbers.noise_outputs import RealPlace, forms_in, replaced
+from liptest.enumerate.numbers.noise_outputs import RealPlace, forms_in, replace_numbers
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
-from liptest.enumerate.samplers.told_sums import ToldLaw, ToldRun, told_end
+from liptest.enumerate.samplers.told_sums import ToldLaw, ToldRun, find_told_end
 from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.trees.running import Run
 from liptest.errors import BudgetError, LawError, LiptestError, UnsupportedRandomnessError
@@ -131,10 +131,10 @@ class _WeightTree(RestartingTree):
     def choose(self, branches: Any) -> int:
         is_free = type(branches) is Alternative and type(self.noise) is ToldRun
         if isinstance(branches, UnweightedBranches) and (self.is_in_loop or not is_free):
-            self.unsupported("a comparison of data or noise", "compare nothing before it is added")
+            self.forbid("a comparison of data or noise", "compare nothing before it is added")
         return super().choose(branches)
 
-    def unsupported(self, what: str, advice: str) -> Any:
+    def forbid(self, what: str, advice: str) -> Any:
         self.fail(UnsupportedRandomnessError(f"{self.name}: {what} is not enumerated; {advice}"))
 
     def ends_of(self, run: Run) -> Iterator[tuple[Any, Fraction]]:
@@ -197,18 +197,18 @@ def find_added_law(program: Adding, data: AnyDataset) -> AddedLaw | str:
 
     Raises LawError where a declared sampler has another law.
     """
-    law = _found_or_refused(_found, program, data)
+    law = _find_or_refuse(_find, program, data)
     if isinstance(law, AddedLaw) or isinstance(law.error, BudgetError):
         return law if isinstance(law, AddedLaw) else str(law.error)
-    told = _found_or_refused(_found_told, program, data)
+    told = _find_or_refuse(_find_told, program, data)
     return told if isinstance(told, AddedLaw) else str(law.error)
 
 
-def _found_or_refused(
+def _find_or_refuse(
     find: Callable[[Adding, AnyDataset], AddedLaw | str], program: Adding, data: AnyDataset
 ) -> AddedLaw | Abort:
     try:
-        found = find(program, data)
+        law = find(program, data)
     except LawError:
         raise
     except Abort as abort:
@@ -217,9 +217,9 @@ def _found_or_refused(
         return abort
     except LiptestError as error:
         return Abort(error)
-    if isinstance(found, str):
-        return Abort(UnsupportedRandomnessError(found))
-    return found
+    if isinstance(law, str):
+        return Abort(UnsupportedRandomnessError(law))
+    return law
 
 
 class _Walk:
@@ -235,7 +235,7 @@ class _Walk:
         self.laws = SamplerLaws(program.name)
         self.functions: dict[Any, Answer] = {}
         self.tree = tree = _WeightTree(program.name, end_of)
-        folds = Folds(rows_of, self.laws.summarised, samplers=self.laws)
+        folds = Folds(find_record_rows, self.laws.summarised, samplers=self.laws)
         function = fold_loops(program.function, folds)
         called = function if program.takes_generator else lambda data, rng: function(data)
         program.session.follow(tree)
@@ -256,8 +256,8 @@ class _Walk:
             self.tree.close()
 
 
-def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
-    walk = _Walk(program, data, partial(AlignedRun, releases=False), _end_of)
+def _find(program: Adding, data: AnyDataset) -> AddedLaw | str:
+    walk = _Walk(program, data, partial(AlignedRun, releases=False), _find_end)
     name, functions = program.name, walk.functions
     masses: dict[Constants, Fraction] = {}
     shapes: set[Any] = set()
@@ -276,20 +276,20 @@ def _found(program: Adding, data: AnyDataset) -> AddedLaw | str:
     if isinstance(law, str):
         return law
     numbered = {answer.number: answer for answer in functions.values()}
-    return _checked(program, data, law, partial(_filled, template), numbered)
+    return _check(program, data, law, partial(_fill, template), numbered)
 
 
-def _found_told(program: Adding, data: AnyDataset) -> AddedLaw | str:
+def _find_told(program: Adding, data: AnyDataset) -> AddedLaw | str:
     """The law of sums that all else follows from; what follows costs nothing."""
-    walk = _Walk(program, data, ToldRun, told_end)
-    told = ToldLaw()
+    walk = _Walk(program, data, ToldRun, find_told_end)
+    law_told = ToldLaw()
     for end, weight in walk.ends():
-        told.add(end, weight)
-    masses = told.masses()
-    if masses is None or not told.shapes:
+        law_told.add(end, weight)
+    masses = law_told.masses()
+    if masses is None or not law_told.shapes:
         return f"{program.name}: what it makes of its sums depends on more than their noise"
-    law = _law(walk, data, data.differences(), masses, next(iter(told.shapes)).places)
-    return law if isinstance(law, str) else _checked(program, data, law, told.output, {})
+    law = _law(walk, data, data.differences(), masses, next(iter(law_told.shapes)).places)
+    return law if isinstance(law, str) else _check(program, data, law, law_told.output, {})
 
 
 def _law(
@@ -315,7 +315,7 @@ def _law(
     )
 
 
-def _checked(
+def _check(
     program: Adding,
     data: AnyDataset,
     law: AddedLaw,
@@ -341,13 +341,13 @@ def _checked(
         )
         ended: list[tuple[Path, Output]] = []
 
-        def noted() -> Output:
+        def note() -> Output:
             output = run()  # noqa: B023
             ended[:] = [([*tree.path], output)]  # noqa: B023
             return output
 
         try:
-            plain_law = tree.law(noted)
+            plain_law = tree.law(note)
             for leaf in ended:
                 # A run that is made once more may change nothing that the function holds.
                 tree.repeat(run, *leaf)
@@ -374,30 +374,30 @@ def _checked(
     return law
 
 
-def _filled(template: Output, constants: Constants, sums: list[Fraction]) -> Output:
+def _fill(template: Output, constants: Constants, sums: list[Fraction]) -> Output:
     """The output with these constants where the answers are known."""
     numbers = iter([int(constant + by) for constant, by in zip(constants, sums, strict=True)])
-    filled: Output = replaced(template, lambda form: next(numbers))
+    filled: Output = replace_numbers(template, lambda form: next(numbers))
     return filled
 
 
-def _end_of(tree: ChoiceTree, output: Output) -> tuple[Any, Constants, Output]:
+def _find_end(tree: ChoiceTree, output: Output) -> tuple[Any, Constants, Output]:
     """The shape of an output, its constants, and itself."""
     run: AlignedRun = tree.noise
     if run.conditions() or run.released:
-        tree.unsupported("a comparison of data", "compare nothing before it is added")
+        tree.forbid("a comparison of data", "compare nothing before it is added")
     forms = list(forms_in(tree, output))
     places, constants = [], []
     for form in forms:
         if not isinstance(form, Form) or not form.terms:
-            tree.unsupported("an output that is more than a sum", "answer the noisy number")
+            tree.forbid("an output that is more than a sum", "answer the noisy number")
         kinds = [run.noises[variable] for variable, _ in form.terms]
         if not all(type(kind) is Answer for kind in kinds) or not run.is_whole(form):
-            tree.unsupported("an output that is not a whole number", "round it")
+            tree.forbid("an output that is not a whole number", "round it")
         terms = zip(kinds, form.terms, strict=True)
         places.append(tuple(sorted((answer.number, Fraction(by)) for answer, (_, by) in terms)))
         constants.append(Fraction(form.constant))
-    skeleton = replaced(output, lambda form: RealPlace())
+    skeleton = replace_numbers(output, lambda form: RealPlace())
     return (skeleton, tuple(places)), tuple(constants), output
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from liptest.balls import CERTIFIED_BITS, precision
-from liptest.enumerate.syntax.pure_code import original_of
+from liptest.enumerate.syntax.pure_code import find_original
 from liptest.mechanisms.laws import as_fraction, exact_ball
 from liptest.runs.surroundings import without_hooks
 
@@ -254,11 +254,11 @@ class ExpCoin:
     def is_one(self) -> bool:
         """Whether it is, for all x that are not below 0."""
         try:
-            return self._checked()
+            return self._check()
         except Exception:  # of the function on numbers that are not plain, or what is not followed
             return False
 
-    def _checked(self) -> bool:
+    def _check(self) -> bool:
         if not _calculates_alone(self._function, self._functions):
             return False
         for k in range(_LAST + 1):
@@ -296,13 +296,13 @@ class ExpCoin:
     def _with_laws(self, named: str, walk: _Walk, units: _Units) -> Callable[..., Any]:
         """The function; it and those that it calls are thrown by their laws for plain numbers."""
         space = dict(self._function.__globals__)
-        made: dict[str, Callable[..., Any]] = {}
+        laws: dict[str, Callable[..., Any]] = {}
         for name, function in self._functions.items():
             code, defaults = function.__code__, function.__defaults__
-            made[name] = FunctionType(code, space, name, defaults, function.__closure__)
+            laws[name] = FunctionType(code, space, name, defaults, function.__closure__)
         for name, function in self._functions.items():
-            space[name] = self._by_law(function, made[name], walk, units)
-        return made[named]
+            space[name] = self._by_law(function, laws[name], walk, units)
+        return laws[named]
 
     def _by_law(
         self, function: FunctionType, made: Callable[..., Any], walk: _Walk, units: _Units
@@ -375,7 +375,7 @@ class ExpCoins:
 
     def coin_of(self, function: Any, rng: Any, generator: int) -> ExpCoin | None:
         """The coin that a function throws; None where it does not, or does more than that."""
-        written = original_of(function)
+        written = find_original(function)
         if type(written) is not FunctionType or not self._samplers.is_sampler(written):
             return None
         some = (rng, 0.5) if generator == 0 else (0.5, rng)

@@ -69,7 +69,7 @@ class PlainPasses:
         """The loop is left."""
 
 
-def passes_of(
+def find_passes(
     values: tuple[Any, ...], tree: ChoiceTree | None, *, in_place: bool
 ) -> Passes | PlainPasses:
     """The passes of a loop that reads these values of outside, its generator among them.

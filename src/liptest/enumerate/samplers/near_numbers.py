@@ -27,12 +27,12 @@ from liptest.enumerate.numbers.whole_numbers import (
     noise_rates,
     stick_of_whole,
 )
-from liptest.enumerate.numbers.whole_outputs import MOST_LEAVES, numbered_output
+from liptest.enumerate.numbers.whole_outputs import MOST_LEAVES, number_output
 from liptest.enumerate.samplers.sampler_noise import NoiseSamplers
 from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.laws import Output, exact_ball
 from liptest.mechanisms.likelihood_cells import PairCells
-from liptest.symbolic.work import limited_work
+from liptest.symbolic.work import limit_work
 
 # Outputs that are looked at for the one that tells most.
 _MOST_OUTPUTS = 64
@@ -53,7 +53,7 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     try:
         if function.draws_noise_again():
             return None
-        with limited_work(PROBE_WORK):
+        with limit_work(PROBE_WORK):
             few = function.of_leaves(_FEW_RUNS, rewrite).fresh_law(dataset)
         # One number is listed value by value, and so are all its probabilities.
         if few.unexplored or not any(
@@ -66,7 +66,7 @@ def find_near_numbers(function: Any, dataset: IntArray) -> NearWholeFunction | N
     return NearWholeFunction(function.of_leaves(MOST_LEAVES, rewrite), function)
 
 
-def _rounding_of(law: WholeLaw) -> Fraction:
+def _find_rounding(law: WholeLaw) -> Fraction:
     return max(leaf.rounding for leaves in law.leaves.values() for leaf in leaves)
 
 
@@ -134,11 +134,11 @@ def _probabilities(left: WholeLaw, right: WholeLaw) -> Iterator[tuple[Output, ar
     off, rates = _off_by(left, right), noise_rates(left, right)
     for skeleton, numbers in islice(distinguishing_numbers(left, right), _MOST_OUTPUTS):
         p, q = (_wider(law.probability(rates, skeleton, numbers), off) for law in (left, right))
-        yield numbered_output(skeleton, numbers), p, q
+        yield number_output(skeleton, numbers), p, q
 
 
 def _off_by(left: WholeLaw, right: WholeLaw) -> arb:
-    return exact_ball(max(_rounding_of(left), _rounding_of(right)))
+    return exact_ball(max(_find_rounding(left), _find_rounding(right)))
 
 
 def _wider(probability: arb, off: arb) -> arb:

@@ -21,7 +21,7 @@ from liptest.enumerate.trees.choice_tree import (
 )
 from liptest.enumerate.watch.run_watch import endless
 from liptest.errors import LiptestError
-from liptest.mechanisms.laws import Output, quotient_of
+from liptest.mechanisms.laws import Output, find_quotient
 from liptest.symbolic.work import spend_on_choices
 from liptest.values.branching import Path
 from liptest.values.draws.noise_run import NoiseRun
@@ -75,18 +75,18 @@ class RestartingTree(ChoiceTree):
         if number == len(self._entered):
             if self.depth != len(self.path):
                 self._differs("the same choices led to another loop")
-            self._entered.append(_Entered(self.depth, quotient_of(*self._leaf_weight())))
+            self._entered.append(_Entered(self.depth, find_quotient(*self._leaf_weight())))
         entered = self._entered[number]
         if entered.depth != self.depth:
             self._differs("the same choices led to another loop")
-        return entered, self._known_of_noise()
+        return entered, self._find_known_of_noise()
 
     def restart(self, entered: tuple[Any, Any]) -> NoReturn:
         """A second pass would begin."""
         if self._repeats:
             self._differs("the same choices led to another pass of a loop")
-        if entered[1] != self._known_of_noise():
-            self.unsupported(
+        if entered[1] != self._find_known_of_noise():
+            self.forbid(
                 "noise that is compared in a loop that starts over",
                 "draw it before the loop, or bound the loop",
             )
@@ -98,7 +98,7 @@ class RestartingTree(ChoiceTree):
         self._repeats = True
         super().repeat(run, path, output)
 
-    def _known_of_noise(self) -> Any:
+    def _find_known_of_noise(self) -> Any:
         return () if self.noise is None else self.noise.constraints
 
     def _run(self, run: Any) -> Output:
@@ -143,7 +143,7 @@ class RestartingTree(ChoiceTree):
         if self._restarted is not None:
             self._count_restart()
         elif not self._cut:
-            self._note(_Ended(quotient_of(*self._leaf_weight()), (self.noise, output), None))
+            self._note(_Ended(find_quotient(*self._leaf_weight()), (self.noise, output), None))
 
     def _ended(self) -> int:
         return self.leaves + self._restarts
@@ -152,11 +152,11 @@ class RestartingTree(ChoiceTree):
         if not self._entered:
             self.sum.add_leaf(self.noise, leaf, *self._leaf_weight())
             return
-        self._note(_Ended(quotient_of(*self._leaf_weight()), (self.noise, leaf), None))
+        self._note(_Ended(find_quotient(*self._leaf_weight()), (self.noise, leaf), None))
 
     def _count_restart(self) -> None:
         self._restarts += 1
-        self._note(_Ended(quotient_of(*self._leaf_weight()), None, self._restarted))
+        self._note(_Ended(find_quotient(*self._leaf_weight()), None, self._restarted))
 
     def _note(self, ended: _Ended) -> None:
         """Of a run that passed through all loops that are entered."""

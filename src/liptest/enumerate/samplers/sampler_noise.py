@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from liptest.enumerate.folded.column_rows import length_of, rows_of
+from liptest.enumerate.folded.column_rows import find_length, find_record_rows
 from liptest.enumerate.folded.folding import fold_loops
 from liptest.enumerate.folded.folds import Folds
 from liptest.enumerate.intercept.generator import ChoiceGenerator
@@ -39,7 +39,7 @@ def drawing_noise(
     laws = NoiseSamplers(program.name, conditions)
     alone: Any = {"samplers": laws, "moves_returns": False}
     plain = called(fold_loops(function, Folds(lambda value: None, laws.summarised, **alone)))
-    folds = Folds(rows_of, laws.summarised, length_of, samplers=laws)
+    folds = Folds(find_record_rows, laws.summarised, find_length, samplers=laws)
     columns = called(fold_loops(function, folds))
     return replace(program, function=plain, rewritten=columns)
 
@@ -56,13 +56,13 @@ class NoiseSamplers(SamplerLaws):
         """A value: the difference of two geometric numbers, or one that is chosen."""
         key = id(outcomes)  # it is kept
         if key not in self._fits:
-            self._fits[key] = fitted(outcomes)
+            self._fits[key] = fit_geometric(outcomes)
         fit = self._fits[key]
         if fit is None:
             return super().drawn(tree, outcomes)
         p, distance = fit
         if isinstance(tree, RestartingTree) and tree.is_in_loop:
-            tree.unsupported(
+            tree.forbid(
                 "noise of a function of its own that is drawn in a loop until it fits",
                 "draw it once",
             )
@@ -71,7 +71,7 @@ class NoiseSamplers(SamplerLaws):
         return rng.geometric(p) - rng.geometric(p)
 
 
-def fitted(outcomes: Outcomes) -> tuple[float, Fraction] | None:
+def fit_geometric(outcomes: Outcomes) -> tuple[float, Fraction] | None:
     """The p of two geometric numbers whose difference has nearly this law, and a bound of the
     distance in total variation; None where none is so near.
 

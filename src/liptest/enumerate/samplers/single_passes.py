@@ -82,7 +82,7 @@ class _Loops(NoisyLoops):
         others = [value for value in values or () if not is_generator(value)]
         if values is None or not all(is_plain_value(value, in_place=in_place) for value in others):
             return PlainPasses()
-        self._entered = *self._entered, (loop, tuple(map(_key_of, others)))
+        self._entered = *self._entered, (loop, tuple(map(_make_key, others)))
         return _FewPasses(self)
 
     def end_run(self) -> NoReturn:
@@ -109,19 +109,19 @@ def _not_alike() -> UnsupportedRandomnessError:
     return UnsupportedRandomnessError("runs that enter other loops that start over")
 
 
-def _taken() -> UnsupportedRandomnessError:
+def _make_taken_error() -> UnsupportedRandomnessError:
     return UnsupportedRandomnessError("an output that stands for a second pass")
 
 
-def _key_of(value: Any) -> Any:
+def _make_key(value: Any) -> Any:
     """Equal for equal values that a loop reads, as plain ones and as parts of one dataset."""
     kind = type(value)
     if kind is TrackedArray:
-        return _key_of(value._values)  # not a read: it is compared with itself alone
+        return _make_key(value._values)  # not a read: it is compared with itself alone
     if kind is np.ndarray:
         return kind, value.dtype.str, value.shape, value.tobytes()
     if kind in (list, tuple):
-        return kind, tuple(map(_key_of, value))
+        return kind, tuple(map(_make_key, value))
     return kind, repr(value)
 
 
@@ -142,7 +142,7 @@ class SinglePasses:
         if not loops.loops:
             return None
 
-        def called(data: Any, rng: Any) -> Any:
+        def call(data: Any, rng: Any) -> Any:
             loops.begin_run()
             try:
                 answer = made(data, rng)
@@ -150,17 +150,17 @@ class SinglePasses:
                 if loops.is_again:
                     return AGAIN
                 if type(error).__qualname__ == AGAIN.exception:
-                    raise _taken() from None
+                    raise _make_taken_error() from None
                 loops.note_answer()
                 raise
             if loops.is_again:
                 return AGAIN  # whatever the program does after a second pass has begun
             if isinstance(answer, Raised):
-                raise _taken()
+                raise _make_taken_error()
             loops.note_answer()
             return answer
 
-        return called
+        return call
 
     def count_loops(self, session: Any) -> int:
         """How many loops of the code start over, those that draw noise among them."""

@@ -21,23 +21,23 @@ from liptest.enumerate.intercept.analysis_session import active
 from liptest.enumerate.intercept.draw_logs import OF_PYTHON
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.intercept.replaceable_names import names_in
-from liptest.enumerate.samplers.loop_passes import Passes, PlainPasses, passes_of
+from liptest.enumerate.samplers.loop_passes import Passes, PlainPasses, find_passes
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.syntax.opening_statements import may_hand_on, only_hands_on
 from liptest.enumerate.syntax.outside_names import OutsideNames, exactly, is_atom
 from liptest.enumerate.syntax.pure_code import (
     PARTS,
     NotPure,
-    constant_of,
+    find_constant,
+    find_original,
     is_docstring,
     is_draw,
-    original_of,
 )
 from liptest.enumerate.syntax.signatures import bound_in_order
 from liptest.enumerate.syntax.source import LOOKING, FunctionSource, read_source
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.errors import LawError, LiptestError
-from liptest.mechanisms.samplers import declared_sampler
+from liptest.mechanisms.samplers import find_declared_sampler
 
 _DRAWING = frozenset({"random", "integers", "binomial"})
 _TYPES = (bool, float, int, str, Fraction)
@@ -119,8 +119,8 @@ class SamplerLaws:
             given: tuple[Any, ...] | None = arguments
             if options or len(arguments) != count:
                 given = bound_in_order(function, arguments, options)
-            key = None if given is None else _key_of(given)
-            tree = None if given is None or key is None else tree_of(given)
+            key = None if given is None else _make_key(given)
+            tree = None if given is None or key is None else find_tree(given)
             if function not in self._rewritten:
                 self._rewritten[function] = rewrite(function) or function
             now = None if given is None else self._read_now(function, given)
@@ -168,7 +168,7 @@ class SamplerLaws:
         """Give up a sampler that calls one whose first statements may do more than draw."""
         sampler = self._samplers[function]
         if self._enumerated_now and sampler is not None and sampler.is_opened:
-            self._enumerated_now[-1].unsupported(
+            self._enumerated_now[-1].forbid(
                 f"{function.__name__}, which may make a generator of its own", ""
             )
 
@@ -182,7 +182,7 @@ class SamplerLaws:
 
     def _law_of(self, function: FunctionType, given: tuple[Any, ...]) -> Outcomes | None:
         outcomes = self._enumerated(self._rewritten[function], given)
-        declared = declared_sampler(function)
+        declared = find_declared_sampler(function)
         if declared is not None and outcomes is not None:
             values, weights = outcomes
             total = sum(weights)
@@ -210,7 +210,7 @@ class SamplerLaws:
             except Exception as error:
                 outcome = error
             if not is_atom(outcome) or tree.noise is not None:
-                tree.unsupported("a function that draws more than numbers", "")
+                tree.forbid("a function that draws more than numbers", "")
             key = type(outcome).__name__, repr(outcome)
             values[key] = outcome
             return key
@@ -242,7 +242,7 @@ class SamplerLaws:
         """The passes of a loop that starts over, and reads these values of outside."""
         if values is None:
             return PlainPasses()
-        return passes_of(values, tree_of(values), in_place=in_place)
+        return find_passes(values, find_tree(values), in_place=in_place)
 
     def is_sampler(self, function: FunctionType) -> bool:
         """Whether a function draws, and calculates from its arguments, and nothing else.
@@ -250,7 +250,7 @@ class SamplerLaws:
         What its first statements do is looked at in each call.
         """
         if function not in self._samplers:
-            declared = declared_sampler(function)
+            declared = find_declared_sampler(function)
             if declared is None:
                 self._samplers[function] = self._sampler_of(function)
             else:
@@ -319,7 +319,7 @@ class SamplerLaws:
         if is_draw(source, node, _DRAWING) and not node.keywords:
             self._note(draws=True)
             return
-        function = original_of(constant_of(source, node.func))
+        function = find_original(find_constant(source, node.func))
         if any(function is listed for listed in _FUNCTIONS) and not node.keywords:
             return
         if isinstance(function, type) and function in _EXCEPTIONS:
@@ -339,7 +339,7 @@ class SamplerLaws:
             looked_at.calls_opened |= calls_opened
 
 
-def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
+def find_tree(values: tuple[Any, ...]) -> ChoiceTree | None:
     """The tree that the draws of code ask, whose values these are; None where that is not known."""
     drawn = {id(value): value for value in values if is_generator(value)}
     session = active()
@@ -352,7 +352,7 @@ def tree_of(values: tuple[Any, ...]) -> ChoiceTree | None:
     return None if session is None else session.tree
 
 
-def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _make_key(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Equal for arguments of one law; None for others than plain values and generators."""
     parts: list[Any] = []
     for argument in given:
@@ -367,7 +367,7 @@ def _key_of(given: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 def _is_constant(source: FunctionSource, node: ast.expr) -> bool:
     """Whether an expression is constant data, a type, or a generator of the module random."""
-    value = original_of(constant_of(source, node))
+    value = find_original(find_constant(source, node))
     return is_atom(value) or any(value is kind for kind in _TYPES) or type(value) in OF_PYTHON
 
 

@@ -29,8 +29,8 @@ from liptest.enumerate.trees.choice_tree import (
     MAX_LEAVES,
     ChoiceTree,
     branch_by_chance,
+    find_weight,
     too_many_leaves,
-    weight_of,
 )
 from liptest.enumerate.trees.repeated_leaves import Repetition
 from liptest.errors import BudgetError, LiptestError
@@ -72,7 +72,10 @@ class ChanceTree(ChoiceTree):
         taken = branch_by_chance(branches, self._rng)
         self.path[-1] = branches, taken
         if len(self.path) < len(self._weights):
-            (numerator, denominator), (weight, total) = self._weights[-2], weight_of(self.path[-1:])
+            (numerator, denominator), (weight, total) = (
+                self._weights[-2],
+                find_weight(self.path[-1:]),
+            )
             self._weights[-1] = numerator * weight, denominator * total
         return taken
 
@@ -97,16 +100,16 @@ def enumerate_with_loops(
     """One law of a Python function, with its loops summed up where it is not whole otherwise."""
     way = "recorded" if function._known.records else "plain"
 
-    def enumerated(one: Enumeration) -> Enumerated:
+    def enumerate_anew(one: Enumeration) -> Enumerated:
         outcome: Enumerated = getattr(one, way)(argument, session)
         return outcome
 
     if function._rewrite is not None:
-        return enumerated(replace(as_written, function=function._rewrite(session)))
+        return enumerate_anew(replace(as_written, function=function._rewrite(session)))
     if function._tree.keeps_whole or function.max_seconds is not None:
-        return enumerated(as_written)
-    summed = _known_of(function, session)
-    outcome = summed.law(as_written, session, enumerated)
+        return enumerate_anew(as_written)
+    summed = _find_known(function, session)
+    outcome = summed.law(as_written, session, enumerate_anew)
     function._known.conditions |= summed.conditions
     return outcome
 
@@ -119,7 +122,7 @@ def of_first_passes(function: Any, as_written: Enumeration, session: Session) ->
         or function.max_seconds is not None
     ):
         return as_written
-    summed = _known_of(function, session)
+    summed = _find_known(function, session)
     single = None if summed.second_passes_differ else summed.passes.of_session(session)
     return as_written if single is None else replace(as_written, function=single)
 
@@ -127,10 +130,10 @@ def of_first_passes(function: Any, as_written: Enumeration, session: Session) ->
 def draws_noise_again(function: Any) -> bool:
     """Whether a loop of a Python function that starts over draws noise."""
     with function._session() as session:
-        return _known_of(function, session).draws_again
+        return _find_known(function, session).draws_again
 
 
-def _known_of(function: Any, session: Session) -> _SummedUp:
+def _find_known(function: Any, session: Session) -> _SummedUp:
     memory = function._known
     if memory.summed_up is None:
         memory.summed_up = _SummedUp.of(function, session)
@@ -190,7 +193,7 @@ class _SummedUp:
     ) -> Enumerated:
         """A law, as it is written where that is whole or there is nothing to sum up."""
         if self.draws_again:
-            once = self._left_at_once(as_written, session, enumerated)
+            once = self._leave_at_once(as_written, session, enumerated)
             if once is not None and not once.law.unexplored:
                 return once
             if once is None:
@@ -234,7 +237,7 @@ class _SummedUp:
             return _fits(enumerated(runs).law, law)
         return True  # not one of them ends within so many choices
 
-    def _left_at_once(
+    def _leave_at_once(
         self,
         as_written: Enumeration,
         session: Session,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liptest.enumerate.numbers.noise_outputs import entries_of, replaced, with_entries
+from liptest.enumerate.numbers.noise_outputs import list_entries, replace_numbers, with_entries
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.answers import Answer
@@ -110,7 +110,7 @@ class ToldPath(NamedTuple):
 
     def output(self, sums: list[Fraction]) -> Output:
         """The output where the sums are these."""
-        output: Output = _filled(self.skeleton, sums)
+        output: Output = _fill(self.skeleton, sums)
         return output
 
 
@@ -142,16 +142,16 @@ class ToldRun(AlignedRun):
         return super().settle(asked)
 
     def node_of(self, value: Any) -> Any:
-        return self._described(value)
+        return self._describe(value)
 
     def sum_of(self, form: Form, kind: Any = int) -> ToldSum:
         """A sum as it was told, or is told now."""
         if not self.is_whole(form) or not self._is_of_sums(form):
-            self.tree.unsupported("a sum that is not a whole number", "round it")
+            self.tree.forbid("a sum that is not a whole number", "round it")
         terms, first = normal_form(form)
         constant = Fraction(form.constant) / first
         if terms not in self.offsets and not self._has_drawn():
-            self.tree.unsupported("a sum that is told before anything is drawn", _ADVICE)
+            self.tree.forbid("a sum that is told before anything is drawn", _ADVICE)
         offset = constant - Fraction(self.offsets.setdefault(terms, constant))
         place = list(self.offsets).index(terms)
         return ToldSum(place, Fraction(first), first * offset, kind)
@@ -166,7 +166,7 @@ class ToldRun(AlignedRun):
         parts = [self.noises[variable] for variable, _ in form.terms]
         return all(type(part) is Answer and part.function is None for part in parts)
 
-    def _described(self, value: Any) -> Any:
+    def _describe(self, value: Any) -> Any:
         """A number as it follows from what was told."""
         if not is_symbolic(value):
             return Plain(repr(value), type(value), value)
@@ -175,16 +175,16 @@ class ToldRun(AlignedRun):
         if type(value) is not ReleasedValue:
             return self._refuse(f"{type(value).__name__} of data")
         if value.function is None:
-            return self._described(value.arguments[0])
-        key = _key_of(value.function)
+            return self._describe(value.arguments[0])
+        key = _make_key(value.function)
         if key is None:
             return self._refuse("a function of a noisy number that has no name")
         return FromTold(
-            (key, value.kind), tuple(map(self._described, value.arguments)), value.function
+            (key, value.kind), tuple(map(self._describe, value.arguments)), value.function
         )
 
     def _refuse(self, what: str) -> Any:
-        self.tree.unsupported(what, _ADVICE)
+        self.tree.forbid(what, _ADVICE)
 
     def shape(self, tree: ChoiceTree, output: Output) -> tuple[ToldPath, tuple[Fraction, ...]]:
         """What the run that a tree is at has asked and answers, and the constants of its sums."""
@@ -195,7 +195,7 @@ class ToldRun(AlignedRun):
             for branches, way in tree.path
             if type(branches) is Alternative
         ]
-        skeleton = replaced(output, self._in_output)
+        skeleton = replace_numbers(output, self._in_output)
         places = tuple(map(self._answers_of, self.offsets))
         return ToldPath(places, tuple(asked), skeleton), tuple(map(Fraction, self.offsets.values()))
 
@@ -203,7 +203,7 @@ class ToldRun(AlignedRun):
         if isinstance(one, Form):
             return self.sum_of(one)
         if type(one) is ReleasedNumber:
-            return self._described(one.value)
+            return self._describe(one.value)
         return self._refuse("an output that is more than a sum")
 
     def _question(self, asked: Any, way: int) -> ToldQuestion:
@@ -222,7 +222,7 @@ class ToldRun(AlignedRun):
         return tuple(sorted((self.noises[v].number, Fraction(by)) for v, by in terms))
 
 
-def told_end(tree: Any, output: Output) -> tuple[Any, ToldPath, tuple[Fraction, ...]]:
+def find_told_end(tree: Any, output: Output) -> tuple[Any, ToldPath, tuple[Fraction, ...]]:
     """The random choices of a run, what it told, and the constants of its sums."""
     run: ToldRun = tree.noise
     drawn = tuple(way for branches, way in tree.path if type(branches) is not Alternative)
@@ -241,11 +241,11 @@ class ToldLaw:
         """One run with its weight, without the questions about what was told."""
         drawn, shape, constants = end
         self.shapes.add(shape)
-        known = self._runs.setdefault(drawn, (constants, weight, set()))
-        if known is None or known[:2] != (constants, weight) or shape in known[2]:
+        run_told = self._runs.setdefault(drawn, (constants, weight, set()))
+        if run_told is None or run_told[:2] != (constants, weight) or shape in run_told[2]:
             self._runs[drawn] = None
         else:
-            known[2].add(shape)
+            run_told[2].add(shape)
 
     def masses(self) -> dict[tuple[Fraction, ...], Fraction] | None:
         """Of the constants; None where runs do not go on alike. What is not known is left out."""
@@ -264,14 +264,14 @@ class ToldLaw:
         return shape.output(told)
 
 
-def _key_of(function: Any) -> Any:
+def _make_key(function: Any) -> Any:
     """What a function is known by; None where it may differ from run to run."""
     if type(function) is partial:
         inner, arguments = function.func, function.args
         owner = getattr(inner, "__self__", None)
         if type(owner) is SharedCall:
             return (*owner.key, arguments)
-        key = None if function.keywords else _key_of(inner)
+        key = None if function.keywords else _make_key(inner)
         plain = all(isinstance(one, (str, int, type)) or callable(one) for one in arguments)
         return (key, arguments) if key is not None and plain else None
     if isinstance(function, FunctionType):
@@ -297,10 +297,10 @@ def _are_all_ways(paths: list[tuple[ToldQuestion, ...]], depth: int) -> bool:
     return all(part and _are_all_ways(part, depth + 1) for part in split)
 
 
-def _filled(skeleton: Any, sums: list[Fraction]) -> Any:
+def _fill(skeleton: Any, sums: list[Fraction]) -> Any:
     if isinstance(skeleton, (ToldSum, FromTold)):
         return skeleton.at(sums)
-    entries = entries_of(skeleton)
+    entries = list_entries(skeleton)
     if entries is None:
         return skeleton
-    return with_entries(skeleton, [_filled(entry, sums) for entry in entries])
+    return with_entries(skeleton, [_fill(entry, sums) for entry in entries])

@@ -25,12 +25,12 @@ import numpy as np
 
 from liptest.data.tables import Key, Table
 from liptest.enumerate.sql import frame_programs
-from liptest.enumerate.sql.frame_programs import annotation_of
+from liptest.enumerate.sql.frame_programs import find_annotation
 from liptest.enumerate.sql.sql_statements import FUNCTIONS, find_fault
 from liptest.enumerate.sql.symbolic_databases import SymbolicStore, run_in_all_ways
-from liptest.errors import InputError, UnsupportedRandomnessError, shown
-from liptest.values.lines import asked_at
-from liptest.values.records.column import column_of
+from liptest.errors import InputError, UnsupportedRandomnessError, quote
+from liptest.values.lines import find_asking_line
+from liptest.values.records.column import find_column
 
 #: Of the table, where no other name is given.
 TABLE_NAME = "data"
@@ -63,7 +63,7 @@ class TableDatabase:
         return f"given that queries answer as {named} does for a table in memory"
 
 
-def database_of(frame: str) -> TableDatabase | None:
+def find_database(frame: str) -> TableDatabase | None:
     """What ``frame=`` names; None for frames."""
     if frame.startswith(_POSTGRESQL):
         return TableDatabase(frame)
@@ -73,24 +73,26 @@ def database_of(frame: str) -> TableDatabase | None:
 
 def find_handing(function: Any, said: str = "") -> str:
     """How a function gets its data: as is said, or as its first parameter is annotated."""
-    if isinstance(said, str) and database_of(said) is not None:
+    if isinstance(said, str) and find_database(said) is not None:
         return said
-    kind = "" if said else annotation_of(function)
+    kind = "" if said else find_annotation(function)
     module = kind if isinstance(kind, str) else kind.__module__
     name = kind if isinstance(kind, str) else kind.__name__
     engine = _OF_MODULES.get(module.partition(".")[0], "")
-    return engine if engine and "Connection" in name else frame_programs.library_of(function, said)
+    return (
+        engine if engine and "Connection" in name else frame_programs.find_library(function, said)
+    )
 
 
-def condition_of(frame: str) -> set[str]:
+def find_condition(frame: str) -> set[str]:
     """What verdicts take for granted."""
-    database = database_of(frame)
+    database = find_database(frame)
     return set() if database is None else {database.condition}
 
 
 def present(function: Any, table: Table, frame: str) -> Any:
     """A function of what a program gets, as one of datasets."""
-    database = database_of(frame)
+    database = find_database(frame)
     if database is None:
         return frame_programs.OnFrames(function, table, frame)
     return OnDatabase(function, table, database)
@@ -98,13 +100,13 @@ def present(function: Any, table: Table, frame: str) -> Any:
 
 def import_needed(frame: str) -> None:
     """Load it before a program is analysed; InputError where it is not there."""
-    database = database_of(frame)
+    database = find_database(frame)
     if database is None:
         frame_programs.import_library(frame)
         return
     if not database.table.isidentifier():
         raise InputError(
-            f"frame={shown(frame)} must name the table by letters, digits and underscores",
+            f"frame={quote(frame)} must name the table by letters, digits and underscores",
             name="frame",
         )
     postgresql = database.engine.startswith(_POSTGRESQL)
@@ -129,8 +131,8 @@ class OnDatabase:
 
     def __call__(self, data: Any, rng: Any) -> Any:
         store = _store(self._database, self._table, os.getpid())
-        if column_of(data) is not None:
-            frame = frame_programs.frame_of(self._table, data)
+        if find_column(data) is not None:
+            frame = frame_programs.make_frame(self._table, data)
             symbolic = SymbolicStore(store, frame)
             refuse = _refuser(rng)
 
@@ -144,7 +146,7 @@ class OnDatabase:
 def _refuser(rng: Any) -> Callable[[str], Any]:
     def refuse(what: str) -> Any:
         tree = rng._tree
-        where = asked_at(sys._getframe(1))
+        where = find_asking_line(sys._getframe(1))
         tree.fail(
             UnsupportedRandomnessError(
                 f"{tree.name}: a query of a database uses {what}{f' ({where})' if where else ''}; "
@@ -221,7 +223,7 @@ class _Store:
         raise NotImplementedError
 
 
-def _rows_of(entries: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _find_rows(entries: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Rows of Python's numbers and strings."""
     return list(zip(*(own.tolist() for own in entries.values()), strict=True))
 
@@ -352,7 +354,7 @@ class _SqliteStore(_Store):
         self._made.execute(f"DROP TABLE IF EXISTS {self.name}")
         self._made.execute(f"CREATE TABLE {self._definition}")
         marks = ", ".join("?" * len(self.table.columns))
-        rows = _rows_of(entries)
+        rows = _find_rows(entries)
         self._made.executemany(f"INSERT INTO {self.name} VALUES ({marks})", rows)
         self._made.commit()
         self._made.set_authorizer(authorize_reading)
@@ -503,7 +505,7 @@ class _PostgresStore(_Store):
 
     def _fill(self, entries: dict[str, Any]) -> None:
         self._send(f"TRUNCATE {self.name}")
-        rows = _rows_of(entries)
+        rows = _find_rows(entries)
         for start in range(0, len(rows), _AT_ONCE):
             part = rows[start : start + _AT_ONCE]
             marks = [
@@ -516,7 +518,7 @@ class _PostgresStore(_Store):
     def _ask(self, statement: str, parameters: Any) -> Any:
         self._send("BEGIN READ ONLY")
         try:
-            reply = self._send(*_numbered(statement, parameters))
+            reply = self._send(*_number(statement, parameters))
             names = [reply.fname(k).decode() for k in range(reply.nfields)]
             kinds = [_OF_TYPES.get(reply.ftype(k), str) for k in range(reply.nfields)]
             rows = [
@@ -536,7 +538,7 @@ def _is_true(word: str) -> bool:
     return word == "t"
 
 
-def _numbered(statement: str, parameters: Any) -> tuple[str, Sequence[Any]]:
+def _number(statement: str, parameters: Any) -> tuple[str, Sequence[Any]]:
     """With $1, $2 for psycopg's %s and %(name)s."""
     if parameters is None:
         return statement, ()

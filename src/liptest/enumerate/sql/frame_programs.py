@@ -15,33 +15,33 @@ import numpy as np
 
 from liptest.data.tables import Key, Table
 from liptest.enumerate.intercept.analysis_session import active
-from liptest.errors import InputError, MechanismError, shown
+from liptest.errors import InputError, MechanismError, quote
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.record_series import KeySeries, RecordSeries
 from liptest.values.polars.polars_frames import PolarsFrame
 from liptest.values.reals.real_column import RealColumn
-from liptest.values.records.column import Column, column_of
+from liptest.values.records.column import Column, find_column
 
 LIBRARIES = ("pandas", "polars")
 
 
-def library_of(function: Any, said: str = "") -> str:
+def find_library(function: Any, said: str = "") -> str:
     """Whose frames a function gets: as is said, or as its first parameter is annotated."""
     if said in LIBRARIES:
         return said
     if said:
         raise InputError(
-            f"frame={shown(said)} must be 'pandas', 'polars', 'sqlite', 'duckdb' or the URL of a "
+            f"frame={quote(said)} must be 'pandas', 'polars', 'sqlite', 'duckdb' or the URL of a "
             f"PostgreSQL server",
             name="frame",
         )
-    kind = annotation_of(function)
+    kind = find_annotation(function)
     module = kind if isinstance(kind, str) else kind.__module__
     return "polars" if module.partition(".")[0] in ("polars", "pl") else LIBRARIES[0]
 
 
-def annotation_of(function: Any) -> type | str:
+def find_annotation(function: Any) -> type | str:
     """The class of its first parameter, or what is written there; "" for nothing."""
     try:
         first = next(iter(inspect.signature(function).parameters.values()))
@@ -49,11 +49,11 @@ def annotation_of(function: Any) -> type | str:
         return ""
     kind = first.annotation
     if isinstance(kind, str):
-        kind = _named(kind, getattr(inspect.unwrap(function), "__globals__", {}))
+        kind = _find_named(kind, getattr(inspect.unwrap(function), "__globals__", {}))
     return kind if isinstance(kind, (str, type)) and kind is not first.empty else ""
 
 
-def _named(name: str, space: dict[str, Any]) -> Any:
+def _find_named(name: str, space: dict[str, Any]) -> Any:
     """The class of a name with dots; the name itself where it leads nowhere."""
     first, *rest = name.split(".")
     value = space.get(first)
@@ -84,17 +84,17 @@ class OnFrames:
     def __call__(self, data: Any, rng: Any) -> Any:
         held = [data]
         del data  # nobody but the program holds it (``post_processing``)
-        return self._function(frame_of(self._table, held.pop(), self._library), rng)
+        return self._function(make_frame(self._table, held.pop(), self._library), rng)
 
 
-def frame_of(table: Table, data: Any, library: str = "pandas") -> Any:
+def make_frame(table: Table, data: Any, library: str = "pandas") -> Any:
     """The frame of a dataset, plain or symbolic."""
-    column = column_of(data)
+    column = find_column(data)
     if column is None:
         if library == "polars":
             _check_process()
             return table.frame(np.asarray(data), library)
-        return _known_frame(table, np.asarray(data)).copy()
+        return _make_known_frame(table, np.asarray(data)).copy()
     kept = table.holds_row[column.table]
     if not kept.all():
         column = Column(column.branching, column.answers, column.table, kept)
@@ -106,7 +106,7 @@ def frame_of(table: Table, data: Any, library: str = "pandas") -> Any:
 _LAST: list[tuple[Table, bytes, Any]] = []
 
 
-def _known_frame(table: Table, dataset: Any) -> Any:
+def _make_known_frame(table: Table, dataset: Any) -> Any:
     """Nobody but its caller gets it: what a program gets is a copy."""
     key = dataset.dtype.char.encode() + dataset.tobytes()
     if not _LAST or _LAST[0][0] is not table or _LAST[0][1] != key:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from liptest.values.records.column import column_of
+from liptest.values.records.column import find_column
 
 Entries = Any
 _COMPARED: dict[str, Any] = {
@@ -136,7 +136,7 @@ class QueryReader:
             if not self.takes(","):
                 break
         self.needs("from")
-        self.named_table()
+        self.find_named_table()
         among = self.condition() if self.takes("where") else None
         key, ordered, falling = "", False, False
         having: tuple[Aggregate, Any, float] | None = None
@@ -161,7 +161,7 @@ class QueryReader:
         sums = tuple(None if isinstance(selected, str) else selected for selected in items)
         return SumQuery(tuple(names), sums, among, key, ordered, falling, having)
 
-    def named_table(self) -> None:
+    def find_named_table(self) -> None:
         """The table, or what stands for it."""
         if self.next()[1].lower() != self.table.lower():
             raise NotSumsError("another table, or a subquery")
@@ -231,7 +231,7 @@ class QueryReader:
     def condition(self) -> Callable[[Entries], Any]:
         test = self.conjunction()
         while self.takes("or"):
-            test = _joined(np.logical_or, test, self.conjunction())
+            test = _join(np.logical_or, test, self.conjunction())
         return test
 
     def conjunction(self) -> Callable[[Entries], Any]:
@@ -266,7 +266,7 @@ class QueryReader:
             high = self.operand()
             _check_alike(left, low, high)
             test = _both(
-                _joined(np.greater_equal, left.of, low.of), _joined(np.less_equal, left.of, high.of)
+                _join(np.greater_equal, left.of, low.of), _join(np.less_equal, left.of, high.of)
             )
         elif self.takes("in", "("):
             test = self.membership(left)
@@ -284,15 +284,15 @@ class QueryReader:
         _check_alike(left, right)
         if left.is_text and _COMPARED[sign] not in (np.equal, np.not_equal):
             raise NotSumsError("an order of names")
-        return _joined(_COMPARED[sign], left.of, right.of)
+        return _join(_COMPARED[sign], left.of, right.of)
 
     def membership(self, left: _Operand) -> Callable[[Entries], Any]:
         test: Any = None
         while True:
             operand = self.operand()
             _check_alike(left, operand)
-            equal = _joined(np.equal, left.of, operand.of)
-            test = equal if test is None else _joined(np.logical_or, test, equal)
+            equal = _join(np.equal, left.of, operand.of)
+            test = equal if test is None else _join(np.logical_or, test, equal)
             if not self.takes(","):
                 break
         self.needs(")")
@@ -313,7 +313,7 @@ class QueryReader:
             before = self.place, self.taken
             name = self.column()
             if self.columns[name]:
-                return _Operand(entry_of(name), is_text=True)
+                return _Operand(find_entry(name), is_text=True)
             self.place, self.taken = before
         return _Operand(self.sum())
 
@@ -323,14 +323,14 @@ class QueryReader:
         total = self.product()
         while self.word in ("+", "-"):
             function = np.add if self.next()[1] == "+" else np.subtract
-            total = _calculated(function, total, self.product())
+            total = _make_calculation(function, total, self.product())
         return total
 
     def product(self) -> Callable[[Entries], Any]:
         product = self.factor()
         while self.word == "*":
             self.next()
-            product = _calculated(np.multiply, product, self.factor())
+            product = _make_calculation(np.multiply, product, self.factor())
         if self.word == "/":
             raise NotSumsError("a division")
         return product
@@ -366,7 +366,7 @@ class QueryReader:
         name = self.column()
         if self.columns[name]:
             raise NotSumsError(f"{name!r} as a number")
-        return entry_of(name)
+        return find_entry(name)
 
     def of_two(self) -> Callable[[Entries], Any]:
         function = _OF_TWO[self.next()[1]]
@@ -375,7 +375,7 @@ class QueryReader:
         if self.word != ",":
             raise NotSumsError("the largest or smallest of all rows")
         while self.takes(","):
-            extreme = _joined(function, extreme, self.sum())
+            extreme = _join(function, extreme, self.sum())
         self.needs(")")
         return extreme
 
@@ -412,24 +412,24 @@ def _constant(value: Any) -> Callable[[Entries], Any]:
     return lambda entries: value
 
 
-def entry_of(name: str) -> Callable[[Entries], Any]:
+def find_entry(name: str) -> Callable[[Entries], Any]:
     """What a row has in a column."""
     return lambda entries: entries(name)
 
 
-def _joined(function: Any, left: Any, right: Any) -> Callable[[Entries], Any]:
+def _join(function: Any, left: Any, right: Any) -> Callable[[Entries], Any]:
     return lambda entries: function(left(entries), right(entries))
 
 
 def _both(left: Any, right: Any) -> Callable[[Entries], Any]:
-    return _joined(np.logical_and, left, right)
+    return _join(np.logical_and, left, right)
 
 
 def _case(condition: Any, first: Any, second: Any) -> Callable[[Entries], Any]:
     return lambda entries: np.where(condition(entries), first(entries), second(entries))
 
 
-def _calculated(function: Any, left: Any, right: Any) -> Callable[[Entries], Any]:
+def _make_calculation(function: Any, left: Any, right: Any) -> Callable[[Entries], Any]:
     """Arithmetic, of whole numbers that stay within 64 bits."""
 
     def value(entries: Entries) -> Any:
@@ -444,7 +444,7 @@ def _calculated(function: Any, left: Any, right: Any) -> Callable[[Entries], Any
 
 def size_of_whole(value: Any) -> int | None:
     """The largest size of whole numbers; None for floats."""
-    column = column_of(value)
+    column = find_column(value)
     table = value if column is None else column.table
     if isinstance(table, (int, np.ndarray)) and np.asarray(table).dtype.kind in "iu":
         return int(np.abs(np.asarray(table)).max(initial=0))

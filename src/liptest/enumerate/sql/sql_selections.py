@@ -18,7 +18,7 @@ from liptest.enumerate.sql.sql_queries import (
     NotSumsError,
     QueryReader,
     SumQuery,
-    entry_of,
+    find_entry,
 )
 
 Value = Callable[[Entries], Any]
@@ -35,7 +35,7 @@ class SelectedRows:
     #: Which are columns of the table.
     plain: frozenset[str]
 
-    def applied_to(self, query: SumQuery) -> SumQuery:
+    def apply_to(self, query: SumQuery) -> SumQuery:
         """The query of the table that the outer one is."""
         keys = {query.key, *(one.column for one in query.items if one is not None)}
         if not keys <= {"", *self.plain}:
@@ -50,7 +50,7 @@ class SelectedRows:
     def _summed(self, one: Aggregate) -> Aggregate:
         return replace(one, value=self.of_table(one.value), among=self.of_table(one.among))
 
-    def followed_by(self, later: SelectedRows) -> SelectedRows:
+    def select_further(self, later: SelectedRows) -> SelectedRows:
         """What a subquery selects of the rows of this one."""
         items = {name: self._value(value) for name, value in later.items.items()}
         return SelectedRows(items, later.columns, self.both(later.among), later.plain & self.plain)
@@ -83,7 +83,7 @@ class SelectionReader(QueryReader):
         items: dict[str, Value] = {}
         while True:
             if self.takes("*"):
-                items |= {name: entry_of(name) for name in self.columns}
+                items |= {name: find_entry(name) for name in self.columns}
             else:
                 name, value = self._item()
                 if name in items:
@@ -92,7 +92,7 @@ class SelectionReader(QueryReader):
             if not self.takes(","):
                 break
         self.needs("from")
-        self.named_table()
+        self.find_named_table()
         among = self.condition() if self.takes("where") else None
         if self.place < len(self.words):
             raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
@@ -104,7 +104,7 @@ class SelectionReader(QueryReader):
         following = self.words[self.place + 1 : self.place + 2]
         if following in ([("sign", ",")], [("word", "from")]):
             name = self.column()
-            return name, entry_of(name)
+            return name, find_entry(name)
         value = self.sum()
         self.needs("as")
         kind, name = self.next()

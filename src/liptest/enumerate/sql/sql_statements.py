@@ -64,7 +64,7 @@ _PREFIXES = frozenset({"e", "u", "b", "x", "n"})
 
 def find_fault(statement: str, names: Iterable[str]) -> str | None:
     """What a statement does beside reading columns and tables of these names; None for nothing."""
-    tokens = list(tokens_of(statement))
+    tokens = list(read_tokens(statement))
     if any(kind == "" for kind, _ in tokens):
         return f"the sign {next(word for kind, word in tokens if kind == '')!r}"
     while tokens and tokens[-1][1] == ";":
@@ -78,13 +78,13 @@ def find_fault(statement: str, names: Iterable[str]) -> str | None:
         if place in tables:
             continue
         following = tokens[place + 1] if place + 1 < len(tokens) else ("", "")
-        fault = _fault_of(kind, word, following, allowed)
+        fault = _find_fault(kind, word, following, allowed)
         if fault:
             return fault
     return None
 
 
-def tokens_of(statement: str) -> Iterator[tuple[str, str]]:
+def read_tokens(statement: str) -> Iterator[tuple[str, str]]:
     """Kinds and words, small letters but in strings; kind "" for what is not known."""
     place = 0
     while place < len(statement):
@@ -135,7 +135,7 @@ def _tables_with_columns(tokens: list[tuple[str, str]]) -> Iterator[tuple[int, i
             yield place, stop
 
 
-def _fault_of(kind: str, word: str, following: tuple[str, str], known: set[str]) -> str | None:
+def _find_fault(kind: str, word: str, following: tuple[str, str], known: set[str]) -> str | None:
     if kind in ("sign", *_BY_QUOTES):
         return "more than one statement" if word == ";" else None
     if _NEVER.fullmatch(word):

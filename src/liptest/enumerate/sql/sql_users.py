@@ -23,10 +23,10 @@ from liptest.enumerate.sql.sql_queries import (
     PlacedParameter,
     QueryReader,
     SumQuery,
-    entry_of,
+    find_entry,
 )
 from liptest.enumerate.sql.sql_selections import SelectedRows, SelectionReader
-from liptest.enumerate.sql.sql_statements import tokens_of
+from liptest.enumerate.sql.sql_statements import read_tokens
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.record_series import KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
@@ -90,7 +90,7 @@ class _InnerReader(QueryReader):
         items: dict[str, Any] = {}
         keys: list[str] = []
         while True:
-            name, value = self.named_number()
+            name, value = self.name_number()
             if value is None:
                 keys.append(name)
             else:
@@ -98,7 +98,7 @@ class _InnerReader(QueryReader):
             if not self.takes(","):
                 break
         self.needs("from")
-        self.named_table()
+        self.find_named_table()
         among = self.rows_among()
         self.needs("group", "by")
         by = self.names_of_columns()
@@ -121,7 +121,7 @@ class _InnerReader(QueryReader):
         """``SELECT DISTINCT user, region FROM ..``."""
         by = self.names_of_columns()
         self.needs("from")
-        self.named_table()
+        self.find_named_table()
         among = self.rows_among()
         self.ends()
         return UserQuery(by, by, (), {}, among, None)
@@ -139,7 +139,7 @@ class _InnerReader(QueryReader):
         if self.place < len(self.words):
             raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
 
-    def named_number(self) -> tuple[str, Any]:
+    def name_number(self) -> tuple[str, Any]:
         """A number of each user and its name; no number for the column of users."""
         kind, word = self.words[self.place] if self.place < len(self.words) else ("", "")
         matching = [name for name in self.columns if name.lower() == word.lower()]
@@ -177,7 +177,7 @@ class _InnerReader(QueryReader):
             number = Made(_MADE[how], value)
         self.needs(")")
         self.made.append(number)
-        return entry_of(str(len(self.made) - 1))
+        return find_entry(str(len(self.made) - 1))
 
 
 def read_query(
@@ -188,7 +188,7 @@ def read_query(
     Raises NotSumsError.
     """
     visible = dict(columns)
-    *inner, outer = _levels(list(_placed(tokens_of(statement))))
+    *inner, outer = _levels(list(_place(read_tokens(statement))))
     selection: SelectedRows | None = None
     users: UserQuery | None = None
     numbers: list[float] = []
@@ -202,7 +202,7 @@ def read_query(
             inside = kind(words, table, visible, parameters)
             if isinstance(inside, SelectionReader):
                 rows = inside.selection()
-                selection = rows if selection is None else selection.followed_by(rows)
+                selection = rows if selection is None else selection.select_further(rows)
                 visible = dict(selection.columns)
             else:
                 users = inside.users()
@@ -218,7 +218,7 @@ def read_query(
         of_table = users if selection is None else _of_selected(users, selection)
         query = replace(query, users=of_table)
     elif selection is not None:
-        query = selection.applied_to(query)
+        query = selection.apply_to(query)
     given = parameters if isinstance(parameters, (list, tuple)) else ()
     if reader.taken + taken < len(given):
         raise NotSumsError("parameters that are not used")
@@ -236,7 +236,7 @@ def _of_selected(users: UserQuery, selection: SelectedRows) -> UserQuery:
     return replace(users, made=made, among=selection.both(users.among))
 
 
-def _placed(tokens: Any) -> Iterator[tuple[str, str]]:
+def _place(tokens: Any) -> Iterator[tuple[str, str]]:
     """Parameters without names with their places."""
     place = 0
     for kind, word in tokens:
@@ -314,11 +314,11 @@ class TotalsOfSql(UserTotals):
     advice = _ADVICE
     keeps_order = may_overflow = False
 
-    def _combined(self, ufunc: Any, other: Any) -> Any:
+    def _combine(self, ufunc: Any, other: Any) -> Any:
         if isinstance(other, (bool, np.bool_)) and self.is_truth:
             # What the group says leaves a condition of users as it is, or decides.
             return other if bool(other) is (ufunc is np.logical_or) else self
-        return super()._combined(ufunc, other)
+        return super()._combine(ufunc, other)
 
 
 class UserRowsOfQuery:
@@ -337,26 +337,26 @@ class UserRowsOfQuery:
         self._mask = reduce(np.logical_and, tests) if tests else None
         if self._mask is not None and type(self._mask) is not SymbolicArray:
             raise NotSumsError("a condition that is the same for all rows")
-        self._by = self._selected(users)
+        self._by = self._select(users)
         self._frame = frame
-        self._made = [self._made_of(number, entries) for number in self._users.made]
+        self._made = [self._make_of(number, entries) for number in self._users.made]
 
-    def _selected(self, series: Any) -> Any:
+    def _select(self, series: Any) -> Any:
         return series if self._mask is None else series[RecordSeries(self._mask)]
 
-    def _made_of(self, number: Made, entries: Entries) -> UserTotals:
+    def _make_of(self, number: Made, entries: Entries) -> UserTotals:
         if number.how == "size":
             return self._totals(self._by, "size")
         if number.how == "distinct":
             series = self._frame[number.column]
             if type(series) is not RecordSeries:
                 raise NotSumsError("COUNT(DISTINCT ..) of users in a subquery by users")
-            return self._totals(self._selected(series), "nunique")
+            return self._totals(self._select(series), "nunique")
         assert number.value is not None
         value = number.value(entries)
         if type(value) is not SymbolicArray:
             raise NotSumsError("a sum of a constant")
-        return self._totals(self._selected(RecordSeries(value)), number.how)
+        return self._totals(self._select(RecordSeries(value)), number.how)
 
     def _totals(self, series: Any, how: str) -> UserTotals:
         totals: UserTotals = TotalsOfSql.of(series, how, series.refuse)
@@ -439,7 +439,7 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
         for key in keys
     ]
 
-    def made(number: Made) -> Any:
+    def make(number: Made) -> Any:
         if number.how == "size":
             return np.array([int(rows.sum()) for rows in rows_of_users], dtype=np.int64)
         if number.how == "distinct":
@@ -451,7 +451,7 @@ def plain_entries(users: UserQuery, entries: Mapping[str, Any]) -> dict[str, Any
         calculated = [getattr(numbers[rows], number.how)() for rows in rows_of_users]
         return np.array(calculated, dtype=None if calculated else numbers.dtype)
 
-    totals = [made(number) for number in users.made]
+    totals = [make(number) for number in users.made]
 
     def of_user(place: str) -> Any:
         return totals[int(place)]

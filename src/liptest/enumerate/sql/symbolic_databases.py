@@ -96,7 +96,7 @@ class SymbolicStore:
                 if aggregate is not None
             )
             return
-        for key in keys_of(self.table, query):
+        for key in list_keys(self.table, query):
             if query.having is not None:
                 compared, comparison, number = query.having
                 comparison(self._sum(query, compared, key), number)  # of data without noise
@@ -128,7 +128,7 @@ class SymbolicStore:
         }
         groups = rows_of_groups(self.frame, query, self._entries, declared, key)
         value = sum(rows.total(one) for rows in groups)
-        return _typed(value, int if one.kind == "count" else _kind_of(value, one))
+        return _give_type(value, int if one.kind == "count" else _find_kind(value, one))
 
     def _nullable(self, query: SumQuery, one: Aggregate) -> Any:
         return self._null_if_none(query, one, self._sum(query, one))
@@ -168,7 +168,7 @@ class SymbolicStore:
             raise NotSumsError("a condition that is the same for all rows")
         if one.kind == "count":
             count = self._first.count() if mask is None else np.sum(mask)
-            return _typed(count, int)
+            return _give_type(count, int)
         if one.kind == "distinct":
             return self._distinct(query, one.column, mask)
         assert one.value is not None
@@ -178,7 +178,7 @@ class SymbolicStore:
         if one.kind == "avg" and (mask is not None or not is_full(self.table)):
             raise NotSumsError("an average over a number of rows that is private")
         storage = (value if mask is None else value[mask]).storage
-        return self._added(storage, one.kind)
+        return self._add(storage, one.kind)
 
     def _distinct(self, query: SumQuery, column: str, mask: Any) -> Any:
         """How many users there are, or values of another column: those of which there is a row."""
@@ -188,14 +188,14 @@ class SymbolicStore:
             raise NotSumsError("COUNT(DISTINCT ..) in groups, or of real numbers")
         if type(series) is KeySeries:
             kept = series.array if mask is None else series.array[mask]
-            return _typed(KeySeries(kept, column).nunique(), int)
+            return _give_type(KeySeries(kept, column).nunique(), int)
         count: Any = 0
         for value in self.table.columns[column].values.tolist():
             own = np.equal(self._entries(column), value)
             count = count + (np.sum(own if mask is None else np.logical_and(mask, own)) > 0)
-        return _typed(count, int)
+        return _give_type(count, int)
 
-    def _added(self, storage: Any, kind: str) -> Any:
+    def _add(self, storage: Any, kind: str) -> Any:
         use = self.run.in_own_order(kind.upper())
         if type(storage) is RealColumn:
             total = storage.sum_up(use, in_pairs=False)
@@ -206,8 +206,8 @@ class SymbolicStore:
         is_whole = storage.dtype.kind in "iub"
         if kind == "avg":
             storage.answers.read_length()
-            return _typed(total, float) / storage.answers.records
-        return _typed(total, int if is_whole and kind != "total" else float)
+            return _give_type(total, float) / storage.answers.records
+        return _give_type(total, int if is_whole and kind != "total" else float)
 
     # ---- on small tables
 
@@ -241,12 +241,12 @@ class SymbolicStore:
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 
 
-def _kind_of(value: Any, one: Aggregate) -> type:
+def _find_kind(value: Any, one: Aggregate) -> type:
     is_whole = isinstance(value, AlignedValue) and np.issubdtype(value.kind, np.integer)
     return int if is_whole and one.kind != "total" else float
 
 
-def _typed(value: Any, kind: type) -> Any:
+def _give_type(value: Any, kind: type) -> Any:
     return value.typed(kind) if type(value) is AlignedValue else kind(value)
 
 
@@ -269,7 +269,7 @@ def is_full(table: Table) -> bool:
     return table.is_full if isinstance(table, RealRows) else not table.first
 
 
-def keys_of(table: Table, query: SumQuery) -> list[Any]:
+def list_keys(table: Table, query: SumQuery) -> list[Any]:
     """All keys of a group, in the order of an answer."""
     kind = table.columns[query.key]
     if isinstance(kind, Key) or kind.is_real:
@@ -307,13 +307,13 @@ def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterat
     def values(name: str) -> Any:
         return entries[name]
 
-    def chosen(condition: Any) -> Any:
+    def choose(condition: Any) -> Any:
         # Not np.ones, which an analysis that this may be part of follows.
         every = np.repeat(np.bool_(True), rows)
         return every if condition is None else np.logical_and(every, condition(values))
 
     def total(one: Aggregate, among: Any) -> Any:
-        kept = np.logical_and(among, chosen(one.among))
+        kept = np.logical_and(among, choose(one.among))
         if one.kind == "count":
             return int(kept.sum())
         if one.kind == "distinct":
@@ -325,15 +325,16 @@ def plain_rows(query: SumQuery, table: Table, entries: dict[str, Any]) -> Iterat
             return (0.0 if is_real else 0) if one.fills or one.kind == "total" else None
         return sum(own) / len(own) if one.kind == "avg" else sum(own)
 
-    there = chosen(query.among)
+    there = choose(query.among)
     if not query.key:
         yield tuple(total(aggregate, there) for aggregate in query.items if aggregate is not None)
         return
-    for key in keys_of(table, query):
-        own = np.logical_and(there, entries[query.key] == key)
-        if own.any():
+    for key in list_keys(table, query):
+        rows_of_key = np.logical_and(there, entries[query.key] == key)
+        if rows_of_key.any():
             yield tuple(
-                key if aggregate is None else total(aggregate, own) for aggregate in query.items
+                key if aggregate is None else total(aggregate, rows_of_key)
+                for aggregate in query.items
             )
 
 
@@ -361,7 +362,7 @@ def run_in_all_ways(store: SymbolicStore, call: Callable[[], Any]) -> Any:
     """What a program answers, the same in all ways; refuses others."""
     run = store.run
     run.nonzero = set()
-    before, depth = _copied(run), store.branching.depth
+    before, depth = _copy(run), store.branching.depth
     answer = call()
     missing = store.missing
     if not missing or run.point is not None:
@@ -370,7 +371,7 @@ def run_in_all_ways(store: SymbolicStore, call: Callable[[], Any]) -> Any:
         return store.refuse("a query whose groups or sums may be missing, with comparisons,")
     ways = product(*(range(gap.ways) for gap in missing))
     next(ways)
-    after = _copied(run)
+    after = _copy(run)
     for number, chosen in enumerate(ways, 2):
         if number > _MOST_WAYS:
             return store.refuse(f"more than {_MOST_WAYS} ways in which groups may be missing")
@@ -394,7 +395,7 @@ def run_in_all_ways(store: SymbolicStore, call: Callable[[], Any]) -> Any:
     return answer
 
 
-def _copied(run: AlignedRun) -> dict[str, Any]:
+def _copy(run: AlignedRun) -> dict[str, Any]:
     """What a run knows so far."""
     names = {name for kind in type(run).__mro__ for name in getattr(kind, "__slots__", ())}
     fields = {name: getattr(run, name) for name in names if hasattr(run, name)}

@@ -111,7 +111,7 @@ class Pasts:
         run = self._run
         self._counts = counts
         self._entered = tuple(branch for _, branch in self._tree.path[: self._tree.depth])
-        self._before = {v for terms in _asked_in(run) for v, _ in terms}
+        self._before = {v for terms in _find_asked_in(run) for v, _ in terms}
         self._first_noise = len(run.noises)
         self._noted = _other_knowledge(run)
         #: The pass in which a variable was asked for.
@@ -201,10 +201,10 @@ class Pasts:
 
     def _key(self, values: Values, filled: Values) -> Any:
         """The same for runs that go on alike; None where that is not seen."""
-        state = _state_of(values, filled)
+        state = _make_state(values, filled)
         if self.is_stale or state is None or self._noted != _other_knowledge(self._run):
             return None
-        common = frozenset(self._described(terms, {}) for terms in self._common)
+        common = frozenset(self._describe(terms, {}) for terms in self._common)
         place = self._pass if self._counts else 0
         return (
             *(self._entered, place, state),
@@ -229,7 +229,7 @@ class Pasts:
         """What was asked in the pass that has ended becomes a part of the past."""
         if self._asked_now:
             own: dict[int, Any] = {}
-            past = tuple(self._described(terms, own) for terms in self._asked_now)
+            past = tuple(self._describe(terms, own) for terms in self._asked_now)
             if not self._is_of_noise_alone():
                 # A new one: that of the last head is kept.
                 self._pasts = self._pasts + Counter([past])
@@ -243,16 +243,16 @@ class Pasts:
         asked = {v for terms in self._asked_now for v, _ in terms}
         return all(type(self._run.noises[v]) is not Answer and not self._name_of(v) for v in asked)
 
-    def _described(self, terms: Terms, own: dict[int, Any]) -> Any:
+    def _describe(self, terms: Terms, own: dict[int, Any]) -> Any:
         """A condition, in which variables of a pass are numbered."""
         named = []
         for v, factor in terms:
             name = self._name_of(v)
             if name is None:
-                number, kind = own.setdefault(v, (len(own), _kind_of(self._run.noises[v])))
+                number, kind = own.setdefault(v, (len(own), _find_kind(self._run.noises[v])))
                 name = "own", number, kind
             named.append((name, factor))
-        return tuple(named), self._run.known_of(terms)
+        return tuple(named), self._run.find_known_of(terms)
 
     def check_end(self, path: AlignedPath, output: Output) -> None:
         """A run has ended: what was asked in a pass must not be told, or compared otherwise."""
@@ -295,7 +295,7 @@ class Heads:
             self.pasts.begin_pass(self.carried, self.filled, as_it_is=self.as_it_is)
 
 
-def heads_of(pasts: Pasts | None, fixed: Iterable[Any], lists: Heads, *, counts: bool) -> Heads:
+def make_heads(pasts: Pasts | None, fixed: Iterable[Any], lists: Heads, *, counts: bool) -> Heads:
     """``lists`` with what is told of passes, where they change nothing of these values."""
     if pasts is None or not all(map(_is_fixed, fixed)) or _is_called_within():
         return lists
@@ -304,7 +304,7 @@ def heads_of(pasts: Pasts | None, fixed: Iterable[Any], lists: Heads, *, counts:
 
 def _is_called_within() -> bool:
     """Whether the function with the loop is run within another run of itself."""
-    frame = sys._getframe(3)  # of this function, heads_of, Folds.heads
+    frame = sys._getframe(3)  # of this function, make_heads, Folds.heads
     code, outer = frame.f_code, frame.f_back
     while outer is not None:
         if outer.f_code is code:
@@ -324,7 +324,7 @@ def _is_fixed(value: Any) -> bool:
     return type(value) in _WALKED and all(type(part) is AlignedValue for part in value)
 
 
-def _state_of(values: Values, filled: Values) -> Any:
+def _make_state(values: Values, filled: Values) -> Any:
     """Plain values, as keys; None where one is not plain, or a list has more than plain values."""
     try:
         carried, lists = values(), filled()
@@ -347,13 +347,13 @@ def _other_knowledge(run: AlignedRun) -> Any:
     return (*counts, len(run.wholes), run.known_ways, run.rounding)
 
 
-def _asked_in(run: AlignedRun) -> list[Terms]:
+def _find_asked_in(run: AlignedRun) -> list[Terms]:
     """Sums of which a run knows something."""
     conditions = (*run.conditions(), *run.conditions_of_contests())
     return [*(constraint.terms for constraint in conditions), *run.released]
 
 
-def _kind_of(what: Any) -> Any:
+def _find_kind(what: Any) -> Any:
     """The same for variables of which an exchange changes nothing."""
     if type(what) is not Answer:
         return what

@@ -33,7 +33,7 @@ class LoopTree(Protocol):
         """End a run, of which all that it may come to is known from other ones."""
         ...
 
-    def unsupported(self, what: str, advice: str) -> Any:
+    def forbid(self, what: str, advice: str) -> Any:
         """End the analysis."""
         ...
 
@@ -68,7 +68,7 @@ class LoopsOfPaths:
         assert self._run is not None
         if self._owner is not passes:
             if self._owner is not None:
-                self._tree.unsupported("a loop that starts over inside of another one", NO_LOOPS)
+                self._tree.forbid("a loop that starts over inside of another one", NO_LOOPS)
             self._owner, self.is_used = passes, True
             self.leaves_by_noise &= self._entered == self._tree.depth
             self._entered = self._tree.depth
@@ -112,12 +112,12 @@ class LoopsOfPaths:
         run = self._run
         assert run is not None
         if _beside_sums(run) != self._before:
-            self._tree.unsupported(
+            self._tree.forbid(
                 "a loop that starts over, and does more with noise than compare sums of it",
                 "compare the noise with numbers in it",
             )
         if any(isinstance(branches, Selection) for branches, _ in self._tree.path[self._depth :]):
-            self._tree.unsupported(
+            self._tree.forbid(
                 "a choice with weights of the data in a loop that starts over",
                 "choose after the loop",
             )
@@ -125,17 +125,17 @@ class LoopsOfPaths:
         own = tuple(one for one in conditions if self._is_of_pass(v for v, _ in one.terms))
         known = [form for terms, form in run.released.items() if terms not in self._known]
         if not all(self._is_of_pass(v for v, _ in form.terms) for form in known):
-            self._tree.unsupported(NOISE_BEFORE, DRAW_INSIDE)
+            self._tree.forbid(NOISE_BEFORE, DRAW_INSIDE)
         return AlignedPath(tuple(run.noises), own, tuple(known))
 
     def _is_of_pass(self, variables: Iterable[int]) -> bool:
         """Whether a condition is on noise of the pass."""
         assert self._run is not None
         noises = [v for v in variables if not isinstance(self._run.noises[v], Answer)]
-        own = [v for v in noises if v >= self._first_noise]
-        if own and len(own) < len(noises):
-            self._tree.unsupported(NOISE_BEFORE, DRAW_INSIDE)
-        return bool(own)
+        noises_of_pass = [v for v in noises if v >= self._first_noise]
+        if noises_of_pass and len(noises_of_pass) < len(noises):
+            self._tree.forbid(NOISE_BEFORE, DRAW_INSIDE)
+        return bool(noises_of_pass)
 
     def without_passes(self, branches: tuple[int, ...]) -> tuple[int, ...]:
         """The branches of a run that went on, as those of one pass."""
@@ -198,7 +198,7 @@ class PathSamplers(NoisyLoops):
             return PlainPasses()
         others = [value for value in values if not is_generator(value)]
         if not all(is_of_data(value, in_place=in_place) for value in others):
-            tree.unsupported(NOISE_BEFORE, DRAW_INSIDE)
+            tree.forbid(NOISE_BEFORE, DRAW_INSIDE)
         return PassesOfPath(loops)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.numbers.noise_outputs import RealPlace, noisy_in, replaced
+from liptest.enumerate.numbers.noise_outputs import RealPlace, noisy_in, replace_numbers
 from liptest.enumerate.symbols.symbolic_paths import Sums
 from liptest.enumerate.syntax.post_processing import place_of_cut
 from liptest.enumerate.trees.choice_tree import ChoiceTree
@@ -38,7 +38,7 @@ class RoundedPlace:
     how: str
 
 
-def moved_by(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
+def find_moves(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
     """What data move in the output of the run that a tree is at, and the rest of the output.
 
     None where data do more than that.
@@ -54,17 +54,17 @@ def moved_by(tree: ChoiceTree, output: Output) -> tuple[Any, Sums] | None:
     asked = {variable for condition in run.conditions() for variable, _ in condition.terms}
     if any(isinstance(run.noises[variable], Answer) for variable in asked):
         return None
-    described = [_described(run, number.form) for number in noisy_in(tree, output)]
+    described = [_describe(run, number.form) for number in noisy_in(tree, output)]
     forms = [form for form, _ in described if form is not None]
     told = {run.terms_of(form) for form in forms}
     if len(forms) < len(described) or not told.issuperset(run.released):
         return None
     words = iter([word for _, word in described])
-    skeleton = replaced(output, lambda _: next(words))
+    skeleton = replace_numbers(output, lambda _: next(words))
     return skeleton, tuple(_answers_in(run, form) for form in forms)
 
 
-def _described(run: AlignedRun, number: Any) -> tuple[Form | None, Any]:
+def _describe(run: AlignedRun, number: Any) -> tuple[Form | None, Any]:
     """A number of an output as a form, and how it is rounded; no form for other functions of one.
 
     A whole number goes in and out of a rounding, but for ties, which continuous noise never hits.

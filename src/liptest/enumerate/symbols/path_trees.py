@@ -55,7 +55,7 @@ class PathTree(ChoiceTree):
             if not self._advance():
                 return
 
-    def unsupported(self, what: str, advice: str) -> Any:
+    def forbid(self, what: str, advice: str) -> Any:
         self.fail(
             UnsupportedRandomnessError(
                 f"{self.name}: {what} is not followed where data are symbolic; "
@@ -103,13 +103,13 @@ class PointTree(PathTree):
         self.depth += 1
         if self.depth > self.max_choices:
             self.fail(too_many_choices(self.name, self.max_choices))
-        taken = self._taken(branches)
+        taken = self._take(branches)
         if self._wanted[len(self.path) : len(self.path) + 1] != (taken,):
             self._wanted = ()  # the point leads elsewhere
         self.path.append((branches, taken))
         return taken
 
-    def _taken(self, branches: Branches) -> int:
+    def _take(self, branches: Branches) -> int:
         if isinstance(branches, Alternative):
             return branches.at_point()
         if len(self.path) < len(self._wanted):

@@ -1,6 +1,6 @@
 """Tables with real columns as symbols: rows by cells, between whose ends real numbers lie.
 
-A comparison of a real column cuts the cells at its constant: ``refined`` is then the same with
+A comparison of a real column cuts the cells at its constant: ``refine_cells`` is then the same with
 finer cells, and the program is followed again (docs/theory/tables.md, B6).
 """
 
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import RealRows
-from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.symbols.symbolic_paths import Pairs
 from liptest.enumerate.symbols.user_rows import (
     SumOverRows,
     UserRows,
     exact_sum,
-    kept_by,
+    find_kept_rows,
     note_near,
     plain_near,
 )
 from liptest.symbolic.answer_functions import FIRST_FUNCTION
 from liptest.symbolic.answers import Answer, Differences, ManyDifferences, Move
 from liptest.values.answers.answer_book import AnswerBook, RowBound
-from liptest.values.pandas.user_numbers import PerUser, added_by_users
+from liptest.values.pandas.user_numbers import PerUser, add_by_users
 from liptest.values.reals.recipes import RowCondition, evaluate
 from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
@@ -67,7 +67,7 @@ class RealData(UserRows):
         """Whether there are more cells than are followed."""
         return self._cells.count > MOST_CELLS
 
-    def refined(self) -> RealData | None:
+    def refine_cells(self) -> RealData | None:
         """The same with finer cells, where these were requested; None where it was not."""
         divisions = self._cells.divisions()
         return None if divisions is None else RealData(self._domain, *divisions)
@@ -81,19 +81,19 @@ class RealData(UserRows):
             return plain_near(self._domain, self._domain.near, rng)
         special = {name: sorted(cuts) for name, cuts in self._cells.cuts.items()}
         drawn = self._domain.draw(rng, int(rng.integers(1, 5)), special)
-        return handed(drawn)  # type: ignore[no-any-return]
+        return hand(drawn)  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         """An answer of a dataset."""
         if self._counted[0] is not dataset:
             self._counted = dataset, {}
-        bound, known = self._answers.bounds[answer.number], self._counted[1]
+        bound, cells_known = self._answers.bounds[answer.number], self._counted[1]
         if isinstance(bound, PerUser):
             return self._value_of_users(bound, answer.number, dataset)
         key = bound, self._cells.releases
-        if key not in known:
-            known[key] = self._rows_left(bound, dataset)
-        cells, entries = known[key]
+        if key not in cells_known:
+            cells_known[key] = self._rows_left(bound, dataset)
+        cells, entries = cells_known[key]
         recipe = self._answers.recipes.get(answer.number)
         if recipe is None:
             counts = np.bincount(cells, minlength=self._answers.values)
@@ -102,8 +102,8 @@ class RealData(UserRows):
         mask = (
             np.ones(len(cells), np.bool_) if kept is None else np.frombuffer(kept, np.bool_)[cells]
         )
-        known = entries | self._cells.known
-        terms = np.broadcast_to(evaluate(calculated, cells, known), cells.shape)[mask]
+        cells_known = entries | self._cells.known
+        terms = np.broadcast_to(evaluate(calculated, cells, cells_known), cells.shape)[mask]
         return exact_sum(terms)
 
     @property
@@ -123,7 +123,7 @@ class RealData(UserRows):
         low, high = (np.where(there, end, 0.0) for end in (low, book.largest[number]))
         return SumOverRows(low, high, calculated, over_rows.bound)
 
-    def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
+    def _list_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         slots = self._domain.slots_in(dataset)
         there = slots > 0
         entries = {name: own[there] for name, own in self._domain.entries_in(dataset).items()}
@@ -134,8 +134,8 @@ class RealData(UserRows):
         return self._cells.of(rows, entries)
 
     def _rows_left(self, bound: RowBound | None, dataset: NDArray[Any]) -> tuple[Any, Any]:
-        users, cells, entries = self._listed_rows(dataset)
-        left = kept_by(bound, cells, users)
+        users, cells, entries = self._list_rows(dataset)
+        left = find_kept_rows(bound, cells, users)
         return cells[left], {name: own[left] for name, own in entries.items()}
 
     def differences(self) -> Differences | ManyDifferences:  # type: ignore[override]
@@ -164,7 +164,7 @@ class RealData(UserRows):
         if not len(rows):
             return ()
         cells = self._cells.of(rows, entries)
-        score = sum(float(by) * self._added(number, cells, entries) for number, by in table.items())
+        score = sum(float(by) * self._add(number, cells, entries) for number, by in table.items())
         assert isinstance(score, np.ndarray)
         is_full, room = self._domain.is_full, self._domain.rows
         high = int(score.argmax() if is_full else np.abs(score).argmax())
@@ -238,7 +238,7 @@ class RealData(UserRows):
         score = np.repeat(0.0, len(rows))
         for number, step in move.items():
             if number < FIRST_FUNCTION:  # functions of sums follow from the sums
-                score += float(step) * self._added(number, cells, entries)
+                score += float(step) * self._add(number, cells, entries)
         order = [int(score.argmin()), int(score.argmax())]
         ends: list[tuple[int, dict[str, float] | None]] = [
             (int(rows[at]), {name: float(own[at]) for name, own in entries.items()}) for at in order
@@ -280,13 +280,13 @@ class RealData(UserRows):
         }
         return np.tile(rows, len(corners)), entries
 
-    def _added(self, number: int, cells: NDArray[np.int64], entries: Any) -> NDArray[np.float64]:
+    def _add(self, number: int, cells: NDArray[np.int64], entries: Any) -> NDArray[np.float64]:
         recipe = self._answers.recipes.get(number)
         if recipe is None:
             return np.asarray(self._answers.tables[number], dtype=np.float64)[cells]
         bound = self._answers.bounds[number]
         if isinstance(bound, PerUser):
-            return added_by_users(recipe, bound.of_equal_rows(1, cells, entries))
+            return add_by_users(recipe, bound.of_equal_rows(1, cells, entries))
         _, calculated, kept = recipe
         mask = True if kept is None else np.frombuffer(kept, np.bool_)[cells]
         with np.errstate(all="ignore"):

@@ -24,14 +24,14 @@ from liptest.data.real_tables import RealRows
 from liptest.data.tables import Table
 from liptest.enumerate.folded.passing import PassedTable
 from liptest.enumerate.intercept.analysis_session import Session
-from liptest.enumerate.intercept.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.intercept.draw_logs import DrawnAtOnce, RecordedDraws, ReplayedDraws, hand
 from liptest.enumerate.intercept.generator import ChoiceGenerator
 from liptest.enumerate.loops.flip_checks import check_tries, is_of_tries
-from liptest.enumerate.numbers.noise_outputs import forms_in, replaced
+from liptest.enumerate.numbers.noise_outputs import forms_in, replace_numbers
 from liptest.enumerate.symbols.alike_pasts import Pasts
 from liptest.enumerate.symbols.data_protocol import Data
 from liptest.enumerate.symbols.loops_of_paths import LoopsOfPaths, join_exits
-from liptest.enumerate.symbols.moved_outputs import common_sums, moved_by
+from liptest.enumerate.symbols.moved_outputs import common_sums, find_moves
 from liptest.enumerate.symbols.path_trees import (
     MAX_CHOICES_OF_PATHS,
     PathTree,
@@ -40,7 +40,7 @@ from liptest.enumerate.symbols.path_trees import (
     ProbeTree,
 )
 from liptest.enumerate.symbols.real_rows import RealData
-from liptest.enumerate.symbols.symbolic_datasets import Numbers, Records, data_of
+from liptest.enumerate.symbols.symbolic_datasets import Numbers, Records, find_data
 from liptest.enumerate.symbols.symbolic_paths import (
     CurvedEnd,
     NoPaths,
@@ -53,7 +53,7 @@ from liptest.enumerate.symbols.user_rows import UserRows
 from liptest.enumerate.syntax.post_processing import Tail, old_objects_apart, place_of_cut
 from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree, differing
 from liptest.enumerate.trees.running import RandomFunction, Run
-from liptest.enumerate.watch.run_watch import watched_for_progress
+from liptest.enumerate.watch.run_watch import watch_progress
 from liptest.errors import BudgetError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
@@ -65,7 +65,7 @@ from liptest.symbolic.noise import Noise, draw_value
 from liptest.symbolic.path_programs import RowReader
 from liptest.values.answers.aligned import AlignedRun, ReleasedNumber
 from liptest.values.answers.curved import CurvedRun
-from liptest.values.answers.decisions import winners_of
+from liptest.values.answers.decisions import find_winners
 from liptest.values.answers.weights import Selection
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.draws.grid import Split
@@ -139,7 +139,7 @@ def follow_paths(
     program: Program, domain: Domain, way: str, max_paths: int = MAX_PATHS
 ) -> SymbolicPaths | NoPaths:
     """All paths of a program, or why they are not known."""
-    data = data_of(domain)
+    data = find_data(domain)
     if data is None:
         why = (
             f"beside its real columns a row takes more than {MOST_CELLS:,} values"
@@ -149,8 +149,8 @@ def follow_paths(
         return NoPaths(f"{program.name}: {why}")
     for _ in range(_MOST_REFINED):
         with old_objects_apart():
-            paths = _followed(program, data, way, max_paths, domain.dimension)
-        finer = data.refined() if isinstance(data, (Records, RealData)) else None
+            paths = _follow(program, data, way, max_paths, domain.dimension)
+        finer = data.refine_cells() if isinstance(data, (Records, RealData)) else None
         if finer is None:
             near = domain.near if isinstance(domain, Table) else None
             if near is not None and isinstance(data, (Records, UserRows)):
@@ -187,7 +187,7 @@ def follow_first(
     return reasons[0]
 
 
-def _followed(
+def _follow(
     program: Program, data: Data, way: str, max_paths: int, dimension: int
 ) -> SymbolicPaths | NoPaths:
     releases = way == "released"
@@ -201,7 +201,7 @@ def _followed(
             tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
             tree.pasts, tree.loops = pasts, loops
             path_run = kind(tree, releases=releases)
-            leaves = _explored(program, data, path_run, tree, most)
+            leaves = _explore(program, data, path_run, tree, most)
             if pasts is None or not (pasts.is_stale or _are_not_alike(pasts, data, path_run)):
                 break
             if pasts.may_begin_again and pasts.is_stale:
@@ -221,10 +221,10 @@ def _followed(
         return NoPaths(why, is_budget=True, has_far_too_many=True)
     except (Abort, LiptestError) as raised:
         error = raised.error if isinstance(raised, Abort) else raised
-        return NoPaths(str(error), isinstance(error, BudgetError), _boundary_of(path_run, data))
+        return NoPaths(str(error), isinstance(error, BudgetError), _find_boundary(path_run, data))
     except Exception as fault:  # of liptest itself: what it does not follow is not a proof
         return NoPaths(_fault_in_words(program.name, fault))
-    followed = replace(_paths_of(data, path_run, leaves, way, pasts), rules=rules)
+    followed = replace(_find_paths(data, path_run, leaves, way, pasts), rules=rules)
     if loops is not None:
         exits = join_exits(leaf.exits for leaf in leaves)
         if exits is None:
@@ -235,7 +235,7 @@ def _followed(
     return _add_facts_of_data(program.name, followed, data, path_run, leaves)
 
 
-def _paths_of(
+def _find_paths(
     data: Data, path_run: AlignedRun, leaves: list[PathEnd], way: str, pasts: Pasts | None
 ) -> SymbolicPaths:
     """What the ends of the runs say together, whatever the kind of the data."""
@@ -251,7 +251,7 @@ def _paths_of(
         data.change_of_move,
         rounding=max(leaf.rounding for leaf in leaves),
         added=data.added,
-        output=_output_of(leaves) if lists is None else None,
+        output=_find_output(leaves) if lists is None else None,
         moved=common_sums(leaf.moved for leaf in leaves) if is_plain else None,
         rows=data if isinstance(data, UserRows) else None,
         ends=tuple(leaves) if lists is None else (),
@@ -303,9 +303,9 @@ def _are_not_alike(pasts: Pasts, data: Data, run: AlignedRun) -> bool:
     return pasts.exchanges_answers and (not data.are_answers_alike or bool(run.functions))
 
 
-def _output_of(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
+def _find_output(leaves: list[PathEnd]) -> Callable[[Callable[[Any], Any]], Output] | None:
     is_one = len(leaves) == 1 and place_of_cut(leaves[0].output) is None
-    return partial(replaced, leaves[0].output) if is_one else None
+    return partial(replace_numbers, leaves[0].output) if is_one else None
 
 
 def _fault_in_words(name: str, error: Exception) -> str:
@@ -333,7 +333,7 @@ class _ToldBare(Exception):
         self.move = move
 
 
-def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
+def _find_boundary(run: AlignedRun, data: Data) -> Pairs:
     """Neighbours on both sides of the comparison that was refused."""
     form = run.boundary
     if form is None or not all(isinstance(run.noises[v], Answer) for v, _ in form.terms):
@@ -344,7 +344,7 @@ def _boundary_of(run: AlignedRun, data: Data) -> Pairs:
     return data.pairs_at(factors, Fraction(form.constant))
 
 
-def _explored(
+def _explore(
     program: Program, data: Data, path_run: AlignedRun, tree: PathTree, max_paths: int
 ) -> list[PathEnd]:
     """All paths."""
@@ -368,10 +368,10 @@ def _explored(
     maker = PathMaker(data)
     is_probed = False
     try:
-        with watched_for_progress(
+        with watch_progress(
             lambda: tree.leaves + tree.met + ChoiceTree.ended_runs,
             tree.fail,
-            _explored.__code__,
+            _explore.__code__,
             _MAX_SECONDS,
             program.name,
         ):
@@ -387,7 +387,7 @@ def _explored(
                     tree.path, output.exception
                 )
                 noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
-                moved = moved_by(tree, output)
+                moved = find_moves(tree, output)
                 left = () if tree.loops is None else tree.loops.exits_of_run()
                 end = PathEnd(path, choices, noises, raises, *noted, output, moved, left)
                 leaves.append(_with_curves(end, path_run))
@@ -402,9 +402,7 @@ def _explored(
                         raise _FarTooMany
                     program.session.follow(tree)
                 if len(leaves) > max_paths or work > most_work:
-                    tree.unsupported(
-                        f"more than {len(leaves) - 1:,} paths", "compare fewer numbers"
-                    )
+                    tree.forbid(f"more than {len(leaves) - 1:,} paths", "compare fewer numbers")
     finally:
         tree.close()
         program.session.walks_records |= tree.walks_records
@@ -490,7 +488,7 @@ class PathMaker:
     ) -> Any:
         """Equal where the prices of two paths are (docs/theory/size.md, S7)."""
         are_alike = self._data.are_answers_alike and not run.functions
-        winners = winners_of(run.contests, conditions, places, are_answers_alike=are_alike)
+        winners = find_winners(run.contests, conditions, places, are_answers_alike=are_alike)
         # What is equal is mostly the same object.
         return tuple(map(id, run.noises)), tuple(map(id, conditions)), places, winners
 
@@ -565,18 +563,19 @@ def _check_exceptions(
     if only is not None and (unmet or not all(leaf.raises for leaf in leaves)):
         raise UnsupportedRandomnessError(
             f"{program.name}: in each of {runs} runs on drawn data it raised an "
-            f"exception ({_raised_by(only)}), so no answer was seen; run it on a dataset"
+            f"exception ({_name_raised(only)}), so no answer was seen; run it on a dataset"
         )
     if unmet:
         met_never = next(leaf.output for leaf in leaves if leaf.branches in unmet)
         raise UnsupportedRandomnessError(
-            f"{program.name}: it raises an exception ({_raised_by(met_never)}) on a path that none "
+            f"{program.name}: it raises an exception ({_name_raised(met_never)}) on a path that "
+            f"none "
             f"of {runs} runs on drawn data took, so it was not compared with the "
             f"unmodified code there; write code that cannot raise"
         )
 
 
-def _raised_by(output: Output) -> str:
+def _name_raised(output: Output) -> str:
     return output.exception if isinstance(output, Raised) else str(output)
 
 
@@ -586,7 +585,7 @@ def _some_plain(data: Data) -> Iterator[NDArray[Any]]:
     yield dataset
     if type(data) is Records:
         several = range(0, min(len(dataset), _FEW_DATASETS * _FEW_RECORDS), _FEW_RECORDS)
-        yield from (handed(dataset[first : first + _FEW_RECORDS]) for first in several)
+        yield from (hand(dataset[first : first + _FEW_RECORDS]) for first in several)
 
 
 def _check_point(
@@ -600,7 +599,7 @@ def _check_point(
 ) -> tuple[tuple[int, ...], Output]:
     """The branches that are taken at a point, and the answer of the unmodified program."""
     rng = _GENERATOR(_BITS(seed))
-    dataset = data.balanced(rng) if is_tied and type(data) is Records else data.plain(rng)
+    dataset = data.make_balanced(rng) if is_tied and type(data) is Records else data.plain(rng)
     tree = PointTree(program.name, rng, taken)
     tree.loops = LoopsOfPaths(goes_on=True) if way.counts_passes else None
     program.session.follow(tree)
@@ -620,7 +619,7 @@ def _check_point(
     run = Run(program.rewritten, begin, generator, name, canonical, session)
     predicted = tree._run(run)
     choices = list(tree.path)
-    expected = replaced(predicted, partial(_expected, tree.noise))
+    expected = replace_numbers(predicted, partial(_expect, tree.noise))
     replay = ReplayedDraws(tree, noted, rng)
     tree.close()
     plain = PlainTree(name, max_choices=MAX_CHOICES_OF_PATHS)
@@ -650,7 +649,7 @@ def answers_at_a_point(program: Program, dataset: NDArray[Any]) -> bool:
     tree.noise = AlignedRun(tree, releases=False, point=partial(draw_value, rng=rng))
     tree.draw_log = DrawnAtOnce(rng)
     program.session.follow(tree)
-    data, draws = handed(dataset), ChoiceGenerator(tree)
+    data, draws = hand(dataset), ChoiceGenerator(tree)
     own = program.name, program.canonical, program.session
     run = Run(program.function, lambda: data, draws, *own)
     before = interruptions()
@@ -691,7 +690,7 @@ def _at(
     return answer_value(one, lambda answer: data.value(answer, dataset))
 
 
-def _expected(run: AlignedRun, one: Any) -> Any:
+def _expect(run: AlignedRun, one: Any) -> Any:
     if isinstance(one, ReleasedNumber):
         if isinstance(one.value, PassedTable):
             return one.value.expected

@@ -22,7 +22,7 @@ from liptest.data.answers import Answers as RealAnswers
 from liptest.data.domains import AllAnswers, Domain, Hypercube, Hypergrid, IntArray, RecordGrid
 from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows, RowsOfUsers, Table
-from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.symbols.data_protocol import Data
 from liptest.enumerate.symbols.real_rows import RealData
 from liptest.enumerate.symbols.symbolic_paths import Pairs
@@ -36,7 +36,7 @@ from liptest.values.answers import open_truths  # noqa: F401
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
 from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.block_statistics import pairs_of_blocks
-from liptest.values.array import SymbolicArray, filled
+from liptest.values.array import SymbolicArray, fill_array
 from liptest.values.branching import Branching
 from liptest.values.read_only import ReadOnlyCells
 from liptest.values.reals import record_arrays, record_axes, record_products  # noqa: F401
@@ -84,7 +84,7 @@ class Records:
         """How far the rounding of float sums may take an answer; empty where it may not."""
         return rounding_in_words(self._answers.margins)
 
-    def refined(self) -> Records | None:
+    def refine_cells(self) -> Records | None:
         """The same with finer cells, where these were requested; None where it was not."""
         divisions = None if self._cells is None else self._cells.divisions()
         return None if divisions is None else Records(self._domain, divisions[1])
@@ -116,9 +116,9 @@ class Records:
             value, share = extreme[int(rng.integers(len(extreme)))], rng.random() * 2
             is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
             dataset = np.where(is_put, value, dataset)
-        return handed(dataset)  # type: ignore[no-any-return]
+        return hand(dataset)  # type: ignore[no-any-return]
 
-    def balanced(self, rng: np.random.Generator) -> NDArray[Any]:
+    def make_balanced(self, rng: np.random.Generator) -> NDArray[Any]:
         """A dataset in which values are about equally frequent, so that counts are nearly tied."""
         if self._table is not None and self._table.near is not None:
             return self.plain(rng)
@@ -126,7 +126,7 @@ class Records:
         dataset = np.arange(count) % self._sizes
         others = rng.integers(0, count, size=_OTHERS)
         dataset[others] = rng.integers(0, self._sizes[others])
-        return handed(dataset)  # type: ignore[no-any-return]
+        return hand(dataset)  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         if self._counted[0] is not dataset:
@@ -155,11 +155,11 @@ class Records:
         cells = self._cells
         if cells is None or not cells.conditions:
             return counts
-        made = np.repeat(0, cells.count)
-        made[: cells.first] = counts[: cells.first]
+        rows = np.repeat(0, cells.count)
+        rows[: cells.first] = counts[: cells.first]
         places = cells.of(np.arange(1, len(counts) + 1 - cells.first), {})
-        made[places] = counts[cells.first :]
-        return made
+        rows[places] = counts[cells.first :]
+        return rows
 
     @property
     def is_of_released(self) -> bool:
@@ -263,14 +263,14 @@ class Numbers:
             cells = [AlignedValue(run, Form.variable(place), kind) for place in range(count)]
             for cell in cells:
                 cell.is_kept = True
-            storage = ReadOnlyCells(tree, filled(cells, (count,), object), kind)
+            storage = ReadOnlyCells(tree, fill_array(cells, (count,), object), kind)
             self._made = run, answers, SymbolicArray(storage)
         run.adopt(self._made[1])
         return self._made[2]
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         if not self._is_real:
-            return handed(rng.integers(0, self._domain.size_array))  # type: ignore[no-any-return]
+            return hand(rng.integers(0, self._domain.size_array))  # type: ignore[no-any-return]
         size = float(10.0 ** rng.integers(0, 4))
         numbers = np.round(rng.normal(0.0, size, self._domain.dimension), 3)
         return np.frombuffer(numbers.tobytes())
@@ -291,7 +291,7 @@ class Numbers:
         return ()
 
 
-def data_of(domain: Domain) -> Data | None:
+def find_data(domain: Domain) -> Data | None:
     """How datasets of a domain become symbolic; None where they do not."""
     if isinstance(domain, (Hypercube, RecordGrid, AddedRows)):
         return Records(domain)
@@ -302,7 +302,7 @@ def data_of(domain: Domain) -> Data | None:
         return UserRows(domain)
     ones = [1] * domain.dimension
     if isinstance(domain, RealAnswers):
-        return Numbers(domain, _differences_of(domain))
+        return Numbers(domain, _find_differences(domain))
     if isinstance(domain, AllAnswers):
         return Numbers(domain, Differences.of_box(ones, is_whole=True))
     if isinstance(domain, Hypergrid):
@@ -310,7 +310,7 @@ def data_of(domain: Domain) -> Data | None:
     return None
 
 
-def _differences_of(domain: RealAnswers) -> Differences:
+def _find_differences(domain: RealAnswers) -> Differences:
     bounds = [domain.sensitivity] * domain.dimension
     if domain.kind == "all":
         return Differences.of_box(bounds)
@@ -343,9 +343,9 @@ def pairs_of_functions(
     turns = [turn for function in several for turn in _turns(function)]
     crossing = [pair for form in turns for pair in data.pairs_at(_factors(form), _constant(form))]
     levels = {abs(int(form.constant)) for form in turns} | {1, records // 3}
-    mixed = _mixed_pairs(values, records, lows, sorted(level for level in levels if level))
+    mixed = _find_mixed_pairs(values, records, lows, sorted(level for level in levels if level))
 
-    def moved(pair: Any) -> Fraction:
+    def move(pair: Any) -> Fraction:
         total = Fraction(0)
         for function in several:
             ends = [answer_value(function, lambda answer: data.value(answer, end)) for end in pair]  # noqa: B023
@@ -356,7 +356,7 @@ def pairs_of_functions(
 
     pairs = [*crossing, *islice(mixed, _MOST - min(len(crossing), _MOST // 2))][:_MOST]
     both = [other for pair in pairs for other in (pair, pair[::-1])]
-    return tuple(sorted(both, key=moved, reverse=True)[:_TOLD])
+    return tuple(sorted(both, key=move, reverse=True)[:_TOLD])
 
 
 def _turns(answer: Answer) -> Iterable[AnswerSum]:
@@ -378,7 +378,7 @@ def _constant(one: AnswerSum) -> Fraction:
     return Fraction(one.constant)
 
 
-def _mixed_pairs(
+def _find_mixed_pairs(
     values: int, records: int, lows: Sequence[int], levels: list[int]
 ) -> Iterator[Any]:
     """A record of one value becomes one of another, of which there are some, among a third one."""

@@ -32,7 +32,7 @@ def _unknown(move: Move) -> None:
     return None
 
 
-def _unlisted(number: int) -> None:
+def _refuse_unlisted(number: int) -> None:
     return None
 
 
@@ -90,7 +90,7 @@ class SymbolicPaths:
     #: Of values that may be missing (``DecidingRun.missing``), and the differences where one goes.
     missing: tuple[Fraction, Differences] | None = None
     #: What records add to an answer by their values, or numbers of the data by their places.
-    added: Callable[[int], dict[int, Fraction] | None] = _unlisted
+    added: Callable[[int], dict[int, Fraction] | None] = _refuse_unlisted
     #: The output, where all runs give the same one but for what is put in the places of its sums.
     output: Callable[[Callable[[Any], Any]], Output] | None = None
     #: The answers in each number of the output, where data only move it (``moved_outputs``).

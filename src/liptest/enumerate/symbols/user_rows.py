@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import IntArray
 from liptest.data.tables import NearTables, RowsOfUsers, Table
-from liptest.enumerate.intercept.draw_logs import handed
+from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.symbols.symbolic_paths import Pairs
 from liptest.symbolic.answers import Answer, ManyDifferences, Move
 from liptest.values.answers.aligned import AlignedRun
 from liptest.values.answers.answer_book import AnswerBook, RowBound
 from liptest.values.array import SymbolicArray
 from liptest.values.branching import Branching
-from liptest.values.pandas.user_numbers import PerUser, added_by_users
+from liptest.values.pandas.user_numbers import PerUser, add_by_users
 from liptest.values.reals.rounded_sums import rounding_in_words
 from liptest.values.records.column import Column
 from liptest.values.records.row_cells import RowCells
@@ -66,7 +66,7 @@ class UserRows:
         """Some dataset."""
         if self._domain.near is not None:
             return plain_near(self._domain, self._domain.near, rng)
-        return handed(self._domain.draw(rng, int(rng.integers(1, _FEW + 1))))  # type: ignore[no-any-return]
+        return hand(self._domain.draw(rng, int(rng.integers(1, _FEW + 1))))  # type: ignore[no-any-return]
 
     def value(self, answer: Answer, dataset: NDArray[Any]) -> Fraction:
         """An answer of a dataset."""
@@ -78,7 +78,7 @@ class UserRows:
         if bound not in counts:
             slots = dataset[dataset > 0]
             rows, users = self._domain.rows_in(slots), self._domain.users_in(slots)
-            rows = rows[kept_by(bound, rows, users)]
+            rows = rows[find_kept_rows(bound, rows, users)]
             counts[bound] = np.bincount(rows, minlength=self._answers.values)
         return self._answers.value(answer.number, counts[bound])
 
@@ -105,13 +105,13 @@ class UserRows:
 
     def _value_of_users(self, bound: PerUser, number: int, dataset: NDArray[Any]) -> Fraction:
         """What all users add to an answer."""
-        users, cells, entries = self._listed_rows(dataset)
-        left = kept_by(bound.before, cells, users)
+        users, cells, entries = self._list_rows(dataset)
+        left = find_kept_rows(bound.before, cells, users)
         own = {name: numbers[left] for name, numbers in entries.items()}
         totals = bound.of_rows(users[left], cells[left], own)
-        return exact_sum(added_by_users(self._answers.recipes[number], totals))
+        return exact_sum(add_by_users(self._answers.recipes[number], totals))
 
-    def _listed_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
+    def _list_rows(self, dataset: NDArray[Any]) -> tuple[Any, Any, dict[str, Any]]:
         """Of all rows the users, the values, and the real numbers."""
         slots = dataset[dataset > 0]
         return self._domain.users_in(slots), self._domain.rows_in(slots), {}
@@ -137,19 +137,19 @@ class UserRows:
             return None
         cells = self._cells_of(rows, entries)
         most, nothing = self._domain.most, UserWithRows(0.0, 0, 0, {})
-        found = [nothing]
+        users = [nothing]
         for times in sorted({min(times, most) for times in _TIMES}):
             totals = bound.of_equal_rows(times, cells, entries)
             added = [
-                float(by) * added_by_users(self._answers.recipes[number], totals)
+                float(by) * add_by_users(self._answers.recipes[number], totals)
                 for number, by in move.items()
                 if self._is_of(number, bound)
             ]
             score = sum(added, np.zeros(len(rows)))
             for at in (int(score.argmin()), int(score.argmax())):
                 own = {name: float(numbers[at]) for name, numbers in entries.items()}
-                found.append(UserWithRows(float(score[at]), times, int(rows[at]), own))
-        low, high = min(found, key=_score), max(found, key=_score)
+                users.append(UserWithRows(float(score[at]), times, int(rows[at]), own))
+        low, high = min(users, key=_score), max(users, key=_score)
         if self._answers.comes_and_goes:
             low, high = nothing, max(low, high, key=lambda one: abs(one.score))
         return low, high
@@ -317,16 +317,16 @@ def plain_near(domain: Table, near: NearTables, rng: np.random.Generator) -> NDA
     dataset = near.tables[int(rng.integers(len(near.tables)))]
     if rng.random() < 0.5:
         dataset = domain.neighbour_of(dataset, rng)
-    return handed(np.asarray(dataset).copy())  # type: ignore[no-any-return]
+    return hand(np.asarray(dataset).copy())  # type: ignore[no-any-return]
 
 
-def kept_by(
+def find_kept_rows(
     bound: RowBound | None, rows: NDArray[np.int64], users: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which rows a bound leaves, of those that are kept (``RowBound``)."""
     if bound is None:
         return np.ones(len(rows), dtype=np.bool_)
-    those = kept_by(bound.before, rows, users)
+    those = find_kept_rows(bound.before, rows, users)
     those &= np.frombuffer(bound.kept, dtype=np.bool_)[rows]
     places = np.flatnonzero(those)
     if bound.is_all:

@@ -18,7 +18,7 @@ from liptest.enumerate.intercept.replaceable_names import is_own_module
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
     calculates_with_object,
-    constant_of,
+    find_constant,
     is_plain,
     plain_attribute,
 )
@@ -38,7 +38,7 @@ def is_known_when_run(source: FunctionSource, node: ast.expr, *, is_free: bool) 
     if node.attr in _DRAWING or isinstance(node.value, ast.Constant):
         return False
     try:
-        constant_of(source, node)
+        find_constant(source, node)
     except NotPure:
         return True
     return not is_free
@@ -52,7 +52,7 @@ class HoldsFunction(ABC):
         """The same with the function rewritten."""
 
 
-def rewritten_object(called: Any, rewrite: _Rewrite) -> Any:
+def rewrite_object(called: Any, rewrite: _Rewrite) -> Any:
     """A bound method, an object that is called or a class, with its function rewritten.
 
     Itself where nothing is to be rewritten. A class gives what makes its objects.
@@ -111,17 +111,17 @@ class PureMethods:
         Raises TypeError for all others.
         """
         reader: Any = type(owner).__getattribute__
-        found = inspect.getattr_static(owner, name, None)
+        attribute = inspect.getattr_static(owner, name, None)
         if reader in (object.__getattribute__, type.__getattribute__) and not is_plain(owner):
             is_class = isinstance(owner, type)
             kind: Any = owner if is_class else type(owner)
             object_of_it = None
-            function: Any = found
-            if isinstance(found, classmethod):
-                function, object_of_it = found.__func__, kind
-            elif isinstance(found, staticmethod):
-                function = found.__func__
-            elif not is_class and found is inspect.getattr_static(kind, name, None):
+            function: Any = attribute
+            if isinstance(attribute, classmethod):
+                function, object_of_it = attribute.__func__, kind
+            elif isinstance(attribute, staticmethod):
+                function = attribute.__func__
+            elif not is_class and attribute is inspect.getattr_static(kind, name, None):
                 object_of_it = owner
             bound = object_of_it is not None
             if type(function) is FunctionType and self._is_pure(function, bound):

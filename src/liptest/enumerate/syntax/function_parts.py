@@ -13,7 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from liptest.enumerate.syntax.liveness import names_read_from
-from liptest.enumerate.syntax.pure_code import NotPure, constant_of
+from liptest.enumerate.syntax.pure_code import NotPure, find_constant
 from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree
 from liptest.enumerate.syntax.tree_pieces import name_node
 
@@ -28,7 +28,7 @@ class FunctionParts:
 
     def __init__(self, source: FunctionSource) -> None:
         self.source = source
-        self.statements = list(_taken_apart(source))
+        self.statements = list(_take_apart(source))
         code = source.function.__code__
         own = {*code.co_varnames, *code.co_cellvars}
         self._names = [
@@ -64,7 +64,7 @@ class FunctionParts:
         return self.source.compiled(made, {})
 
 
-def _taken_apart(source: FunctionSource) -> Iterator[ast.stmt]:
+def _take_apart(source: FunctionSource) -> Iterator[ast.stmt]:
     *first, last = source.body
     yield from first
     if not isinstance(last, ast.Return) or last.value is None:
@@ -125,7 +125,7 @@ class _Parts:
         ):
             return False
         try:
-            function = constant_of(self._source, node.func)
+            function = find_constant(self._source, node.func)
         except NotPure:
             return False
         return callable(function) and not isinstance(function, ModuleType)

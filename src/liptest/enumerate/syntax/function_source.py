@@ -20,17 +20,17 @@ REFLECTION = frozenset(
 )
 
 
-def definition_of(function: FunctionType) -> FunctionNode | None:
+def read_definition(function: FunctionType) -> FunctionNode | None:
     """The definition of a function; None where no source compiles to its very code."""
     source = read_source(function)
     return None if source is None else source.node
 
 
-def source_of(function: Any) -> ast.FunctionDef | None:
+def find_source(function: Any) -> ast.FunctionDef | None:
     """The definition of a function that may be rewritten; None for another."""
     if not isinstance(function, FunctionType):
         return None
-    definition = definition_of(function)
+    definition = read_definition(function)
     if not isinstance(definition, ast.FunctionDef) or TREATMENT in names_anywhere(definition):
         return None
     for node in ast.walk(definition):
@@ -42,7 +42,7 @@ def source_of(function: Any) -> ast.FunctionDef | None:
     return definition
 
 
-def parameters_of(arguments: ast.arguments) -> list[str]:
+def list_parameters(arguments: ast.arguments) -> list[str]:
     """Names of all parameters."""
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     every += [
@@ -86,7 +86,7 @@ def names_read(*nodes: ast.AST) -> set[str]:
             names |= names_read(node.generators[0].iter)
         elif isinstance(node, _SCOPES):
             inside = node.body if isinstance(node.body, list) else [node.body]
-            bound = set(parameters_of(node.args)) | names_assigned(*inside)
+            bound = set(list_parameters(node.args)) | names_assigned(*inside)
             names |= names_read(*inside) - bound
             names |= names_read(node.args)
             if not isinstance(node, ast.Lambda):

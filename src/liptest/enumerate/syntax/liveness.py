@@ -37,7 +37,7 @@ def free_names(node: ast.AST) -> Names:
     return names
 
 
-def assigned_names(node: ast.AST) -> Names:
+def find_assigned_names(node: ast.AST) -> Names:
     """Names that are assigned anywhere inside, except for those of comprehensions."""
     return frozenset(names_stored(_WithoutComprehensions().visit(copy_tree(node))))
 
@@ -52,9 +52,9 @@ class _WithoutComprehensions(ast.NodeTransformer):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _left_out
 
 
-def captured_names(nodes: Iterable[ast.AST], but: ast.AST) -> Names:
+def find_captured_names(nodes: Iterable[ast.AST], but: ast.AST) -> Names:
     """Names that what is run later may read: functions and generators, without those in ``but``."""
-    return _union(_captured(node, but) for node in nodes)
+    return _union(_find_captured(node, but) for node in nodes)
 
 
 def names_read_after(body: list[ast.stmt], loop: ast.stmt) -> Names:
@@ -67,7 +67,7 @@ def names_read_after(body: list[ast.stmt], loop: ast.stmt) -> Names:
 def names_read_from(body: list[ast.stmt]) -> Names:
     """Names that statements may read before they assign them, or in what is called later."""
     walk = _Walk(ast.Pass())
-    return walk.before_all(body, _NONE, _NONE, _NONE) | captured_names(body, walk.loop)
+    return walk.before_all(body, _NONE, _NONE, _NONE) | find_captured_names(body, walk.loop)
 
 
 def _union(parts: Iterable[Names]) -> Names:
@@ -100,12 +100,12 @@ def _free_in_function(node: ast.FunctionDef) -> Names:
     return _union(map(free_names, around)) | (_union(map(free_names, node.body)) - own)
 
 
-def _captured(node: ast.AST, but: ast.AST) -> Names:
+def _find_captured(node: ast.AST, but: ast.AST) -> Names:
     if node is but:
         return _NONE
     if isinstance(node, (*_SCOPES, ast.GeneratorExp)):
         return free_names(node)
-    return _union(_captured(child, but) for child in ast.iter_child_nodes(node))
+    return _union(_find_captured(child, but) for child in ast.iter_child_nodes(node))
 
 
 class _Walk:
@@ -134,7 +134,7 @@ class _Walk:
         if isinstance(node, ast.Return):
             return free_names(node)
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            return (after - _assigned(node)) | free_names(node)
+            return (after - _find_assigned(node)) | free_names(node)
         if not isinstance(node, (ast.AugAssign, ast.Expr, ast.Raise, ast.Pass)):
             self._within(node, after | end | again | free_names(node))
         return after | free_names(node)
@@ -158,7 +158,7 @@ class _Walk:
             self.found |= after
 
 
-def _assigned(node: ast.Assign | ast.AnnAssign) -> Names:
+def _find_assigned(node: ast.Assign | ast.AnnAssign) -> Names:
     """Names that are assigned whatever happens."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names: list[str] = []

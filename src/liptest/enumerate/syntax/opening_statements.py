@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
-from liptest.enumerate.syntax.pure_code import NUMBERS, NotPure, constant_of, original_of
+from liptest.enumerate.syntax.pure_code import NUMBERS, NotPure, find_constant, find_original
 from liptest.enumerate.syntax.signatures import bound_in_order
 from liptest.enumerate.syntax.source import FunctionSource, read_source
 from liptest.values.comparison_signs import COMPARISONS
@@ -39,7 +39,7 @@ def only_hands_on(
     return, or do what is not followed.
     """
     try:
-        names = _named(source, arguments)
+        names = _find_named(source, arguments)
         _Followed(source, names, 0).run(statements)
     except (NotPure, _Returned):
         return False
@@ -70,13 +70,13 @@ def _calls_by_name(source: FunctionSource, node: ast.expr) -> bool:
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
             try:
-                constant_of(source, call.func)
+                find_constant(source, call.func)
             except NotPure:
                 return False
     return True
 
 
-def _named(source: FunctionSource, arguments: tuple[Any, ...]) -> Names:
+def _find_named(source: FunctionSource, arguments: tuple[Any, ...]) -> Names:
     code = source.function.__code__
     return dict(zip(code.co_varnames[: code.co_argcount], arguments, strict=True))
 
@@ -125,7 +125,7 @@ class _Followed:
                 raise NotPure(f"{node.id} has no value here")
             return self._names[node.id]
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return constant_of(self._source, node)
+            return find_constant(self._source, node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return not self._is_true(node.operand)
         if isinstance(node, ast.IfExp):
@@ -133,9 +133,9 @@ class _Followed:
         if isinstance(node, ast.BoolOp):
             return self._either(node)
         if isinstance(node, ast.Compare):
-            return self._compared(node)
+            return self._compare(node)
         if isinstance(node, ast.Call):
-            return self._called(node)
+            return self._call(node)
         raise NotPure(type(node).__name__)
 
     def _is_true(self, node: ast.expr) -> bool:
@@ -153,7 +153,7 @@ class _Followed:
                 return self.value(part)
         return self.value(node.values[-1])
 
-    def _compared(self, node: ast.Compare) -> bool:
+    def _compare(self, node: ast.Compare) -> bool:
         left = self.value(node.left)
         for sign, part in zip(node.ops, node.comparators, strict=True):
             right = self.value(part)
@@ -173,10 +173,10 @@ class _Followed:
         except TypeError:
             raise NotPure("a comparison that raises") from None
 
-    def _called(self, node: ast.Call) -> Any:
+    def _call(self, node: ast.Call) -> Any:
         if any(keyword.arg is None for keyword in node.keywords):
             raise NotPure("keywords")
-        function = original_of(constant_of(self._source, node.func))
+        function = find_original(find_constant(self._source, node.func))
         if function is isinstance and len(node.args) == 2 and not node.keywords:
             return self._is_instance(*node.args)
         arguments = tuple(self.value(argument) for argument in node.args)
@@ -184,16 +184,16 @@ class _Followed:
         alone = arguments[0] if len(arguments) == 1 and not options else None
         if function is _DEFAULT_RNG and type(alone) is ChoiceGenerator:
             return alone  # such a call gives back what it is given
-        return self._followed(function, arguments, options)
+        return self._follow(function, arguments, options)
 
     def _is_instance(self, value: ast.expr, kinds: ast.expr) -> bool:
         parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
-        known = tuple(original_of(self.value(part)) for part in parts)
+        known = tuple(find_original(self.value(part)) for part in parts)
         if not all(type(kind) is type or any(kind is one for one in _ABSTRACT) for kind in known):
             raise NotPure("isinstance of a type that may answer by its own code")
         return isinstance(self.value(value), known)
 
-    def _followed(self, function: Any, arguments: tuple[Any, ...], options: Names) -> Any:
+    def _follow(self, function: Any, arguments: tuple[Any, ...], options: Names) -> Any:
         source = read_source(function) if type(function) is FunctionType else None
         bound = None if source is None else bound_in_order(function, arguments, options)
         if source is None or bound is None or self._depth >= _DEEPEST:
@@ -201,7 +201,7 @@ class _Followed:
         if function.__code__.co_cellvars:
             raise NotPure("names that functions within a function share")
         try:
-            _Followed(source, _named(source, bound), self._depth + 1).run(source.body)
+            _Followed(source, _find_named(source, bound), self._depth + 1).run(source.body)
         except _Returned as returned:
             return returned.value
         return None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_others
-from liptest.enumerate.syntax.pure_code import NotPure, constant_of, is_plain, original_of
+from liptest.enumerate.syntax.pure_code import NotPure, find_constant, find_original, is_plain
 from liptest.enumerate.syntax.source import FunctionSource, read_source
 
 _ATOMS = (int, float, bool, str, type(None), Fraction, np.int64, np.float64, np.bool_)
@@ -48,7 +48,7 @@ class OutsideNames:
             if not isinstance(node, (ast.Name, ast.Attribute)) or not _may_change(source, node):
                 continue
             try:
-                value = original_of(constant_of(source, node))
+                value = find_original(find_constant(source, node))
             except NotPure:
                 continue
             key = source.function, ast.dump(node)
@@ -69,7 +69,7 @@ class OutsideNames:
     def _now(self) -> Iterable[tuple[Any, Any]]:
         for source, node, before in self._read:
             try:
-                yield before, original_of(constant_of(source, node))
+                yield before, find_original(find_constant(source, node))
             except NotPure:
                 yield before, NotPure
 
@@ -100,7 +100,7 @@ def _may_change(source: FunctionSource, node: ast.Name | ast.Attribute) -> bool:
     if isinstance(node, ast.Name):
         return node.id in function.__code__.co_freevars or node.id in function.__globals__
     try:
-        owner = constant_of(source, node.value)
+        owner = find_constant(source, node.value)
     except NotPure:
         return False
     return isinstance(owner, ModuleType) and not is_others(owner.__name__)

@@ -107,7 +107,7 @@ class Tail:
             if type(answer) is not Cut:
                 return answer
             if tree.noise.point is None and is_kept_elsewhere(answer, tree):
-                tree.unsupported(
+                tree.forbid(
                     "a function that keeps something of its data beside its names",
                     "return what it has found out",
                 )
@@ -151,7 +151,7 @@ class Tail:
         return run
 
 
-def called_without_tuple(function: Any) -> Callable[[Any, Any], Any]:
+def call_without_tuple(function: Any) -> Callable[[Any, Any], Any]:
     """The same; a call of an object would keep its arguments in a tuple until it ends."""
     method: Callable[[Any, Any], Any] = function.__call__
     return function if isinstance(function, FunctionType) else method
@@ -195,8 +195,8 @@ def is_kept_elsewhere(cut: Cut, tree: Any) -> bool:
 
 def _seems_kept(cut: Cut, tree: Any) -> bool:
     """The same, where what is to be collected counts as a holder."""
-    told = {id(inside) for inside in _parts_of(list(cut.values.values()))}
-    own = _HeldByAnalysis(tree)
+    told = {id(inside) for inside in _find_parts(list(cut.values.values()))}
+    held = _HeldByAnalysis(tree)
     alive = [
         candidate
         for candidate in _objects()
@@ -209,14 +209,14 @@ def _seems_kept(cut: Cut, tree: Any) -> bool:
     ids = set(map(id, alive))
     here, holder = sys._getframe(), None
     for holder in _holders(*alive):
-        if holder is alive or holder is here or id(holder) in own.ids:
+        if holder is alive or holder is here or id(holder) in held.ids:
             continue
         if any(id(part) in ids for part in gc.get_referents(holder)):
             return True
     del holder
     # The collector does not know what arrays of objects hold.
     return any(
-        count > own.held[key] + own.in_arrays[key]
+        count > held.held[key] + held.in_arrays[key]
         for count, key in zip(_count_references(alive), map(id, alive), strict=True)
     )
 
@@ -300,7 +300,7 @@ def _numbers(value: Any) -> Iterator[Any]:
         yield value.item() if isinstance(value, np.generic) else value
 
 
-def _parts_of(value: Any) -> Iterator[Any]:
+def _find_parts(value: Any) -> Iterator[Any]:
     """Symbolic objects that a value is made of."""
     kind = type(value)
     if issubclass(kind, (Symbolic, Storage)):
@@ -317,4 +317,4 @@ def _parts_of(value: Any) -> Iterator[Any]:
     elif issubclass(kind, CellStorage):
         inner = list(value.cells().flat)
     for entry in inner:
-        yield from _parts_of(entry)
+        yield from _find_parts(entry)

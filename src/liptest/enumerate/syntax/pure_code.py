@@ -122,7 +122,7 @@ def plain_attribute(owner: Any, name: str) -> Any:
     raise TypeError(f".{name} of a {type(owner).__name__} is read in a loop over the records")
 
 
-def original_of(function: Any) -> Any:
+def find_original(function: Any) -> Any:
     """What a name stands for outside of an analysis: stand-ins have what they stand for."""
     if isinstance(function, FunctionType):
         own = str(function.__globals__.get("__name__")).startswith("liptest.")
@@ -135,12 +135,12 @@ def original_of(function: Any) -> Any:
 def is_builtin(source: FunctionSource, node: ast.expr, function: Any) -> bool:
     """Whether an expression is the name of a function that is built in, or of a module's."""
     try:
-        return original_of(constant_of(source, node)) is function
+        return find_original(find_constant(source, node)) is function
     except NotPure:
         return False
 
 
-def constant_of(source: FunctionSource, node: ast.expr) -> Any:
+def find_constant(source: FunctionSource, node: ast.expr) -> Any:
     """What a name, or a name in a module, stands for. Raises NotPure where that is not known."""
     if isinstance(node, ast.Name):
         try:
@@ -148,7 +148,7 @@ def constant_of(source: FunctionSource, node: ast.expr) -> Any:
         except KeyError:
             raise NotPure(f"{node.id} is not a constant") from None
     if isinstance(node, ast.Attribute):
-        owner = constant_of(source, node.value)
+        owner = find_constant(source, node.value)
         if type(owner) is ModuleType and node.attr in vars(owner):
             return vars(owner)[node.attr]
     raise NotPure(f"{ast.unparse(node)} is not known")
@@ -162,7 +162,7 @@ def check_expression(
     ``own`` are the local names that it may read, of which it is looked at run time what they are.
     """
     if isinstance(node, ast.Name):
-        if node.id not in own and not _is_constant(constant_of(source, node)):
+        if node.id not in own and not _is_constant(find_constant(source, node)):
             raise NotPure(f"{node.id} is not constant data")
     elif isinstance(node, ast.Attribute):
         # Of plain data, and of rows, attributes are only read.
@@ -171,7 +171,7 @@ def check_expression(
                 # Whoever is handed it may call it: ``max([v], key=told.append)``.
                 raise NotPure(f"the method {node.attr} is not called where it is read")
             check_expression(source, node.value, own, depth)
-        elif not _is_constant(constant_of(source, node)):
+        elif not _is_constant(find_constant(source, node)):
             raise NotPure(f"{ast.unparse(node)} is not constant data")
     elif isinstance(node, ast.Call):
         _check_call(source, node, own, depth)
@@ -185,7 +185,7 @@ def check_expression(
 
 
 def _is_constant(value: Any) -> bool:
-    return is_plain(value) or original_of(value) in _TYPES
+    return is_plain(value) or find_original(value) in _TYPES
 
 
 _TYPES = (int, float, bool, str, np.int64, np.float64, np.bool_, np.integer, np.floating)
@@ -206,12 +206,12 @@ def _check_call(source: FunctionSource, node: ast.Call, own: frozenset[str], dep
     elif isinstance(node.func, ast.Name) and node.func.id in own:
         _check_local_function(source, node.func.id, own, depth)
     elif _is_method_of_plain(source, node.func):
-        most = most_arguments(_attribute_of(node.func))
+        most = most_arguments(_find_attribute(node.func))
     else:
-        function = constant_of(source, node.func)
+        function = find_constant(source, node.func)
         if not _calculates(function, depth):
             raise NotPure(f"{ast.unparse(node.func)} is not known to calculate only")
-        most = _arguments_before_out(original_of(function))
+        most = _arguments_before_out(find_original(function))
     if len(node.args) > most:
         raise NotPure("what is written to by its place is not followed")
 
@@ -233,7 +233,7 @@ def _is_method_of_plain(source: FunctionSource, node: ast.expr) -> bool:
     """Whether it is one of a constant table: ``TABLE.get``."""
     if not isinstance(node, ast.Attribute) or node.attr not in PLAIN_METHODS:
         return False
-    return isinstance(node.value, ast.Name) and is_plain(constant_of(source, node.value))
+    return isinstance(node.value, ast.Name) and is_plain(find_constant(source, node.value))
 
 
 def _check_local_function(
@@ -318,7 +318,7 @@ def calculates(function: Any) -> bool:
 
 
 def _calculates(function: Any, depth: int) -> bool:
-    function = original_of(function)
+    function = find_original(function)
     if isinstance(function, np.ufunc) or any(function is listed for listed in _FUNCTIONS):
         return True
     return depth < _DEEPEST and _is_pure_function(function, depth + 1)
@@ -332,7 +332,7 @@ def calculates_with_object(function: FunctionType, *, bound: bool) -> bool:
     return _is_pure_function(function, 1, of_object=bound)
 
 
-def _attribute_of(node: ast.expr) -> str:
+def _find_attribute(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
@@ -380,7 +380,7 @@ class WithoutMethods(ast.NodeTransformer):
         self._only_attributes = only_attributes
 
     def visit_Call(self, node: ast.Call) -> Any:
-        is_plain_method = not self._only_attributes and _attribute_of(node.func) in PLAIN_METHODS
+        is_plain_method = not self._only_attributes and _find_attribute(node.func) in PLAIN_METHODS
         if not self._is_of_owner(node.func) or is_plain_method:
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
@@ -497,6 +497,6 @@ def is_whole_draw(source: FunctionSource, node: ast.AST) -> bool:
 
 def _constant(source: FunctionSource, node: ast.expr) -> Any:
     try:
-        return original_of(constant_of(source, node))
+        return find_original(find_constant(source, node))
     except NotPure:
         return None

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from liptest.enumerate.watch.unhashable_classes import check_class_has_hash
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 
 _CACHE = type(lru_cache(abs))
 
@@ -28,7 +28,7 @@ class ByName:
         return self.function(**{self.dataset: data, self.generator: rng})
 
 
-def name_of(function: Any) -> str:
+def find_name(function: Any) -> str:
     """Its own name; of a functools.partial that of the function in it."""
     if type(function) is ByName:
         function = function.function
@@ -72,10 +72,10 @@ def takes_generator(function: Any) -> bool:
 
     Raises InputError when it takes neither, or yields instead of returning.
     """
-    name = name_of(function)
+    name = find_name(function)
     if not callable(function) or isinstance(function, type):
         raise InputError(
-            f"function={shown(function)} must be a function (data, rng) -> output", name="function"
+            f"function={quote(function)} must be a function (data, rng) -> output", name="function"
         )
     if type(function.func if type(function) is partial else function) is _CACHE:
         raise InputError(
@@ -141,7 +141,7 @@ def check_called_alone(function: Any) -> None:
     except ValueError:
         return
     if not _binds(signature, None):
-        name = name_of(function)
+        name = find_name(function)
         raise InputError(
             f"rng: {name} needs a generator; call it as {name}(data, numpy.random.default_rng())",
             name="rng",
@@ -198,15 +198,15 @@ def _calling(function: Any, signature: inspect.Signature) -> str:
     inner, handed, bound = function, [], {}
     if type(function) is partial:
         inner, bound = function.func, function.keywords
-        handed = [shown(argument) for argument in function.args]
-    name = name_of(inner)
+        handed = [quote(argument) for argument in function.args]
+    name = find_name(inner)
     for place, one in enumerate(signature.parameters.values()):
         if _is_variable(one):
             continue
         if "rng" in one.name.lower() or _is_generator(one):
             value = "rng"
         elif one.name in bound:
-            value = shown(bound[one.name])
+            value = quote(bound[one.name])
         elif one.default is not one.empty:
             continue
         else:

@@ -82,7 +82,7 @@ class FunctionSource:
     def code_of(self, node: FunctionNode, helpers: tuple[str, ...]) -> CodeType | None:
         """The code of the function with another tree, which may use further names."""
         original = self.function.__code__
-        code = _compiled(node, original, self.imported, helpers)
+        code = _compile(node, original, self.imported, helpers)
         # Its first line stays that of the ``def``: lines count from there, not from a decorator.
         return code and code.replace(co_name=original.co_name, co_qualname=original.co_qualname)
 
@@ -94,12 +94,12 @@ class FunctionSource:
         if not set(code.co_freevars) <= cells.keys():
             return None
         closure = tuple(cells[name] for name in code.co_freevars)
-        made = FunctionType(
+        function = FunctionType(
             code, original.__globals__, original.__name__, original.__defaults__, closure
         )
-        made.__kwdefaults__ = original.__kwdefaults__
-        made.__qualname__, made.__module__ = original.__qualname__, original.__module__
-        return made
+        function.__kwdefaults__ = original.__kwdefaults__
+        function.__qualname__, function.__module__ = original.__qualname__, original.__module__
+        return function
 
     @property
     def local_names(self) -> frozenset[str]:
@@ -151,12 +151,12 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
         return FunctionSource(function, *_TREES[code])
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
-    known = _READ.get(code)
-    if known is not None and known[0]() is code:
-        return FunctionSource(function, *known[1:])
+    read_before = _READ.get(code)
+    if read_before is not None and read_before[0]() is code:
+        return FunctionSource(function, *read_before[1:])
     try:
         lines, _ = inspect.findsource(code)
-        nodes, imported = _functions_of("".join(lines))
+        nodes, imported = _find_functions("".join(lines))
     except (OSError, TypeError, IndexError, SyntaxError, ValueError, RecursionError):
         return None
     for node in nodes:
@@ -170,7 +170,7 @@ def read_source(function: Any, *, gives_generators: bool = False) -> FunctionSou
 @lru_cache(maxsize=1 << 10)
 def _gives(node: FunctionNode, code: CodeType, imported: tuple[str, ...]) -> bool:
     """Whether a tree, as it is written, is the source of this code."""
-    compiled = _compiled(node, code, imported, ())
+    compiled = _compile(node, code, imported, ())
     return compiled is not None and is_same_code(compiled, code)
 
 
@@ -187,15 +187,15 @@ def copy_tree(node: Node) -> Node:
     """A tree that may be changed; ten times as fast as ``copy.deepcopy``."""
     made = type(node).__new__(type(node))
     for name, value in vars(node).items():
-        setattr(made, name, _copied_part(value))
+        setattr(made, name, _copy_part(value))
     return made
 
 
-def _copied_part(value: Any) -> Any:
+def _copy_part(value: Any) -> Any:
     if isinstance(value, ast.AST):
         # Operators and the like have nothing that could be changed.
         return copy_tree(value) if vars(value) else value
-    return list(map(_copied_part, value)) if isinstance(value, list) else value
+    return list(map(_copy_part, value)) if isinstance(value, list) else value
 
 
 def names_loaded(*nodes: ast.AST) -> set[str]:
@@ -228,19 +228,19 @@ def _names_in(nodes: tuple[ast.AST, ...]) -> Iterator[ast.Name]:
 
 
 @lru_cache(maxsize=64)
-def _functions_of(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
+def _find_functions(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
     """All functions of a file, and the names that it imports at its top."""
     tree = ast.parse(text)
     nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
-    return tuple(nodes), tuple(sorted(_imported(tree)))
+    return tuple(nodes), tuple(sorted(_find_imported(tree)))
 
 
-def _imported(node: ast.AST) -> set[str]:
+def _find_imported(node: ast.AST) -> set[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
         return set()
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return names_stored(node) - {"*"}
-    return set[str]().union(*map(_imported, ast.iter_child_nodes(node)))
+    return set[str]().union(*map(_find_imported, ast.iter_child_nodes(node)))
 
 
 def _first_line(node: FunctionNode) -> int:
@@ -249,7 +249,7 @@ def _first_line(node: FunctionNode) -> int:
     return node.lineno
 
 
-def _compiled(
+def _compile(
     node: FunctionNode, original: CodeType, imported: tuple[str, ...], helpers: tuple[str, ...]
 ) -> CodeType | None:
     """The code of a function within one that has the free names of the original."""

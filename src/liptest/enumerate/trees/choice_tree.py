@@ -30,7 +30,7 @@ from liptest.enumerate.watch.run_watch import (
     endless,
     hurry,
     is_watched,
-    watched_for_progress,
+    watch_progress,
 )
 from liptest.errors import (
     BudgetError,
@@ -41,7 +41,13 @@ from liptest.errors import (
 )
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.work import spend_on_choices
-from liptest.values.branching import Branches, DrawLog, Path, UnweightedBranches, used_again
+from liptest.values.branching import (
+    Branches,
+    DrawLog,
+    Path,
+    UnweightedBranches,
+    make_used_again_error,
+)
 from liptest.values.lines import advice_on
 
 
@@ -86,13 +92,13 @@ def branch_by_chance(branches: Branches, rng: np.random.Generator) -> int:
     return max(place for place, weight in enumerate(weights) if weight)
 
 
-def weight_of(path: Path) -> tuple[int, int]:
+def find_weight(path: Path) -> tuple[int, int]:
     """The probability of a path as numerator and denominator, not reduced."""
     weights = [1 if isinstance(branches, int) else branches[branch] for branches, branch in path]
-    return multiply_all(weights), multiply_all([total_of(branches) for branches, _ in path])
+    return multiply_all(weights), multiply_all([find_total(branches) for branches, _ in path])
 
 
-def total_of(branches: Branches) -> int:
+def find_total(branches: Branches) -> int:
     """The sum of the weights; 1 for ways, which have none."""
     if isinstance(branches, int):
         return branches
@@ -300,7 +306,7 @@ class ChoiceTree:
         self.path.clear()
         raise Abort(self.failure)
 
-    def unsupported(self, what: str, advice: str) -> NoReturn:
+    def forbid(self, what: str, advice: str) -> NoReturn:
         """Abort: the program draws or uses randomness that has no exact finite law here."""
         self.fail(
             UnsupportedRandomnessError(
@@ -326,7 +332,7 @@ class ChoiceTree:
         """
         seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
         try:
-            with watched_for_progress(
+            with watch_progress(
                 lambda: ChoiceTree.ended_runs,
                 self.fail,
                 self._walk.__code__,
@@ -411,7 +417,7 @@ class ChoiceTree:
 
     def close(self) -> None:
         """Refuse every later use, so that a random number kept from this analysis is noticed."""
-        self.failure = used_again(self.name)
+        self.failure = make_used_again_error(self.name)
         self.path.clear()
 
     def _open(self, branches: Branches) -> int:
@@ -467,7 +473,7 @@ class ChoiceTree:
         numerator, denominator = self._weights[-1]
         if len(self.path) <= _CARRIED:
             return numerator, denominator
-        weight, total = weight_of(self.path[_CARRIED:])
+        weight, total = find_weight(self.path[_CARRIED:])
         return numerator * weight, denominator * total
 
     def _run(self, run: Callable[[], Output]) -> Output:
@@ -475,9 +481,7 @@ class ChoiceTree:
             return self._run_once(run)
         seconds = min(MAX_SECONDS_A_RUN, self.SECONDS_A_RUN)
         inside = ChoiceTree._run_once.__code__
-        with watched_for_progress(
-            lambda: ChoiceTree.ended_runs, self.fail, inside, seconds, self.name
-        ):
+        with watch_progress(lambda: ChoiceTree.ended_runs, self.fail, inside, seconds, self.name):
             return self._run_once(run)
 
     def _run_once(self, run: Callable[[], Output]) -> Output:
@@ -520,5 +524,5 @@ class GridTree(ChoiceTree):
 
     def _leaf_of(self, output: Output) -> Output:
         if self.noise is not None:
-            self.unsupported("noise beside numbers of rng.random()", "make all of it by hand")
+            self.forbid("noise beside numbers of rng.random()", "make all of it by hand")
         return super()._leaf_of(output)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.enumerate.intercept.analysis_session import Session
-from liptest.enumerate.intercept.draw_logs import RecordedDraws, ReplayedDraws, handed
+from liptest.enumerate.intercept.draw_logs import RecordedDraws, ReplayedDraws, hand
 from liptest.enumerate.intercept.generator import ChoiceGenerator
 from liptest.enumerate.numbers.noise_outputs import nearby
 from liptest.enumerate.trees.choice_tree import MAX_CUTS, MAX_LEAVES, ChoiceTree, differing
@@ -26,7 +26,7 @@ from liptest.enumerate.trees.law_memory import LawMemo, agree, law_key
 from liptest.enumerate.trees.outputs import OutputKinds
 from liptest.enumerate.trees.repeated_leaves import KeptLeaves, Repetition
 from liptest.enumerate.trees.running import NotFollowed, RandomFunction, Run
-from liptest.enumerate.trees.sums import law_of
+from liptest.enumerate.trees.sums import make_law
 from liptest.enumerate.trees.tracing import TracingTree
 from liptest.enumerate.watch.access_tracking import WHOLE, Read, Reads, TrackedArray, Transcripts
 from liptest.enumerate.watch.kept_state import is_looked_at
@@ -214,7 +214,7 @@ class Enumeration:
 
     def plain(self, argument: NDArray[Any], session: Session) -> Enumerated:
         """The law given a value of a statistic, or a dataset of which reads are not noted."""
-        data = handed(argument)
+        data = hand(argument)
         return with_room_for_noise(session, lambda: self._law(session, lambda: data, data))
 
     def answers_once(self, argument: NDArray[Any], session: Session) -> bool:
@@ -223,7 +223,7 @@ class Enumeration:
         # Many records may make many choices: this is the only path that is walked.
         rng._tree = QuickTree(self.name, max_leaves=1, max_choices=_MOST_CHOICES)
         session.follow(rng._tree)
-        data = handed(argument)
+        data = hand(argument)
         run = Run(self.function, lambda: data, rng, self.name, self.canonical, session)
         before = interruptions()
         try:
@@ -241,11 +241,11 @@ class Enumeration:
         What raises an exception, or answers otherwise when it is given a real array, is
         enumerated on real arrays: it may be compiled code that knows no others.
         """
-        return with_room_for_noise(session, lambda: self._recorded(dataset, session))
+        return with_room_for_noise(session, lambda: self._record(dataset, session))
 
-    def _recorded(self, dataset: NDArray[Any], session: Session) -> Enumerated:
-        reads = Reads(handed(dataset))
-        enumerated, error = self._noted(reads, session)
+    def _record(self, dataset: NDArray[Any], session: Session) -> Enumerated:
+        reads = Reads(hand(dataset))
+        enumerated, error = self._note(reads, session)
         raises = enumerated is not None and any(
             isinstance(o, Raised) for o in enumerated.law.outputs
         )
@@ -256,7 +256,7 @@ class Enumeration:
                 self._check_stand_in(dataset, session, noted, error)
         return replace(enumerated, reads=reads.known)
 
-    def _noted(
+    def _note(
         self, reads: Reads, session: Session
     ) -> tuple[Enumerated | None, NonDeterministicError | NotFollowed | None]:
         """The law on a dataset that notes its reads, or why there is none."""
@@ -278,17 +278,17 @@ class Enumeration:
         error: NonDeterministicError | NotFollowed | None,
     ) -> None:
         """It must have been the stand-in that made the difference, not state between calls."""
-        again, _ = self._noted(Reads(handed(dataset)), session)
+        again, _ = self._note(Reads(hand(dataset)), session)
         if noted is None and again is None:
             return
         if noted is None or again is None or not agree(noted.law, again.law):
             raise error or differing(self.name, "the same choices led to a different output")
 
-    def traced(
+    def trace_outputs(
         self, argument: NDArray[Any], session: Session, use: Callable[[TracingTree, Run], T]
     ) -> T:
         """``use`` a tree that looks for outputs, and the run that it walks."""
-        data = handed(argument)
+        data = hand(argument)
         tree = TracingTree(self.name, max_choices=self.new_tree().max_choices)
         session.follow(tree)
         rng = ChoiceGenerator(tree)
@@ -302,15 +302,11 @@ class Enumeration:
 
     def _law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated:
         # The second time all runs are watched.
-        enumerated = self._watched_law(session, data, real) or self._watched_law(
-            session, data, real
-        )
+        enumerated = self._watch_law(session, data, real) or self._watch_law(session, data, real)
         assert enumerated is not None
         return enumerated
 
-    def _watched_law(
-        self, session: Session, data: Callable[[], Any], real: Any
-    ) -> Enumerated | None:
+    def _watch_law(self, session: Session, data: Callable[[], Any], real: Any) -> Enumerated | None:
         tree = self.new_tree()
         tree.kept = KeptLeaves(self.repetition.laws)
         session.follow(tree)
@@ -332,7 +328,7 @@ class Enumeration:
         finally:
             tree.close()
         raise_swallowed(before)
-        law = law_of(probabilities, tree.unexplored)
+        law = make_law(probabilities, tree.unexplored)
         law.leaves, law.repeated, law.again = tree.leaves, len(chosen), again
         return Enumerated(law, run.exception, tree.leaves, {})
 
@@ -379,7 +375,7 @@ class KnownLaws:
         self.sees_all |= session.surroundings.sees_all
         self.walks_records |= session.walks_records
 
-    def told_conditions(self) -> list[str]:
+    def list_conditions(self) -> list[str]:
         """All that a verdict has to say of them, in order."""
         return sorted(self.conditions) + [EQUAL_ARE_ONE] * self.kinds.differ
 
@@ -519,7 +515,7 @@ class LawLearner:
         return replace(lesson, laws=self.known.absorb(lesson.laws))
 
 
-def copied(mechanism: T, **changes: Any) -> T:
+def copy_with(mechanism: T, **changes: Any) -> T:
     """A copy with other attributes."""
     # Not copy(), which pickles by name: the name leads to the mechanism itself.
     seen = object.__new__(type(mechanism))

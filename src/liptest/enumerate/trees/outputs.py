@@ -69,7 +69,7 @@ _ITERATING = frozenset({"builtins", "itertools"})
 _UNORDERED = frozenset({"set_iterator"})
 
 
-def walked(output: Any, name: str) -> Any:
+def walk_output(output: Any, name: str) -> Any:
     """What a function returns, an iterator of Python's own walked to its end.
 
     A generator runs meanwhile. Raises EndlessOutput where it does not end.
@@ -123,7 +123,7 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
         It begins with ``name``, the mechanism's, and does not quote the output.
     """
     if typed:
-        return _typed(output, name)
+        return _give_type(output, name)
     kind = type(output)
     if kind in _PLAIN:
         return output  # type: ignore[no-any-return]
@@ -144,7 +144,7 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
     return _hashable(output, name) if contained is None else contained
 
 
-def raised(error: BaseException) -> Raised:
+def make_raised(error: BaseException) -> Raised:
     """The output "an exception of this type was raised"."""
     kind = type(error)
     if kind.__module__ == "builtins":
@@ -174,15 +174,15 @@ def _container(output: Any, entry: Any) -> Output | None:
     if is_series(output):
         return entry(as_dict(output))  # type: ignore[no-any-return]
     if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
-        return Fields(_name_of(kind), _values(output, entry))
+        return Fields(_find_name(kind), _values(output, entry))
     return None
 
 
-def _typed(output: Any, name: str) -> Output:
+def _give_type(output: Any, name: str) -> Output:
     kind = type(output)
     if issubclass(kind, Symbolic):
-        return _typed_symbolic(output, name)
-    words = _name_of(kind)
+        return _give_symbolic_type(output, name)
+    words = _find_name(kind)
     if isinstance(output, np.ndarray):
         kinds = {type(cell) for cell in output.flat} if output.dtype == object else set()
         if any(issubclass(kind, Symbolic) for kind in kinds):
@@ -190,20 +190,20 @@ def _typed(output: Any, name: str) -> Output:
             return Typed(f"{words} of {dtype} {output.shape}", canonical_output(output, name))
         kind_words = f"{words} of {output.dtype} {output.shape}"
         if output.dtype == object:
-            return Typed(kind_words, _typed_all(output.ravel().tolist(), name))
+            return Typed(kind_words, _give_types(output.ravel().tolist(), name))
         if output.dtype.kind == "f" and (zeros := np.flatnonzero(is_negative_zero(output))).size:
             kind_words += f" with -0.0 at {zeros.tolist()}"
         return Typed(kind_words, canonical_output(output, name))
     if isinstance(output, dict):
-        return Typed(words, tuple(_typed_all(pair, name) for pair in output.items()))
+        return Typed(words, tuple(_give_types(pair, name) for pair in output.items()))
     if isinstance(output, (set, frozenset)):
-        return Typed(words, frozenset(_typed_all(output, name)))
+        return Typed(words, frozenset(_give_types(output, name)))
     if isinstance(output, (tuple, list)):
-        return Typed(words, _typed_all(output, name))
+        return Typed(words, _give_types(output, name))
     if kind is Walked:
-        return Typed(output.kind, _typed_all(output.entries, name))
+        return Typed(output.kind, _give_types(output.entries, name))
     if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
-        return Typed(words, _values(output, lambda entry: _typed(entry, name)))
+        return Typed(words, _values(output, lambda entry: _give_type(entry, name)))
     value = canonical_output(output, name)
     negative = isinstance(value, float) and bool(is_negative_zero(value))
     return Typed(f"-{words}" if negative else words, value)
@@ -214,21 +214,21 @@ def is_negative_zero(number: Any) -> Any:
     return (number == 0) & np.signbit(number)
 
 
-def _typed_symbolic(output: Any, name: str) -> Output:
+def _give_symbolic_type(output: Any, name: str) -> Output:
     """A number that stays symbolic has the type that it stands for."""
     # Of floats that are rounded the type tells -0.0 from 0.0.
     tells = is_symbolic(output) and output.is_discrete and issubclass(output.kind, float)
     settled = output.concretise("an output and its type" if tells else "the output")
     if isinstance(settled, np.ndarray) and settled.dtype.kind != "f":
-        words = _name_of(np.ndarray)
+        words = _find_name(np.ndarray)
         return Typed(f"{words} of {output.dtype} {output.shape}", canonical_output(settled, name))
     if isinstance(settled, NoisyValue):
-        return Typed(_name_of(output.kind), settled)
-    return _typed(settled, name)
+        return Typed(_find_name(output.kind), settled)
+    return _give_type(settled, name)
 
 
-def _typed_all(entries: Iterable[Any], name: str) -> tuple[Output, ...]:
-    return tuple(_typed(entry, name) for entry in entries)
+def _give_types(entries: Iterable[Any], name: str) -> tuple[Output, ...]:
+    return tuple(_give_type(entry, name) for entry in entries)
 
 
 def _values(output: Any, entry: Any) -> tuple[tuple[str, Output], ...]:
@@ -241,7 +241,7 @@ def _compares_by_value(kind: type) -> bool:
     return equality is not object.__eq__
 
 
-def _name_of(kind: type) -> str:
+def _find_name(kind: type) -> str:
     return kind.__qualname__.rpartition(".")[2]
 
 
@@ -278,7 +278,7 @@ class OutputKinds:
     def noted(self, output: Any, canonical: Output) -> Output:
         """The canonical form of an output, whose kind is noted."""
         if not self.differ:
-            self._note(canonical, _kind_of(output))
+            self._note(canonical, _find_kind(output))
         return canonical
 
     def learn(self, others: OutputKinds) -> None:
@@ -292,7 +292,7 @@ class OutputKinds:
             self.differ = self.differ or self.seen.setdefault(made, kind) != kind
 
 
-def _kind_of(output: Any) -> Any:
+def _find_kind(output: Any) -> Any:
     """What ``==`` does not tell of an output; NumPy's numbers count as Python's. None: unknown."""
     kind = type(output)
     if issubclass(kind, Symbolic):
@@ -326,7 +326,7 @@ def _of_array(output: Any) -> Any:
 
 
 def _of_entries(kind: Any, entries: Any, order: Any = ()) -> Any:
-    kinds = tuple(map(_kind_of, entries))
+    kinds = tuple(map(_find_kind, entries))
     if None in kinds:
         return None
     named = kind if isinstance(kind, str) else kind.__qualname__

@@ -55,20 +55,20 @@ class _Parts:
             return ListOfParts(kind.__name__, inner) if self.typed else inner
         if kind.__name__ == "ndarray" and output.dtype.kind in "biuf" and output.ndim:
             words = f"ndarray of {output.dtype} {output.shape}"
-            return self._typed(words, self._nested(list(output), output.ndim))
+            return self._give_type(words, self._nest(list(output), output.ndim))
         return self.place(output)
 
     def _of_array(self, output: Any) -> Output:
         cells = output.storage.cells()
         words = f"ndarray of {output.dtype} {output.shape}"
-        return self._typed(words, self._nested(list(cells), cells.ndim))
+        return self._give_type(words, self._nest(list(cells), cells.ndim))
 
-    def _nested(self, rows: list[Any], depth: int) -> Output:
+    def _nest(self, rows: list[Any], depth: int) -> Output:
         if depth == 1:
             return tuple(self.place(entry, in_array=True) for entry in rows)
-        return tuple(self._nested(list(row), depth - 1) for row in rows)
+        return tuple(self._nest(list(row), depth - 1) for row in rows)
 
-    def _typed(self, words: str, inner: Output) -> Output:
+    def _give_type(self, words: str, inner: Output) -> Output:
         return ListOfParts(words, inner) if self.typed else inner
 
     def outcome(self, value: Any, place: int) -> Output:
@@ -86,7 +86,7 @@ def product_leaf(output: Any, name: str, plain: Callable[[Any], Any], *, typed: 
     entries = parts.entries
     # What is chosen may make more known, so that comes first.
     while any(is_symbolic(entry) and not is_open(entry) for entry in entries):
-        entries = [entry if is_open(entry) else _looked_at(entry) for entry in entries]
+        entries = [entry if is_open(entry) else _look_at(entry) for entry in entries]
     factors = [
         PartsLaw.of((place,), {(parts.outcome(entry, place),): Fraction(1)})
         for place, entry in enumerate(entries)
@@ -101,29 +101,29 @@ def product_leaf(output: Any, name: str, plain: Callable[[Any], Any], *, typed: 
 
 def parts_in(skeleton: Output, output: Output) -> Outcomes | None:
     """The parts of a canonical output, by its structure; None where it has another one."""
-    found = _matched(skeleton, output)
+    found = _match(skeleton, output)
     return None if found is None else tuple(part for _, part in sorted(found))
 
 
-def _matched(skeleton: Output, output: Output) -> list[tuple[int, Output]] | None:
+def _match(skeleton: Output, output: Output) -> list[tuple[int, Output]] | None:
     if isinstance(skeleton, PartPlace):
         return [(skeleton.number, output)]
     if isinstance(skeleton, ListOfParts):
         if not isinstance(output, Typed) or output.kind != skeleton.kind:
             return None
-        return _matched(skeleton.parts, output.value)
+        return _match(skeleton.parts, output.value)
     if not (type(skeleton) is tuple and type(output) is tuple and len(skeleton) == len(output)):
         return None
     found: list[tuple[int, Output]] = []
     for pair in zip(skeleton, output, strict=True):
-        inner = _matched(*pair)
+        inner = _match(*pair)
         if inner is None:
             return None
         found += inner
     return found
 
 
-def _looked_at(entry: Any) -> Any:
+def _look_at(entry: Any) -> Any:
     return entry.concretise("the output") if issubclass(type(entry), Symbolic) else entry
 
 
@@ -138,12 +138,12 @@ def is_bit(entry: Any) -> bool:
     """Whether it is a number of a few random bits of which nothing is known."""
     if type(entry) is not BernoulliValue or entry._value is not None:
         return False
-    own = np.array(variables_of(entry), dtype=np.int64)
+    own = np.array(find_variables(entry), dtype=np.int64)
     is_alone = entry.formula.is_one_entry and entry.variables.are_ungrouped(own)
     return is_alone and len(own) > 0
 
 
-def variables_of(entry: Any) -> list[Any]:
+def find_variables(entry: Any) -> list[Any]:
     """What it depends on, and is not known."""
     if type(entry) is FactorValue:
         return [entry.variable]
@@ -155,16 +155,16 @@ def _dependent(entries: dict[int, Any]) -> Iterator[tuple[int, ...]]:
     """Places whose entries share variables, directly or by others between them."""
     groups: dict[Any, set[int]] = {}
     for place, entry in entries.items():
-        own = variables_of(entry)
+        own = find_variables(entry)
         together = {place}.union(*(groups.get(one, set()) for one in own))
         for member in together:
-            groups |= dict.fromkeys(variables_of(entries[member]), together)
+            groups |= dict.fromkeys(find_variables(entries[member]), together)
     yield from sorted({tuple(sorted(together)) for together in groups.values()})
 
 
 def _law(entries: list[Any], places: tuple[int, ...], parts: _Parts) -> dict[Outcomes, Fraction]:
     """What entries are together, by all values of their variables."""
-    variables = list(dict.fromkeys(one for entry in entries for one in variables_of(entry)))
+    variables = list(dict.fromkeys(one for entry in entries for one in find_variables(entry)))
     if len(variables) > _MOST_SHARED:
         entries[0].refuse("an output with many parts that depend on each other")
     weighed = [_weights(one, entries) for one in variables]

@@ -12,9 +12,9 @@ from typing import Any
 from liptest.enumerate.intercept.analysis_session import Session
 from liptest.enumerate.intercept.replaceable_names import is_foreign
 from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree
-from liptest.enumerate.trees.outputs import EndlessOutput, raised, walked
+from liptest.enumerate.trees.outputs import EndlessOutput, make_raised, walk_output
 from liptest.enumerate.watch.run_watch import CaughtFaults
-from liptest.errors import MechanismError, UnsupportedRandomnessError, shown
+from liptest.errors import MechanismError, UnsupportedRandomnessError, quote
 from liptest.mechanisms.laws import Output
 from liptest.values.faults import Fault, fault_in, place_raised
 from liptest.values.lines import line_in_words
@@ -85,12 +85,12 @@ class Run:
         caught, outside = self._new_caught(), sys.exception()
         try:
             with caught or nullcontext():
-                output = walked(self._function(self.data(), self._rng), self._name)
+                output = walk_output(self._function(self.data(), self._rng), self._name)
             self._check_caught(caught)
         except (Abort, EndlessOutput, KeyboardInterrupt):
             raise
         except (RecursionError, MemoryError) as error:
-            raise _ended_by_the_machine(self._name, error) from error
+            raise _make_machine_error(self._name, error) from error
         except Exception as error:
             if self._session.has_read_clock:
                 self._session.look_at_clock()
@@ -100,9 +100,9 @@ class Run:
                 self._rng._tree.fail(_not_followed(self._name, fault))
             if self.exception is None:
                 self.exception = _words(error)
-            return raised(error)
+            return make_raised(error)
         except BaseException as error:
-            ended = raised(error)
+            ended = make_raised(error)
         else:
             return self._as_output(output)
         raise MechanismError(
@@ -132,7 +132,7 @@ class Run:
             self._rng._tree.fail(_not_followed(self._name, caught.fault))
 
 
-def _ended_by_the_machine(name: str, error: Exception) -> MechanismError:
+def _make_machine_error(name: str, error: Exception) -> MechanismError:
     return MechanismError(
         f"{name}: it raised {type(error).__name__}: the limit of stack or memory depends on the "
         f"machine and the caller, so this is not an output; use less of it, or raise the limit "
@@ -171,7 +171,7 @@ def _words(error: Exception) -> str:
     """Type, message and line of the program of an exception."""
     line = line_in_words(*place_raised(error))
     at = f" at {line}" if line else ""
-    said = f": {shown(str(error), 200)}" if _is_plain(error) else ""
+    said = f": {quote(str(error), 200)}" if _is_plain(error) else ""
     return f"{type(error).__name__}{said}{at}"
 
 

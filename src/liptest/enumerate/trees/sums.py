@@ -117,8 +117,8 @@ class LawSum:
         """The sums by output, and what is missing to 1; equal sums are one object."""
         self._merge()
         ((common, part),) = self._parts.items()
-        rest = reduced(common - sum(part.values()), common)
-        masses = {numerator: reduced(numerator, common) for numerator in set(part.values())}
+        rest = reduce_fraction(common - sum(part.values()), common)
+        masses = {numerator: reduce_fraction(numerator, common) for numerator in set(part.values())}
         return {output: masses[numerator] for output, numerator in part.items()}, rest
 
     def _merge(self) -> None:
@@ -135,7 +135,7 @@ class LawSum:
         self._parts = {common: merged}
 
 
-def reduced(numerator: int, denominator: int) -> Fraction:
+def reduce_fraction(numerator: int, denominator: int) -> Fraction:
     """A fraction in lowest terms; long ones by flint, as Python takes quadratic time."""
     if denominator.bit_length() < _LONG:
         return Fraction(numerator, denominator)
@@ -169,17 +169,17 @@ def _above(rest: arb) -> Fraction:
     return min(max(as_fraction(rest.upper()), Fraction(0)), Fraction(1))
 
 
-def law_of(
+def make_law(
     probabilities: dict[Output, Fraction] | dict[Output, arb], unexplored: Fraction
 ) -> OutputLaw:
     """The law with probabilities that are all fractions or all balls."""
     if all(isinstance(mass, Fraction) for mass in probabilities.values()):
         exact = cast(dict[Output, Fraction], probabilities)
         return OutputLaw.from_fractions(exact, unexplored=unexplored, source="enumerated")
-    return _integrated(cast(dict[Output, arb], probabilities), unexplored)
+    return _integrate(cast(dict[Output, arb], probabilities), unexplored)
 
 
-def _integrated(probabilities: Mapping[Output, arb], unexplored: Fraction) -> OutputLaw:
+def _integrate(probabilities: Mapping[Output, arb], unexplored: Fraction) -> OutputLaw:
     """Logs with certified errors."""
     logs, errors = np.empty(len(probabilities)), np.empty(len(probabilities))
     with precision(CERTIFIED_BITS):

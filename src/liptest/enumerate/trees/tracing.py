@@ -12,7 +12,7 @@ from liptest.errors import InputError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.draws.grid import Split
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import find_place, line_in_words
 from liptest.verdicts import Count, Positive, Record, Text
 
 #: Runs in search of an output; an output that is rarer than that has no trace.
@@ -66,7 +66,7 @@ class TracingTree(ChoiceTree):
             asked, _ = self.path[self.depth - 1]
             shown = asked.weights() if isinstance(asked, UnweightedBranches) else asked
             self._notes.append(
-                TracedChoice(shown, branch, line_in_words(*place_of(sys._getframe(1))))
+                TracedChoice(shown, branch, line_in_words(*find_place(sys._getframe(1))))
             )
         return branch
 
@@ -100,10 +100,10 @@ class TracingTree(ChoiceTree):
 
     def _again(self, run: Run, output: Output) -> None:
         # Equal but not the same weights: what is compared by identity takes a short cut past us.
-        self.path = [(_copied(branches), branch) for branches, branch in self.path]
+        self.path = [(_copy(branches), branch) for branches, branch in self.path]
         if self._run(run) != output:
             self._differs("the same choices led to a different output", aborts=False)
 
 
-def _copied(branches: Branches) -> Branches:
+def _copy(branches: Branches) -> Branches:
     return Split(branches) if isinstance(branches, Split) else branches

@@ -87,7 +87,7 @@ def take_from(array: NDArray[Any], step: Step) -> NDArray[Any]:
     return np.asarray(taken)
 
 
-def asked(array: NDArray[Any], kind: tuple[Hashable, ...]) -> Any:
+def ask_array(array: NDArray[Any], kind: tuple[Hashable, ...]) -> Any:
     """The answer to a question about an array, as NumPy gives it."""
     name, *arguments = kind
     return _KINDS[name](array, *arguments)
@@ -98,7 +98,7 @@ def answer(dataset: NDArray[Any], read: Read) -> Any:
     steps, kind = read
     for step in steps:
         dataset = take_from(dataset, step)
-    return asked(dataset, kind)
+    return ask_array(dataset, kind)
 
 
 def state_after(state: bytes, read: Read, found: Any) -> bytes:
@@ -182,13 +182,13 @@ class Transcripts:
         place = _ROOT
         for read, reply in known.items():
             if self._next.setdefault(place, read) != read:
-                raise self._changed()
+                raise self._find_change()
             place = state_after(place, read, reply)
         if place in self._next:
-            raise self._changed()
+            raise self._find_change()
         return place
 
-    def _changed(self) -> NonDeterministicError:
+    def _find_change(self) -> NonDeterministicError:
         return NonDeterministicError(
             f"{self._name}: non-deterministic: after the same answers it read something else of "
             f"its dataset than before; it may keep no state between calls"
@@ -252,7 +252,7 @@ class TrackedArray:
         return np.ndarray
 
     def _ask(self, *kind: Any) -> Any:
-        reply = asked(self._values, kind)
+        reply = ask_array(self._values, kind)
         self._reads.note((self._steps, kind), reply)
         return reply
 
@@ -301,7 +301,7 @@ class TrackedArray:
         if name is not None and method == "__call__" and not options:
             first, second = inputs
             number, reflected = (second, False) if first is self else (first, True)
-            return self._compared(name, number, reflected)
+            return self._compare(name, number, reflected)
         plain = {key: _plain(value) for key, value in options.items()}
         return getattr(ufunc, method)(*map(_plain, inputs), **plain)
 
@@ -332,7 +332,7 @@ class TrackedArray:
             return self._ask("dot", weights.tobytes(), weights.dtype.str)
         return np.dot(_plain(left), _plain(right))
 
-    def _compared(self, name: str, number: Any, reflected: bool) -> Any:
+    def _compare(self, name: str, number: Any, reflected: bool) -> Any:
         has_no_text = is_symbolic(number) and not number.is_discrete
         if isinstance(number, _NUMBERS) and not has_no_text:
             return self._after(name, TypedNumber.of(number), reflected)
@@ -384,7 +384,7 @@ def _question(name: str) -> Callable[..., Any]:
 
 def _compare(name: str, reflected: bool) -> Callable[..., Any]:
     def compare(self: TrackedArray, other: Any) -> Any:
-        return self._compared(name, other, reflected)
+        return self._compare(name, other, reflected)
 
     return compare
 

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.analysis_session import Session, active
-from liptest.enumerate.watch.compiled_code import package_of
+from liptest.enumerate.watch.compiled_code import find_package
 from liptest.enumerate.watch.side_effects import is_random_device, notice_held_file
 from liptest.enumerate.watch.surroundings import (
     HAND_IN,
-    caller_of,
     depends,
-    imported_now,
+    find_caller,
+    find_import_now,
     is_programs,
 )
 from liptest.runs.surroundings import StandIn
@@ -83,11 +83,11 @@ Answer = Callable[..., Any]
 Named = Iterator[tuple[Any, Answer]]
 
 
-def asker_of(frame: FrameType | None) -> FrameType | None:
+def find_asker(frame: FrameType | None) -> FrameType | None:
     """The frame of the program that asks, itself or through the standard library; or None."""
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        package = package_of(module)
+        package = find_package(module)
         if module in _STAND_INS or (package in sys.stdlib_module_names and package != "__main__"):
             if package in _FOR_THEMSELVES:
                 return None
@@ -95,7 +95,7 @@ def asker_of(frame: FrameType | None) -> FrameType | None:
             continue
         if not is_programs(frame) or is_of_packages(frame.f_code.co_filename):
             return None
-        return None if imported_now(frame) else frame
+        return None if find_import_now(frame) else frame
     return None
 
 
@@ -109,18 +109,18 @@ def asking_functions() -> Named:
     for name in _OF_SYSTEM:
         if hasattr(os, name):
             original = vars(os)[name]
-            yield original, _refusing(original, f"os.{name}", asker_of)
+            yield original, _refusing(original, f"os.{name}", find_asker)
     for module, names in _OF_MODULES.items():
         inside = vars(sys.modules[module]) if module in sys.modules else {}
         for name in names:
             if name in inside:
                 words = f"{module.removeprefix('_')}.{name}"
-                yield inside[name], _refusing(inside[name], words, asker_of)
+                yield inside[name], _refusing(inside[name], words, find_asker)
     for owner, name in _OF_PROCESS:
         if hasattr(owner, name):
             original = vars(owner)[name]
             words = f"{owner.__name__.replace('_thread', 'threading')}.{name}"
-            yield original, _refusing(original, words, caller_of)
+            yield original, _refusing(original, words, find_caller)
     for original in _READERS:
         yield original, _reading(original)
 
@@ -143,7 +143,7 @@ class LiveFile(StandIn):
         self._what = what
 
     def _asked(self) -> Any:
-        frame = asker_of(sys._getframe(2)) if active() is self._session else None
+        frame = find_asker(sys._getframe(2)) if active() is self._session else None
         if frame is not None:
             _fail(self._session, frame, self._what)
         return self._original
@@ -162,12 +162,12 @@ class LiveArguments(list[str]):
     """Stands in for ``sys.argv``: equal to it, and nothing that the program may look at."""
 
 
-def _watched(name: str) -> Answer:
+def _watch(name: str) -> Answer:
     original = vars(list)[name]
 
     def method(self: LiveArguments, *arguments: Any, **options: Any) -> Any:
         session = active()
-        frame = None if session is None else asker_of(sys._getframe(1))
+        frame = None if session is None else find_asker(sys._getframe(1))
         if session is not None and frame is not None:
             _fail(session, frame, "looks at the arguments of the command line: sys.argv")
         return original(self, *arguments, **options)
@@ -176,9 +176,9 @@ def _watched(name: str) -> Answer:
 
 
 for _name in ("__getitem__", "__iter__", "__len__", "__contains__", "__eq__", "__repr__"):
-    setattr(LiveArguments, _name, _watched(_name))
+    setattr(LiveArguments, _name, _watch(_name))
 for _name in ("__ne__", "__add__", "__reversed__", "copy", "index", "count", "pop"):
-    setattr(LiveArguments, _name, _watched(_name))
+    setattr(LiveArguments, _name, _watch(_name))
 
 
 def arguments_of_process() -> Iterator[list[str]]:
@@ -201,7 +201,7 @@ def outer_memory_of(array: np.ndarray[Any, Any]) -> str | None:
     return None
 
 
-def held_plain_file(value: Any) -> str | None:
+def find_held_plain_file(value: Any) -> str | None:
     """The name of an open plain file that can be read; None for all else."""
     if type(value) not in _FILES:
         return None
@@ -259,7 +259,7 @@ def _refusing(original: Any, name: str, who: Callable[[Any], FrameType | None]) 
 @lru_cache
 def _doing(original: Any, what: str) -> Answer:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
-        frame = asker_of(sys._getframe(1))
+        frame = find_asker(sys._getframe(1))
         if frame is not None:
             _fail(session, frame, what)
         return original(*arguments, **options)
@@ -272,7 +272,7 @@ def _reading(original: Any) -> Answer:
     def answer(session: Session, *arguments: Any, **options: Any) -> Any:
         if arguments and is_random_device(f"/proc/self/fd/{arguments[0]}"):
             session.drew_from("a random device of the operating system")
-        frame = asker_of(sys._getframe(1))
+        frame = find_asker(sys._getframe(1))
         if arguments and frame is not None:
             if is_live_descriptor(arguments[0]):
                 _fail(session, frame, "reads a pipe or a device that was opened before")

@@ -31,8 +31,8 @@ from types import (
 )
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import BARE_KINDS, attribute_of, imported_by
-from liptest.errors import InputError, UnsupportedRandomnessError, shown
+from liptest.enumerate.intercept.replaceable_names import BARE_KINDS, find_attribute, find_imported
+from liptest.errors import InputError, UnsupportedRandomnessError, quote
 from liptest.values.lines import is_of_packages, line_in_words
 
 # Of the standard library: SQLite has a random() of its own, and others tell of the machine.
@@ -64,27 +64,27 @@ def check_packages(names: Any) -> tuple[str, ...]:
     """Packages that a caller says draw nothing; raises InputError for what are not names."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"deterministic={shown(names)} must be a list of names of packages, as ['opendp']",
+            f"deterministic={quote(names)} must be a list of names of packages, as ['opendp']",
             name="deterministic",
         )
     return tuple(names)
 
 
-def package_of(module: Any) -> str:
+def find_package(module: Any) -> str:
     """The name before the first dot."""
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 def is_always_known(module: str) -> bool:
     """Whether a module uses no compiled code but what is known, whoever calls it."""
-    return package_of(module) in KNOWN
+    return find_package(module) in KNOWN
 
 
 def _package_at(frame: FrameType) -> str:
-    return package_of(frame.f_globals.get("__name__"))
+    return find_package(frame.f_globals.get("__name__"))
 
 
-def compiled_package(value: Any) -> str | None:
+def find_compiled_package(value: Any) -> str | None:
     """The package of compiled code that is not known, where a value is such code, or made by it."""
     if id(type(value)) in BARE_KINDS:
         return None
@@ -97,7 +97,7 @@ def compiled_package(value: Any) -> str | None:
     package = _of_class(type(value))
     if package is not None and callable(value):
         # Functions of Cython have a type of their own, and say where they are from.
-        return _unknown(package_of(attribute_of(value, "__module__")) or package)
+        return _unknown(find_package(find_attribute(value, "__module__")) or package)
     return package
 
 
@@ -106,12 +106,12 @@ def _unknown(package: str) -> str | None:
 
 
 def _of_built_in(function: Any) -> str:
-    module = attribute_of(function, "__module__")
+    module = find_attribute(function, "__module__")
     if isinstance(module, str):
-        return package_of(module)
-    owner = attribute_of(function, "__objclass__") or attribute_of(function, "__self__")
+        return find_package(module)
+    owner = find_attribute(function, "__objclass__") or find_attribute(function, "__self__")
     if isinstance(owner, ModuleType):
-        return package_of(owner.__name__)
+        return find_package(owner.__name__)
     if owner is None:
         return _NAMELESS
     kind = owner if isinstance(owner, type) else type(owner)
@@ -136,7 +136,7 @@ def _of_class(kind: type) -> str | None:
 
 def is_known_kind(kind: type) -> bool:
     """Whether no object of a class is compiled code, or made by code, that is not known."""
-    is_of_polars = package_of(type.__dict__["__module__"].__get__(kind)) == POLARS
+    is_of_polars = find_package(type.__dict__["__module__"].__get__(kind)) == POLARS
     is_known = not issubclass(kind, (type, *_BUILT_IN)) and _of_class(kind) is None
     return is_known and not is_of_polars
 
@@ -144,9 +144,9 @@ def is_known_kind(kind: type) -> bool:
 def is_of_polars(value: Any) -> bool:
     """Whether it is polars, or a function, a class or an object of it."""
     if isinstance(value, ModuleType):
-        return package_of(value.__name__) == POLARS
+        return find_package(value.__name__) == POLARS
     owner = value if isinstance(value, (type, FunctionType)) else type(value)
-    return package_of(attribute_of(owner, "__module__")) == POLARS
+    return find_package(find_attribute(owner, "__module__")) == POLARS
 
 
 def _is_compiled(kind: type) -> bool:
@@ -162,14 +162,14 @@ def _is_compiled(kind: type) -> bool:
 
 
 def _home(kind: type) -> str:
-    package = package_of(type.__dict__["__module__"].__get__(kind))
+    package = find_package(type.__dict__["__module__"].__get__(kind))
     is_heap = type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE
     if package == "builtins" and is_heap and vars(builtins).get(kind.__name__) is not kind:
         return f"{_NAMELESS} (class {kind.__name__})"  # compilers that do not say where
     return package
 
 
-def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
+def find_named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
     """What code names: globals, and attributes of modules that are not known packages."""
     names = code.co_names
     modules = []
@@ -181,7 +181,7 @@ def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
                 modules.append(value)
     modules += [
         module
-        for module in imported_by(code, space)
+        for module in find_imported(code, space)
         if module is not None and not _is_known(module)
     ]
     seen = set(map(id, modules))
@@ -198,7 +198,7 @@ def named_values(code: CodeType, space: dict[str, Any]) -> Iterator[Any]:
 
 
 def _is_known(module: ModuleType) -> bool:
-    return package_of(module.__name__) in KNOWN
+    return find_package(module.__name__) in KNOWN
 
 
 def makes_names(module: ModuleType | None) -> bool:
@@ -232,21 +232,21 @@ class CompiledCode:
 
     def is_named_by(self, code: CodeType, space: dict[str, Any]) -> bool:
         """Whether code names compiled code that is not known."""
-        return any(compiled_package(value) for value in named_values(code, space))
+        return any(find_compiled_package(value) for value in find_named_values(code, space))
 
     def is_unknown(self, value: Any) -> bool:
         """Whether a value is compiled code that is not known, or was made by it."""
-        return compiled_package(value) is not None
+        return find_compiled_package(value) is not None
 
     def check(self, value: Any, frame: FrameType | None) -> None:
         """End the analysis where a value is compiled code that is not known."""
-        package = compiled_package(value)
+        package = find_compiled_package(value)
         if package is not None:
             self._note(package, frame)
 
-    def begun(self, frame: FrameType) -> None:
+    def note_begin(self, frame: FrameType) -> None:
         """A function of Python begins for the first time: what it names."""
-        for value in named_values(frame.f_code, frame.f_globals):
+        for value in find_named_values(frame.f_code, frame.f_globals):
             self.check(value, frame)
 
     def returned(
@@ -270,7 +270,7 @@ class CompiledCode:
 
     def is_looked_at(self, frame: FrameType) -> bool:
         """Whether a frame's code may use compiled code that is not known."""
-        package = package_of(frame.f_globals.get("__name__"))
+        package = find_package(frame.f_globals.get("__name__"))
         if package == POLARS:
             return False
         if package in _PARTS:
@@ -284,21 +284,21 @@ class CompiledCode:
         if _only_frees(frame):
             return
         if package.startswith(_NAMELESS) and frame is not None:
-            package = package_of(frame.f_globals.get("__name__")) or package
+            package = find_package(frame.f_globals.get("__name__")) or package
         if package in self._trusted:
             self.used.add(package)
             return
         line = "" if frame is None else line_in_words(frame.f_code.co_filename, frame.f_lineno)
         self._refuse(not_known(self._name, package, line))
 
-    def called_library(self, frame: FrameType | None) -> None:
+    def note_library_call(self, frame: FrameType | None) -> None:
         """A function of a shared library is called through ctypes."""
         while frame is not None and not self.is_looked_at(frame):
             if frame.f_globals.get("__name__") == _IMPORTING:
                 return  # a known package that is imported, on its own account
             frame = frame.f_back
         if frame is not None:
-            package = package_of(frame.f_globals.get("__name__"))
+            package = find_package(frame.f_globals.get("__name__"))
             self._note(package or _NAMELESS, frame)
 
 
@@ -310,7 +310,7 @@ def _only_frees(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_name == "__del__" and _package_at(frame) in _FREEING:
             module = sys.modules.get(frame.f_globals["__name__"])
-            is_its_own = attribute_of(module, "__dict__") is frame.f_globals
+            is_its_own = find_attribute(module, "__dict__") is frame.f_globals
             return is_its_own and is_of_packages(frame.f_code.co_filename)
         frame = frame.f_back
     return False
@@ -325,7 +325,7 @@ def library_classes() -> Iterator[type]:
         yield from (kind for kind in below if "__call__" not in vars(kind))
 
 
-def replaced_library_calls(
+def replace_library_calls(
     watching: Callable[[], CompiledCode | None],
 ) -> Iterator[Callable[[], None]]:
     """Put a stand-in for calls through ctypes; functions that take it back are given."""
@@ -334,7 +334,7 @@ def replaced_library_calls(
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         compiled = watching()
         if compiled is not None:
-            compiled.called_library(sys._getframe(1))
+            compiled.note_library_call(sys._getframe(1))
         return original(self, *arguments, **options)
 
     for kind in list(library_classes()):

@@ -45,7 +45,7 @@ class ExecutedCode:
 
     def codes(self) -> Iterator[CodeType]:
         """Code of the program that has run."""
-        own = _generated_code(len(sys.modules))
+        own = _find_generated_code(len(sys.modules))
         for entry in self._profiler.getstats():
             code = entry.code
             if isinstance(code, CodeType) and id(code) not in own and not _is_of_others(code):
@@ -72,7 +72,7 @@ def _packages(modules: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def _generated_code(modules: int) -> dict[int, CodeType]:
+def _find_generated_code(modules: int) -> dict[int, CodeType]:
     """Methods of liptest that dataclasses and named tuples wrote, which no file holds; by id."""
     codes = {}
     for name, module in list(sys.modules.items()):

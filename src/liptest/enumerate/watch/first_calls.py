@@ -24,17 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import attribute_of, names_in
+from liptest.enumerate.intercept.replaceable_names import find_attribute, names_in
 from liptest.enumerate.trees.choice_tree import Abort
 from liptest.enumerate.watch.kept_state import (
     CHANGING,
-    held_by,
+    describe_held,
     is_read,
     leaves_state,
     leaves_state_in,
     without_attributes,
 )
-from liptest.enumerate.watch.set_orders import steps_of
+from liptest.enumerate.watch.set_orders import find_steps
 from liptest.enumerate.watch.unread_attributes import unread_attributes
 from liptest.errors import NonDeterministicError
 from liptest.runs.fingerprints import is_local
@@ -61,7 +61,7 @@ class HeldBefore:
     def __init__(self, values: Iterable[Any]) -> None:
         values = list(values)
         left = _only_written(values) | _parts_of_others(values)
-        places = [_place_of(value) for value in values if id(value) not in left]
+        places = [_find_place(value) for value in values if id(value) not in left]
         places += [_place_of_globals(value) for value in values if type(value) is FunctionType]
         noted = [(now, put, now()) for now, put in filter(None, places)]
         self._noted = [one for one in noted if len(one[2]) <= _MOST_ENTRIES]
@@ -99,7 +99,7 @@ class FirstCalls:
         self._sessions += 1
         # Of what can count calls the first session tells already: later ones are samples.
         is_looked_at = self._sessions & (self._sessions - 1) == 0
-        before = _held_in(session) if is_looked_at else None
+        before = _describe_held(session) if is_looked_at else None
         loaded = frozenset(sys.modules) if is_looked_at else frozenset()
         try:
             yield
@@ -107,18 +107,18 @@ class FirstCalls:
             session.held = None
             held.put_back()
             if before is not None:
-                self._error = _left_in(session, before, frozenset(sys.modules) - loaded)
+                self._error = _find_left_in(session, before, frozenset(sys.modules) - loaded)
         if self._error is not None:
             raise self._error
 
 
-def _held_in(session: Any, left_out: frozenset[str] = frozenset()) -> list[str]:
+def _describe_held(session: Any, left_out: frozenset[str] = frozenset()) -> list[str]:
     """Lines that determine what the program holds."""
     with session.watch.set_aside(is_heard=False):
-        return held_by(session.program, left_out=left_out)
+        return describe_held(session.program, left_out=left_out)
 
 
-def _left_in(
+def _find_left_in(
     session: Any, before: list[str], imported: frozenset[str]
 ) -> NonDeterministicError | None:
     """The error where the program holds something else than before, which it may read.
@@ -127,10 +127,10 @@ def _left_in(
     """
     for name in sorted(imported):
         module = sys.modules.get(name)
-        path = attribute_of(module, "__file__")
+        path = find_attribute(module, "__file__")
         if module is not None and path and is_local(Path(path)) and changes_its_names(module):
             return leaves_state_in(session.name, name)
-    after = _held_in(session, imported)
+    after = _describe_held(session, imported)
     if before == after:
         return None
     try:
@@ -146,22 +146,24 @@ def _left_in(
 def changes_its_names(module: ModuleType) -> bool:
     """Whether code of a module may change what its names stand for."""
     values = [*vars(module).values()]
-    own = [value for value in values if attribute_of(value, "__module__") == module.__name__]
-    parts = [part for kind in own if isinstance(kind, type) for part in vars(kind).values()]
-    functions = [value for value in (*own, *parts) if type(value) is FunctionType]
+    own_values = [
+        value for value in values if find_attribute(value, "__module__") == module.__name__
+    ]
+    parts = [part for kind in own_values if isinstance(kind, type) for part in vars(kind).values()]
+    functions = [value for value in (*own_values, *parts) if type(value) is FunctionType]
     steps = {
         (step.name, str(step.value))
         for function in functions
         for code in codes_in(function.__code__)
-        for step in steps_of(code)
+        for step in find_steps(code)
     }
     stored = {name for name, _ in steps}
     if stored & _STORES:
         return True
     changes = bool(stored & _CHANGES or {value for _, value in steps} & _CHANGING)
     held = [value for value in values if _is_container(value)]
-    held += [value for value in own if not isinstance(value, type)]
-    return changes and any(map(_place_of, held))
+    held += [value for value in own_values if not isinstance(value, type)]
+    return changes and any(map(_find_place, held))
 
 
 def _is_container(value: Any) -> bool:
@@ -198,7 +200,7 @@ def _only_written(values: list[Any]) -> set[int]:
     return read[False] - read[True]
 
 
-def _place_of(value: Any) -> Place | None:
+def _find_place(value: Any) -> Place | None:
     """Where a value keeps what it holds; None for what holds nothing that can be put back."""
     kind = type(value)
     if isinstance(value, dict):
@@ -216,7 +218,7 @@ def _place_of(value: Any) -> Place | None:
         return lambda: [value.tobytes()], partial(_put_bytes, value)
     if isinstance(value, type):
         return _place_of_class(value)
-    inside = None if _is_of_others(kind) else _attributes_of(value)
+    inside = None if _is_of_others(kind) else _find_attributes(value)
     return (partial(_items, inside), partial(_put_items, inside)) if type(inside) is dict else None
 
 
@@ -229,7 +231,7 @@ def _is_of_others(kind: type) -> bool:
     return is_standard and kind not in (threading.local, SimpleNamespace)
 
 
-def _attributes_of(value: Any) -> Any:
+def _find_attributes(value: Any) -> Any:
     try:
         return object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -239,7 +241,7 @@ def _attributes_of(value: Any) -> Any:
 def _parts_of_others(values: list[Any]) -> set[int]:
     """The ids of lists and the like that such objects keep themselves."""
     insides = [
-        _attributes_of(value)
+        _find_attributes(value)
         for value in values
         if _is_of_others(type(value)) and not isinstance(value, ModuleType)
     ]
@@ -271,7 +273,7 @@ def _is_changed(name: str) -> bool:
 
 def _place_of_globals(function: FunctionType) -> Place | None:
     """The global names that its code assigns."""
-    space, names = function.__globals__, _assigned_in(function.__code__)
+    space, names = function.__globals__, _find_assigned_in(function.__code__)
     if not names:
         return None
 
@@ -285,9 +287,9 @@ def _place_of_globals(function: FunctionType) -> Place | None:
     return (lambda: [space.get(name, _MISSING) for name in names]), put
 
 
-def _assigned_in(code: CodeType) -> list[str]:
+def _find_assigned_in(code: CodeType) -> list[str]:
     assigning = (one for one in codes_in(code) if not _STORING.isdisjoint(one.co_code[::2]))
-    steps = (step for inner in assigning for step in steps_of(inner))
+    steps = (step for inner in assigning for step in find_steps(inner))
     return sorted({str(step.value) for step in steps if step.name in _STORES})
 
 

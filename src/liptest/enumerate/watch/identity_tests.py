@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import attribute_of, has_step
-from liptest.enumerate.watch.set_orders import CodeStep, steps_of
+from liptest.enumerate.intercept.replaceable_names import find_attribute, has_step
+from liptest.enumerate.watch.set_orders import CodeStep, find_steps
 from liptest.values.protocol import Symbolic
 
 _FUNCTIONS = (operator.is_, operator.is_not)
@@ -42,7 +42,7 @@ def may_test_identity(code: CodeType) -> bool:
     joins = _targets_in(code)
     return any(
         step.name == "IS_OP" and (step.offset in joins or not _is_none_or_class(last))
-        for last, step in pairwise(steps_of(code))
+        for last, step in pairwise(find_steps(code))
     )
 
 
@@ -65,7 +65,7 @@ class _Operands:
 
     def __init__(self, code: CodeType, held: Mapping[str, Any], space: Mapping[str, Any]) -> None:
         self._held, self._space = held, space
-        self.steps, self._targets, self._lasting, self._written = _known_of(code)
+        self.steps, self._targets, self._lasting, self._written = _find_known(code)
 
     def may_be_numbers(self, place: int) -> bool:
         """Whether a test at a step may be of a random number and another one."""
@@ -135,7 +135,7 @@ class _Operands:
         owner, first = self.value_at(place - 1)
         if name == "__class__":
             return type, first
-        inside = None if owner is _UNKNOWN else attribute_of(owner, "__dict__")
+        inside = None if owner is _UNKNOWN else find_attribute(owner, "__dict__")
         if name in self._written and isinstance(inside, dict):
             return self._just_stored(place, name, type(owner)), first
         if name in self._written or not isinstance(inside, dict):
@@ -200,11 +200,11 @@ def _is_none_or_class(step: CodeStep) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _known_of(
+def _find_known(
     code: CodeType,
 ) -> tuple[tuple[CodeStep, ...], frozenset[int], frozenset[str], frozenset[str]]:
     """Steps of code, those that it jumps to, lasting names, and attributes that it sets."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     written = frozenset(step.value for step in steps if step.name == "STORE_ATTR")
     return steps, _targets_in(code), _lasting_names(code), written
 
@@ -212,8 +212,8 @@ def _known_of(
 def _lasting_names(code: CodeType) -> frozenset[str]:
     """Variables that are what they were at first: parameters, and those that are set once."""
     stored: dict[str, int] = {}
-    loops = any("BACKWARD" in step.name or step.name == "FOR_ITER" for step in steps_of(code))
-    for step in steps_of(code):
+    loops = any("BACKWARD" in step.name or step.name == "FOR_ITER" for step in find_steps(code))
+    for step in find_steps(code):
         if step.name.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "DELETE_")):
             stored[step.value] = stored.get(step.value, 0) + 1
     count = code.co_argcount + code.co_kwonlyargcount

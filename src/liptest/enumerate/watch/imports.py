@@ -21,9 +21,9 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from liptest.enumerate.intercept.analysis_session import Session, active, pop, push
-from liptest.enumerate.intercept.replaceable_names import attribute_of, is_others
-from liptest.enumerate.watch.run_watch import waited_for
-from liptest.enumerate.watch.side_effects import RandomnessWatch, unnoticed
+from liptest.enumerate.intercept.replaceable_names import find_attribute, is_others
+from liptest.enumerate.watch.run_watch import wait_for
+from liptest.enumerate.watch.side_effects import RandomnessWatch, stay_unnoticed
 from liptest.errors import LiptestError
 from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import is_of_packages
@@ -70,8 +70,8 @@ class Imports:
             if not _is_there(name):
                 return _import(original, name, import_)
             if self._is_own and not is_installed(name):
-                return self._imported(original, name, import_)
-            return self._loaded(original, name, import_, _is_computed(sys._getframe(1)))
+                return self._import(original, name, import_)
+            return self._load(original, name, import_, _is_computed(sys._getframe(1)))
 
         _BOOTSTRAP._find_and_load = load
         try:
@@ -81,10 +81,10 @@ class Imports:
             for name in self._half_made:
                 _forget(name)
 
-    def _loaded(self, original: Load, name: str, import_: Any, is_computed: bool) -> ModuleType:
+    def _load(self, original: Load, name: str, import_: Any, is_computed: bool) -> ModuleType:
         session = self._session
         with ExitStack() as stack:
-            stack.enter_context(waited_for(is_patient=True))
+            stack.enter_context(wait_for(is_patient=True))
             stack.callback(self._go_on, self._is_own)
             self._is_own = not is_installed(name)
             stack.enter_context(session.watch.set_aside(is_heard=self._is_own))
@@ -93,14 +93,14 @@ class Imports:
                 self._install_asking()
             else:
                 pop(session)
-                stack.enter_context(unnoticed())
-            with waited_for(is_patient=not self._is_own):
-                module = self._imported(original, name, import_)
+                stack.enter_context(stay_unnoticed())
+            with wait_for(is_patient=not self._is_own):
+                module = self._import(original, name, import_)
             if is_computed and not is_others(name):
                 session.imported.append(module)
             return module
 
-    def _imported(self, original: Load, name: str, import_: Any) -> ModuleType:
+    def _import(self, original: Load, name: str, import_: Any) -> ModuleType:
         """Import it, and forget a module of the program where the run is given up meanwhile."""
         if not self._is_own or name in sys.modules:
             return _import(original, name, import_)
@@ -108,12 +108,12 @@ class Imports:
         try:
             module = _import(original, name, import_)
         except BaseException as error:
-            self._ended(name, is_whole=isinstance(error, Exception))
+            self._end(name, is_whole=isinstance(error, Exception))
             raise
-        self._ended(name, is_whole=True)
+        self._end(name, is_whole=True)
         return module
 
-    def _ended(self, name: str, *, is_whole: bool) -> None:
+    def _end(self, name: str, *, is_whole: bool) -> None:
         if is_whole and self._session.tree.failure is None:
             self._half_made.discard(name)
         else:
@@ -154,9 +154,9 @@ def is_installed(name: str) -> bool:
     top = name.partition(".")[0]
     if is_others(top):
         return True
-    spec = attribute_of(sys.modules.get(top), "__spec__") or importlib.util.find_spec(top)
-    inside = attribute_of(spec, "submodule_search_locations") or ()
-    places = attribute_of(spec, "origin"), *inside
+    spec = find_attribute(sys.modules.get(top), "__spec__") or importlib.util.find_spec(top)
+    inside = find_attribute(spec, "submodule_search_locations") or ()
+    places = find_attribute(spec, "origin"), *inside
     return any(isinstance(place, str) and is_of_packages(place) for place in places)
 
 

@@ -15,11 +15,11 @@ from itertools import zip_longest
 from types import CodeType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import attribute_of, is_plain_state
-from liptest.enumerate.watch.set_orders import CodeStep, adds_little, steps_of
+from liptest.enumerate.intercept.replaceable_names import find_attribute, is_plain_state
+from liptest.enumerate.watch.set_orders import CodeStep, adds_little, find_steps
 from liptest.errors import NonDeterministicError
-from liptest.runs.fingerprints import described_state
-from liptest.runs.surroundings import described_surroundings
+from liptest.runs.fingerprints import describe_state
+from liptest.runs.surroundings import describe_surroundings
 from liptest.values.faults import codes_in
 from liptest.values.lines import line_in_words
 
@@ -43,14 +43,14 @@ def check_same_state(name: str, function: Any, before: list[str], after: list[st
     """NonDeterministicError, with the line, where a call has changed what a function holds."""
     if before == after:
         return
-    raise _changes(name, function, _named(before, after), "each call changes")
+    raise _changes(name, function, _name(before, after), "each call changes")
 
 
 def leaves_state(
     name: str, function: Any, before: list[str], after: list[str]
 ) -> NonDeterministicError:
     """The error where the first calls have changed what a function holds, and it stays changed."""
-    return _changes(name, function, _named(before, after), "its first call changes")
+    return _changes(name, function, _name(before, after), "its first call changes")
 
 
 def leaves_state_in(name: str, module: str) -> NonDeterministicError:
@@ -63,19 +63,19 @@ def leaves_state_in(name: str, module: str) -> NonDeterministicError:
 
 
 def _changes(name: str, function: Any, where: str, what: str) -> NonDeterministicError:
-    code = attribute_of(function, "__code__")
-    line = _line_of(code, where) if isinstance(code, CodeType) else ""
+    code = find_attribute(function, "__code__")
+    line = _find_line(code, where) if isinstance(code, CodeType) else ""
     words = f"{where}{f' ({line})' if line else ''}"
     return NonDeterministicError(f"{name}: non-deterministic: {what} {words}; {_ADVICE}")
 
 
-def state_of(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
+def describe_all_state(function: Any, unread: frozenset[str] = frozenset()) -> list[str]:
     """Lines that determine what a function holds, and what it may change of its process.
 
     Attributes with these names are left out.
     """
-    surroundings = described_surroundings().items()
-    held = held_by(function, unread)
+    surroundings = describe_surroundings().items()
+    held = describe_held(function, unread)
     return [*held, *(f"global {key}\n{value}" for key, value in surroundings)]
 
 
@@ -90,13 +90,13 @@ def without_attributes(lines: list[str], unread: frozenset[str]) -> list[str]:
     return kept
 
 
-def held_by(
+def describe_held(
     function: Any, unread: frozenset[str] = frozenset(), left_out: frozenset[str] | None = None
 ) -> list[str]:
-    """Lines that determine what a function holds, as ``described_state``."""
-    program = attribute_of(function, "function") or function
+    """Lines that determine what a function holds, as ``describe_state``."""
+    program = find_attribute(function, "function") or function
     try:
-        return described_state(program, is_read, unread, left_out)
+        return describe_state(program, is_read, unread, left_out)
     except RecursionError:
         return []
 
@@ -109,7 +109,7 @@ def is_read(code: CodeType, name: str, value: Any) -> bool:
 @lru_cache(maxsize=1 << 12)
 def _is_seen(code: CodeType, name: str) -> bool:
     for inner in codes_in(code):
-        steps = steps_of(inner)
+        steps = find_steps(inner)
         for place, step in enumerate(steps):
             is_load = step.name in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_ATTR")
             if is_load and step.value == name and not _is_write(steps[place:]):
@@ -132,7 +132,7 @@ def _is_write(steps: tuple[CodeStep, ...]) -> bool:
     return is_same and adds_little(steps[1], steps[2])
 
 
-def _named(before: list[str], after: list[str]) -> str:
+def _name(before: list[str], after: list[str]) -> str:
     """The name under which what differs is held."""
     name = "what it holds"
     for one, other in zip_longest(before, after, fillvalue=""):
@@ -143,7 +143,7 @@ def _named(before: list[str], after: list[str]) -> str:
     return name
 
 
-def _line_of(code: CodeType, name: str) -> str:
+def _find_line(code: CodeType, name: str) -> str:
     """The first line that names it."""
     for inner in codes_in(code):
         if name in inner.co_names:

@@ -140,7 +140,7 @@ def not_alone(name: str, what: str) -> NonDeterministicError:
     )
 
 
-def drawn_in_another_thread(name: str) -> NonDeterministicError:
+def make_thread_error(name: str) -> NonDeterministicError:
     """The error of an analysis during which another thread draws."""
     line = program_line(sys._getframe(1))
     return NonDeterministicError(

@@ -15,8 +15,8 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FrameType
 from typing import Any
 
-from liptest.enumerate.intercept.replaceable_names import attribute_of
-from liptest.enumerate.watch.compiled_code import POLARS, package_of
+from liptest.enumerate.intercept.replaceable_names import find_attribute
+from liptest.enumerate.watch.compiled_code import POLARS, find_package
 from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 
 #: Modules whose functions only hand on a call.
@@ -144,7 +144,7 @@ class UnorderedRowsError(NonDeterministicError):
 def is_made_before(value: Any) -> bool:
     """Whether it is an object, as a lazy frame, that may hold what is not determined."""
     kind = type(value)
-    is_object = package_of(kind.__module__) == POLARS and not isinstance(value, type)
+    is_object = find_package(kind.__module__) == POLARS and not isinstance(value, type)
     return is_object and kind.__name__ not in KEPT and not _is_data_type(kind)
 
 
@@ -152,7 +152,7 @@ def _is_data_type(kind: type) -> bool:
     return any(base.__name__ == "DataType" for base in kind.__mro__)
 
 
-def refused_call(
+def find_refused_call(
     frame: FrameType, *, has_lazy_frames: bool = False, takes_any_order: bool = False
 ) -> tuple[FrameType, str, str, type[MechanismError]] | None:
     """The program's frame, what it does and what to write, where a call may not be; else None.
@@ -160,10 +160,10 @@ def refused_call(
     ``frame`` has just been entered, and its code is polars'. The last is the kind of the refusal.
     ``takes_any_order``: what its result is used for depends on no order.
     """
-    caller = _caller_of(frame)
+    caller = _find_caller(frame)
     if caller is None or frame.f_globals.get("__name__", "").startswith(_HANDING_ON):
         return None
-    name = _name_of(frame)
+    name = _find_name(frame)
     if name == "<module>":
         return None
     if has_lazy_frames:
@@ -173,7 +173,7 @@ def refused_call(
     if name not in ALLOWED:
         kind = NonDeterministicError if method in _DRAWING else UnsupportedRandomnessError
         return caller, f"calls polars' {name}, which is not followed", _ADVICE, kind
-    words = None if takes_any_order else _refused_options(method, frame.f_locals)
+    words = None if takes_any_order else _find_refused_options(method, frame.f_locals)
     if words is not None:
         return caller, *words, UnorderedRowsError
     if not all(map(_is_known, _expressions_in(_arguments(frame)))):
@@ -196,14 +196,14 @@ def _expressions_in(values: Any) -> Iterator[Any]:
         elif isinstance(entry, dict):
             yield from _expressions_in(entry.values())
         elif type(entry).__name__ in ("Expr", "Then", "ChainedThen", "Selector") and (
-            package_of(type(entry).__module__) == POLARS
+            find_package(type(entry).__module__) == POLARS
         ):
             yield entry
 
 
 def _is_known(expression: Any) -> bool:
     """Whether an expression consists of known nodes only."""
-    if attribute_of(expression, "_pyexpr") is None:  # it is being made
+    if find_attribute(expression, "_pyexpr") is None:  # it is being made
         return True
     try:
         return _has_known_nodes(json.loads(expression.meta.serialize(format="json")))
@@ -230,7 +230,7 @@ def _is_known_node(kind: str, inner: Any) -> bool:
     return (kind in _NODES or not kind[:1].isupper()) and _has_known_nodes(inner)
 
 
-def _refused_options(method: str, options: dict[str, object]) -> tuple[str, str] | None:
+def _find_refused_options(method: str, options: dict[str, object]) -> tuple[str, str] | None:
     """What is not determined, and what to write, by the options of a call."""
     if method in _ORDERED:
         name, allowed = _ORDERED[method]
@@ -247,17 +247,17 @@ def _refused_options(method: str, options: dict[str, object]) -> tuple[str, str]
     return None
 
 
-def _caller_of(frame: FrameType) -> FrameType | None:
+def _find_caller(frame: FrameType) -> FrameType | None:
     """Who called, where it is neither polars nor liptest."""
     caller = frame.f_back
     while caller is not None and str(caller.f_globals.get("__name__")).startswith(_HANDING_ON):
         caller = caller.f_back
     if caller is None:
         return None
-    return None if package_of(caller.f_globals.get("__name__")) in (POLARS, "liptest") else caller
+    return None if find_package(caller.f_globals.get("__name__")) in (POLARS, "liptest") else caller
 
 
-def _name_of(frame: FrameType) -> str:
+def _find_name(frame: FrameType) -> str:
     """What is called, with its class; of methods of series that hand it to expressions, too."""
     name = frame.f_code.co_qualname
     if name == "call_expr.<locals>.wrapper":

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from liptest.enumerate.intercept.replaceable_names import GENERATORS
-from liptest.enumerate.watch.set_orders import CodeStep, steps_of
+from liptest.enumerate.watch.set_orders import CodeStep, find_steps
 
 LEAVE_OUT = "leave it out"
 _OF_MODULES: dict[ModuleType, frozenset[str]] = {
@@ -53,7 +53,7 @@ def may_ask(code: CodeType) -> bool:
     is_named = any(name.startswith("__") for name in names) or not names.isdisjoint(
         PRIVATE_NAMES | _OF_KINDS | _BY_NAME
     )
-    return is_named and any(True for _ in _asked_names(code))
+    return is_named and any(True for _ in _find_asked_names(code))
 
 
 def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Question]:
@@ -63,7 +63,7 @@ def questions_of_process(code: CodeType, space: Mapping[str, Any]) -> Iterator[Q
     is_of_contexts = not _CONTEXTS.isdisjoint(code.co_names)
     imported, own = None, dict[str, Any]()  # by code itself
     before: CodeStep | None = None
-    for step in steps_of(code):
+    for step in find_steps(code):
         if step.name == "IMPORT_NAME":
             imported = sys.modules.get(step.value)
         elif before and before.name == "IMPORT_NAME" and step.name.startswith("STORE_"):
@@ -88,14 +88,14 @@ def questions_of_generators(code: CodeType, held: Mapping[str, Any]) -> Iterator
     """What code asks of the generators among its variables, but for numbers."""
     if not may_ask(code):
         return
-    for step in _asked_names(code):
+    for step in _find_asked_names(code):
         if isinstance(held.get(step.value), GENERATORS):
             yield step.line, f"looks at what kind of object {step.value} is", _DRAW_ONLY
 
 
-def _asked_names(code: CodeType) -> Iterator[CodeStep]:
+def _find_asked_names(code: CodeType) -> Iterator[CodeStep]:
     """Where code asks more of something that it names than a number."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     for place, step in enumerate(steps):
         is_loaded = isinstance(step.value, str) and step.name.startswith("LOAD_")
         if is_loaded and _asks_kind(steps, place):

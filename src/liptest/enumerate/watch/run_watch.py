@@ -147,7 +147,7 @@ class _Timer:
 
 
 @contextmanager
-def watched_for_progress(
+def watch_progress(
     progress: Callable[[], int],
     give_up: Callable[[BudgetError], None],
     inside: CodeType,
@@ -246,7 +246,7 @@ class _Watch:
 
 
 @contextmanager
-def waited_for(*, is_patient: bool) -> Iterator[None]:
+def wait_for(*, is_patient: bool) -> Iterator[None]:
     """Meanwhile give up no run for the time that it takes, where ``is_patient``."""
     if not _watches:
         yield
@@ -333,11 +333,11 @@ class LineCount:
             if not is_own(frame):
                 frame.f_trace = self._at
             frame = frame.f_back
-        sys.settrace(self._called)
+        sys.settrace(self._call)
 
     def end(self) -> None:
         """Count no more."""
-        if sys.gettrace() == self._called:
+        if sys.gettrace() == self._call:
             sys.settrace(None)
 
     def note_given_up(self) -> None:
@@ -345,7 +345,7 @@ class LineCount:
         if len(_given_up) < _MOST_NAMES:
             _given_up[self._key] = True
 
-    def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
+    def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
         return None if is_own(frame) else self._at
 
     def _at(self, frame: FrameType, event: str, argument: Any) -> Any:

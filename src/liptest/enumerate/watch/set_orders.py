@@ -108,7 +108,7 @@ class Use(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)
-def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
+def find_steps(code: CodeType) -> tuple[CodeStep, ...]:
     """The steps of code, without those that do nothing; one for each name that is loaded."""
     cells = {*code.co_cellvars, *code.co_freevars}
     steps: list[CodeStep] = []
@@ -118,7 +118,7 @@ def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
         if instruction.opname in _SILENT:
             continue
         line = instruction.positions.lineno if instruction.positions is not None else None
-        parts = _parts_of(
+        parts = _find_parts(
             _OLD_NAMES.get(instruction.opname, instruction.opname).replace("_BORROW", ""),
             instruction.argval,
         )
@@ -143,7 +143,7 @@ def steps_of(code: CodeType) -> tuple[CodeStep, ...]:
     return tuple(steps)
 
 
-def _parts_of(name: str, value: Any) -> list[tuple[str, Any]]:
+def _find_parts(name: str, value: Any) -> list[tuple[str, Any]]:
     """``LOAD_FAST_LOAD_FAST`` of two names is two loads."""
     if isinstance(value, tuple) and name.count("_FAST") == 2:
         middle = name.index("_FAST") + len("_FAST")
@@ -176,7 +176,7 @@ def makes_sets(code: CodeType) -> bool:
 
 def uses_of_constants(code: CodeType) -> Iterator[Use]:
     """Loads of constant sets; the value of the step is the set."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     for place, step in enumerate(steps):
         if step.name == "LOAD_CONST" and isinstance(step.value, frozenset):
             # {"a", "b", "c"} builds an empty set, and adds the constant.
@@ -186,7 +186,7 @@ def uses_of_constants(code: CodeType) -> Iterator[Use]:
 
 def uses_of_name(code: CodeType, name: str) -> Iterator[Use]:
     """Loads of a name."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     for place, step in enumerate(steps):
         is_load = step.name.startswith("LOAD_") and step.name != "LOAD_CLOSURE"
         if step.value == name and is_load and step.name != "LOAD_FAST_AND_CLEAR":
@@ -198,7 +198,7 @@ def uses_of_name(code: CodeType, name: str) -> Iterator[Use]:
 
 def is_harmless_after(code: CodeType, offset: int) -> bool:
     """Whether what code does with a set that it gets from the call at ``offset`` is harmless."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     place = sum(step.offset <= offset for step in steps) - 1
     return _is_fine(steps, place, place) and _is_kept_well(code, place + 1)
 
@@ -208,11 +208,11 @@ def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Code
 
     ``held`` are the variables of the function at its end.
     """
-    steps = steps_of(code)
-    made = dict(_made_sets(code))
-    joined = dict(_joined_sets(steps, {end: start for start, end in made.items()}, held))
-    parts = [place for place in made if any(a <= place < b for a, b in joined.items())]
-    whole = {start: end for start, end in made.items() if start not in parts}
+    steps = find_steps(code)
+    sets = dict(_find_made_sets(code))
+    joined = dict(_find_joined_sets(steps, {end: start for start, end in sets.items()}, held))
+    parts = [place for place in sets if any(a <= place < b for a, b in joined.items())]
+    whole = {start: end for start, end in sets.items() if start not in parts}
     for start, end in (whole | joined).items():
         following = [step.name for step in steps[end + 1 : end + 3]]
         if following == ["GET_ITER", "CALL"]:  # a function inside walks it, and is seen to
@@ -228,7 +228,7 @@ def walks_of_made_sets(code: CodeType, held: Mapping[str, Any]) -> Iterator[Code
 
 def _is_kept_well(code: CodeType, place: int) -> bool:
     """Whether the name that a step stores is not walked before it stands for something else."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     stored = steps[place]
     if not stored.name.startswith("STORE_"):
         return True
@@ -243,20 +243,20 @@ def _is_kept_well(code: CodeType, place: int) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
+def _find_made_sets(code: CodeType) -> tuple[tuple[int, int], ...]:
     """(first, last) step of each set that is made from parts, called for, or comprehended."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     spans = []
     for place, step in enumerate(steps):
         end = place
         if step.name == "BUILD_SET" and _is_comprehended(steps, place):
-            end, start = _end_of_comprehension(steps, place), _start_of(steps, place - 1)
+            end, start = _end_of_comprehension(steps, place), _find_start(steps, place - 1)
             while start is not None and steps[start].name == "LOAD_FAST_AND_CLEAR":
-                start = _start_of(steps, start - 1)
+                start = _find_start(steps, start - 1)
         elif step.name == "BUILD_SET" and step.number > 1:
-            start = _start_of(steps, place)
+            start = _find_start(steps, place)
         elif step.name == "CALL" and step.number == 1:
-            start = _start_of(steps, place)
+            start = _find_start(steps, place)
             if start is None or steps[start].value not in _MAKERS:
                 continue
         else:
@@ -289,7 +289,7 @@ def _end_of_comprehension(steps: tuple[CodeStep, ...], place: int) -> int:
     return end + 1 + variables if steps[end + 1].name == "SWAP" else end
 
 
-def _start_of(steps: tuple[CodeStep, ...], end: int) -> int | None:
+def _find_start(steps: tuple[CodeStep, ...], end: int) -> int | None:
     """The first step of those that leave one value, made by the step ``end``."""
     height = 0
     for place in range(end, -1, -1):
@@ -301,7 +301,7 @@ def _start_of(steps: tuple[CodeStep, ...], end: int) -> int | None:
     return None
 
 
-def _joined_sets(
+def _find_joined_sets(
     steps: tuple[CodeStep, ...], made: dict[int, int], held: Mapping[str, Any]
 ) -> Iterator[tuple[int, int]]:
     """(first, last) step of each largest join of sets made on the spot, or of views of dicts.
@@ -313,8 +313,8 @@ def _joined_sets(
     for place, step in enumerate(steps):
         if step.name != "BINARY_OP" or step.number not in _OF_SETS:
             continue
-        middle = _start_of(steps, place - 1)
-        start = None if middle is None else _start_of(steps, middle - 1)
+        middle = _find_start(steps, place - 1)
+        start = None if middle is None else _find_start(steps, middle - 1)
         if start is None or middle is None:
             continue
         if any(end in spans or _is_view(steps, end, held) for end in (middle - 1, place - 1)):
@@ -337,7 +337,7 @@ def _holds_only_numbers(
 ) -> bool:
     """Whether what goes into a set is seen to be numbers."""
     if steps[end].name == "BINARY_OP":
-        middle = _start_of(steps, end - 1)
+        middle = _find_start(steps, end - 1)
         halves = [] if middle is None else [(start, middle - 1), (middle, end - 1)]
         return bool(halves) and all(_is_of_numbers(steps, *half, held) for half in halves)
     if steps[start].value in _MAKERS:  # set(values), set(values.tolist())
@@ -377,7 +377,7 @@ def _is_number(steps: tuple[CodeStep, ...], end: int, held: Mapping[str, Any]) -
     if steps[end].name == "BINARY_OP":
         right = _is_number(steps, end - 1, held)
         return None if right is None else _is_number(steps, right - 1, held)
-    start = _start_of(steps, end)
+    start = _find_start(steps, end)
     if start is None:
         return None
     first = steps[start]

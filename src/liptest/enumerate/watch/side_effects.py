@@ -133,7 +133,7 @@ def events_refused(refuse: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def unnoticed() -> Iterator[None]:
+def stay_unnoticed() -> Iterator[None]:
     """Meanwhile nothing that this thread does is noticed or refused."""
     thread = get_ident()
     kept: list[tuple[Any, Any]] = [
@@ -228,7 +228,7 @@ def _is_for_reading(mode: str | None, flags: int) -> bool:
     return bool({"r", "+"} & set(mode))
 
 
-def conditions_of(effects: Iterable[str]) -> list[str]:
+def find_conditions(effects: Iterable[str]) -> list[str]:
     """What is taken for granted by who read files; of the words of what was noticed."""
     files = sorted(words.removesuffix(_TO_READ) for words in effects if words.endswith(_TO_READ))
     opened = (words.removeprefix(_HELD).removeprefix("opened ") for words in files)
@@ -304,7 +304,7 @@ class RandomnessWatch:
         yield
         where = self._where_moved()
         if where is not None:
-            raise drawn_elsewhere(self._name, where)
+            raise make_elsewhere_error(self._name, where)
 
     def _where_moved(self) -> str | None:
         if self._moved is None:
@@ -328,7 +328,7 @@ class RandomnessWatch:
             self._before = self._states()
 
     @contextmanager
-    def forgiven(self) -> Iterator[None]:
+    def forgive_draws(self) -> Iterator[None]:
         """What is drawn meanwhile counts as standing still, where nothing was drawn before."""
         stood_still = self._states() == self._before
         yield
@@ -379,7 +379,7 @@ class RandomnessWatch:
             if free:
                 sys.setprofile(None)
         if seen:
-            raise drawn_elsewhere(self._name, "the operating system")
+            raise make_elsewhere_error(self._name, "the operating system")
 
     def _hears_draws(self) -> bool:
         return not (self._is_silent or self._draws_aside)
@@ -397,7 +397,7 @@ def _in_words(held: Held) -> Held:
     ]
 
 
-def drawn_elsewhere(name: str, where: str) -> NonDeterministicError:
+def make_elsewhere_error(name: str, where: str) -> NonDeterministicError:
     """The error that names randomness which has no stand-in."""
     return NonDeterministicError(
         f"{name}: non-deterministic: it drew random numbers from {where} while it was analysed, "

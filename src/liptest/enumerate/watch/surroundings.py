@@ -23,25 +23,25 @@ import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import (
     COMPUTED,
-    attribute_of,
-    imported_by,
-    insides_of,
+    find_attribute,
+    find_imported,
     is_foreign,
     is_others,
+    list_insides,
     names_in,
 )
 from liptest.enumerate.watch.compiled_code import (
     POLARS,
     CompiledCode,
+    find_package,
     is_always_known,
     is_known_kind,
     is_of_polars,
     makes_names,
-    package_of,
 )
 from liptest.enumerate.watch.executed_code import ExecutedCode
 from liptest.enumerate.watch.identity_tests import identity_tests, may_test_identity
-from liptest.enumerate.watch.polars_calls import is_made_before, refused_call
+from liptest.enumerate.watch.polars_calls import find_refused_call, is_made_before
 from liptest.enumerate.watch.process_questions import (
     CONTEXT_ADVICE,
     Question,
@@ -52,17 +52,17 @@ from liptest.enumerate.watch.process_questions import (
 from liptest.enumerate.watch.run_watch import SEEN_CATCHING, may_catch
 from liptest.enumerate.watch.set_orders import (
     CodeStep,
+    find_steps,
     has_no_order,
     hashes_differ,
     is_harmless_after,
     makes_sets,
-    steps_of,
     uses_of_constants,
     uses_of_name,
     walks_constant_sets,
     walks_of_made_sets,
 )
-from liptest.enumerate.watch.unfilled_memory import may_leave_unfilled, unfilled_calls
+from liptest.enumerate.watch.unfilled_memory import leave_unfilled_calls, may_leave_unfilled
 from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
 from liptest.values.lines import is_of_packages, line_in_words
@@ -187,7 +187,7 @@ class Surroundings:
         if is_foreign(space.get("__name__")):
             return
         codes = list(codes_in(code))
-        imported = imported_by(code, space)
+        imported = find_imported(code, space)
         if None in imported or not names_in(code).isdisjoint(COMPUTED):
             self.sees_all = True  # what it imports runs once
         tells = (
@@ -214,12 +214,12 @@ class Surroundings:
         if is_quiet:
             is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
             if is_builtin and argument.__name__ in _CLOCK_NAMES:
-                self._called(frame, argument)
+                self._call(frame, argument)
             return
         code = frame.f_code
         kind = self._kinds.get(id(code))
         if kind is None or kind.module is not module:
-            kind = self._kinds[id(code)] = _kind_of(frame, module, self.compiled)
+            kind = self._kinds[id(code)] = _find_kind(frame, module, self.compiled)
             self._entered.discard(id(code))
         is_program, is_of_polars = kind.is_program, kind.is_of_polars
         is_unknown = kind.is_unknown
@@ -228,7 +228,7 @@ class Surroundings:
         if not (is_program or is_unknown or is_of_polars):
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
             if is_builtin and argument.__name__ in _CLOCK_NAMES:
-                self._called(frame, argument)
+                self._call(frame, argument)
         elif event == "c_call":
             if is_unknown:
                 self.compiled.check(argument, frame)
@@ -237,11 +237,11 @@ class Surroundings:
                     self._number_asked(frame, argument)
             elif isinstance(argument, BuiltinFunctionType):
                 if argument.__name__ in _CLOCK_NAMES:
-                    self._called(frame, argument)
+                    self._call(frame, argument)
                 if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):
                     self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)
                 if argument.__name__ == "pop" and is_program and has_no_order(argument.__self__):
-                    self._walked(frame, "whose pop() takes any member")
+                    self._note_walk(frame, "whose pop() takes any member")
                 if is_program and type(argument.__self__) is str:
                     self._address_told(frame, argument.__self__)
                 if id(argument.__self__) in self._files and is_program:
@@ -251,7 +251,7 @@ class Surroundings:
                 self._polars_called(frame)
             if id(code) not in self._entered:
                 if is_unknown:
-                    self.compiled.begun(frame)
+                    self.compiled.note_begin(frame)
                 if is_program:
                     self._begun(frame)
                 self._entered.add(id(code))  # not where it was refused: it may be run again
@@ -261,7 +261,7 @@ class Surroundings:
             if kind.may_show:
                 self._addresses_of(frame, argument)
             if not _tells_nothing_at_end(frame, kind, argument):
-                self._returned(frame, kind, argument, is_unknown=is_unknown)
+                self._note_return(frame, kind, argument, is_unknown=is_unknown)
 
     def _addresses_of(self, frame: FrameType, answer: Any) -> None:
         """Code that shows objects ends: whether texts that it holds or hands on tell an address."""
@@ -277,10 +277,10 @@ class Surroundings:
         if address is not None:
             self._end(frame, f"looks at an address in memory: {address[0]!r}", _SHOWN_ADVICE)
 
-    def _returned(self, frame: FrameType, kind: _Kind, answer: Any, *, is_unknown: bool) -> None:
+    def _note_return(self, frame: FrameType, kind: _Kind, answer: Any, *, is_unknown: bool) -> None:
         """A function of the program ends: what its variables are now."""
         held = frame.f_locals
-        insides = insides_of(held.values()) if kind.code.co_names else []
+        insides = list_insides(held.values()) if kind.code.co_names else []
         if is_unknown:
             self.compiled.returned(frame, held, insides)
         if kind.tests_identity:
@@ -290,14 +290,14 @@ class Surroundings:
         if not has_no_order(answer) or before is None or not is_programs(before):
             return
         if not is_harmless_after(before.f_code, before.f_lasti):
-            self._walked(before, f"what {kind.code.co_name} returns")
+            self._note_walk(before, f"what {kind.code.co_name} returns")
 
     def _end(self, frame: FrameType, what: str, advice: str, line: int | None = None) -> None:
         words = line_in_words(frame.f_code.co_filename, line or frame.f_lineno)
         self._refuse(depends(self._name, f"{what}{f' ({words})' if words else ''}", advice))
 
     def _polars_called(self, frame: FrameType) -> None:
-        refused = refused_call(
+        refused = find_refused_call(
             frame, has_lazy_frames=self._has_lazy_frames, takes_any_order=self.takes_any_order
         )
         if refused is None:
@@ -308,10 +308,10 @@ class Surroundings:
             self._refuse(depends(self._name, f"{what} ({words})", advice, kind))
         self._refuse(kind(f"{self._name}: it {what} ({words}): {advice}"))
 
-    def _called(self, frame: FrameType, function: BuiltinFunctionType) -> None:
+    def _call(self, frame: FrameType, function: BuiltinFunctionType) -> None:
         # What a stand-in of a clock calls was not called by the program.
         if _is_clock(function) and frame.f_globals.get("__name__") not in _STAND_INS:
-            reader = reader_of(frame)
+            reader = find_reader(frame)
             if reader is not None:
                 owner = function.__self__
                 place = owner.__qualname__ if isinstance(owner, type) else "time"
@@ -344,10 +344,10 @@ class Surroundings:
         held = frame.f_locals if code.co_freevars else {}
         outer = {name: held[name] for name in code.co_freevars if name in held}
         self._ask(frame, questions_of_process(code, {**frame.f_globals, **outer}))
-        for line, what, advice in unfilled_calls(code, frame.f_globals):
+        for line, what, advice in leave_unfilled_calls(code, frame.f_globals):
             self._end(frame, f"reads memory that nobody has filled, {what}", advice, line)
         before = ""
-        for step in steps_of(code):
+        for step in find_steps(code):
             is_zone = step.value in _ZONES and step.name == "LOAD_ATTR"
             if is_zone and frame.f_globals.get(before) is time:
                 self._end(frame, f"{ZONED}: time.{step.value}", ZONE_ADVICE, step.line)
@@ -367,7 +367,7 @@ class Surroundings:
 
     def _ask(self, frame: FrameType, questions: Iterable[Question]) -> None:
         """What byte code asks; libraries that are installed ask for themselves."""
-        if is_of_packages(frame.f_code.co_filename) or imported_now(frame):
+        if is_of_packages(frame.f_code.co_filename) or find_import_now(frame):
             return
         for line, what, advice in questions:
             self._end(frame, what, advice, line)
@@ -402,13 +402,13 @@ class Surroundings:
             if has_no_order(value):
                 for step, is_harmless in uses_of_name(code, name):
                     if not is_harmless:
-                        self._walked(frame, name, step)
+                        self._note_walk(frame, name, step)
         for step in kind.walked_constants:
             if has_no_order(step.value):
-                self._walked(frame, "a constant", step)
+                self._note_walk(frame, "a constant", step)
         if kind.makes_sets:
             for step in walks_of_made_sets(code, held):
-                self._walked(frame, "made there of what may not be numbers", step)
+                self._note_walk(frame, "made there of what may not be numbers", step)
         if kind.may_ask:
             self._ask(frame, questions_of_generators(code, held))
 
@@ -418,9 +418,9 @@ class Surroundings:
         if type(walked) is _SET_ITERATOR:
             left = set(walked.__reduce__()[1][0])  # which takes nothing from it
             if has_no_order(left):
-                self._walked(frame, "which was made there")
+                self._note_walk(frame, "which was made there")
 
-    def _walked(self, frame: FrameType, name: str, step: CodeStep | None = None) -> None:
+    def _note_walk(self, frame: FrameType, name: str, step: CodeStep | None = None) -> None:
         what = f"walks a set of strings or objects, {name} in {frame.f_code.co_name}"
         advice = (
             "its order differs from process to process: sort it, or use dict.fromkeys or a list"
@@ -448,7 +448,7 @@ def _tells_nothing(value: Any, names: tuple[str, ...]) -> bool:
         return True
     if kind in _SETS or not _is_known(kind):  # type: ignore[arg-type]
         return False
-    inside = attribute_of(value, "__dict__") if names else None
+    inside = find_attribute(value, "__dict__") if names else None
     if not isinstance(inside, dict):
         return True
     return all(_tells_nothing(inside[name], ()) for name in names if name in inside)
@@ -463,7 +463,7 @@ def _is_known(kind: Any) -> bool:
     return kind is FunctionType or (type(kind) is type and is_known_kind(kind))
 
 
-def _kind_of(frame: FrameType, module: Any, compiled: CompiledCode) -> _Kind:
+def _find_kind(frame: FrameType, module: Any, compiled: CompiledCode) -> _Kind:
     """What is known of a frame's code in its module."""
     code, is_program = frame.f_code, is_programs(frame)
     is_unknown = None if compiled.is_by_caller(frame) else compiled.is_looked_at(frame)
@@ -476,7 +476,7 @@ def _kind_of(frame: FrameType, module: Any, compiled: CompiledCode) -> _Kind:
 
 
 def _is_of_polars(frame: FrameType) -> bool:
-    return package_of(frame.f_globals.get("__name__")) == POLARS
+    return find_package(frame.f_globals.get("__name__")) == POLARS
 
 
 ZONED = "asks for the time zone of the machine"
@@ -537,35 +537,35 @@ def is_collecting(frame: FrameType | None) -> bool:
     return bool(codes) and frame is not None
 
 
-def reader_of(frame: FrameType | None) -> FrameType | None:
+def find_reader(frame: FrameType | None) -> FrameType | None:
     """The frame of the program that reads a clock; None where only something is logged."""
     if is_collecting(frame):
         return None
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if package_of(module) in _NOTING:
+        if find_package(module) in _NOTING:
             return None
         if is_programs(frame):
             return frame
-        if package_of(module) == "liptest" and module not in _STAND_INS:
+        if find_package(module) == "liptest" and module not in _STAND_INS:
             return None
         frame = frame.f_back
     return None
 
 
-def caller_of(frame: FrameType | None) -> FrameType | None:
+def find_caller(frame: FrameType | None) -> FrameType | None:
     """The frame of the program that called a stand-in; None where another module did."""
     while frame is not None and frame.f_globals.get("__name__") in _CALLING:
         frame = frame.f_back
     return frame if frame is not None and is_programs(frame) else None
 
 
-def imported_now(frame: FrameType | None) -> str:
+def find_import_now(frame: FrameType | None) -> str:
     """The module that the program is importing where a frame is, or ""."""
     name = ""
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if package_of(module) == "liptest" and module not in _STAND_INS:
+        if find_package(module) == "liptest" and module not in _STAND_INS:
             break
         if frame.f_code.co_name == "_find_and_load":
             name = str(frame.f_locals.get("name", name))
@@ -590,7 +590,7 @@ def _is_clock(function: BuiltinFunctionType) -> bool:
     owner = function.__self__
     if isinstance(owner, type):
         return function.__name__ in _DATES and issubclass(owner, datetime.date)
-    return attribute_of(owner, "__name__") == "time" and function.__name__ in TIMES
+    return find_attribute(owner, "__name__") == "time" and function.__name__ in TIMES
 
 
 def _asks_zone(frame: FrameType, function: BuiltinFunctionType) -> bool:
@@ -607,7 +607,7 @@ def _asks_zone(frame: FrameType, function: BuiltinFunctionType) -> bool:
 
 def _arguments_at(frame: FrameType) -> int:
     """How many arguments the call that is under way has."""
-    calls = [step for step in steps_of(frame.f_code) if step.offset <= frame.f_lasti]
+    calls = [step for step in find_steps(frame.f_code) if step.offset <= frame.f_lasti]
     return calls[-1].number if calls and calls[-1].name.startswith("CALL") else 0
 
 
@@ -620,7 +620,7 @@ def _may_show(code: CodeType) -> bool:
     """Whether code may write an object as text: by name, in an f-string or with ``%``."""
     if not _SHOWING.isdisjoint(code.co_names):
         return True
-    steps = list(steps_of(code))
+    steps = list(find_steps(code))
     if any(step.name in _FORMATS for step in steps):
         return True
     texts = any(type(constant) is str and "%" in constant for constant in code.co_consts)
@@ -643,5 +643,5 @@ def _may_tell(code: CodeType) -> bool:
 
 def _hashes_for_lookup(code: CodeType) -> bool:
     """Whether code is a ``__hash__``, as dataclasses have one, that calls hash and no more."""
-    uses = [step for step in steps_of(code) if step.value == "hash"]
+    uses = [step for step in find_steps(code) if step.value == "hash"]
     return code.co_name == "__hash__" and all(step.is_called for step in uses)

@@ -45,13 +45,13 @@ def may_leave_unfilled(code: CodeType) -> bool:
         or any(isinstance(constant, tuple) and "where" in constant for constant in code.co_consts)
     ) and any(
         "where" in call.keywords or not _NAMES.isdisjoint(call.path[-2:])
-        for call in _calls_of(code)
+        for call in _find_calls(code)
     )
 
 
-def unfilled_calls(code: CodeType, space: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+def leave_unfilled_calls(code: CodeType, space: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """(line, what, what to write) of calls that leave memory unfilled; globals are in ``space``."""
-    for call in _calls_of(code):
+    for call in _find_calls(code):
         name = call.path[-1]
         before = call.path[-2] if len(call.path) > 1 else ""
         # ``numpy.ndarray.__new__(numpy.ndarray, shape)`` has the class as one more argument.
@@ -77,7 +77,7 @@ def _is_array(called: Any) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _calls_of(code: CodeType) -> tuple[_Call, ...]:
+def _find_calls(code: CodeType) -> tuple[_Call, ...]:
     steps = [
         instruction
         for instruction in dis.get_instructions(code)

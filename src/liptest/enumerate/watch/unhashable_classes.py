@@ -40,11 +40,11 @@ def unhashable_classes_refused(name: str) -> Iterator[None]:
     try:
         yield
     except TypeError as error:
-        found = _WORDS.search(str(error))
-        if found is None or found[1] not in _metaclasses_without_hash():
+        match = _WORDS.search(str(error))
+        if match is None or match[1] not in _metaclasses_without_hash():
             raise
         raise MechanismError(
-            f"{name}: it holds or answers an object whose class has the metaclass {found[1]}, "
+            f"{name}: it holds or answers an object whose class has the metaclass {match[1]}, "
             f"which has no __hash__, so the class cannot be looked up; {_ADVICE}"
         ) from error
 

@@ -27,13 +27,13 @@ import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import (
     MAKING_NAMES,
-    attribute_of,
+    find_attribute,
     is_others,
     is_plain_state,
     names_in,
     reachable,
 )
-from liptest.enumerate.watch.set_orders import CodeStep, adds_little, steps_of
+from liptest.enumerate.watch.set_orders import CodeStep, adds_little, find_steps
 from liptest.values.faults import codes_in
 
 # What reads attributes that it does not name, by the module that it is of.
@@ -59,7 +59,7 @@ def unread_attributes(program: Any) -> frozenset[str]:
     inside: set[int] = set()
 
     def note(value: Any) -> bool:
-        inside.update(map(id, _held_by(value)))
+        inside.update(map(id, _find_held_by(value)))
         if type(value) is FunctionType:
             module = value.__globals__.get("__name__")
             if not is_others(module):
@@ -73,7 +73,7 @@ def unread_attributes(program: Any) -> frozenset[str]:
                 readers.append(value)
         elif isinstance(value, weakref.ref | ContextVar):
             readers.append(value)
-        elif not isinstance(value, type) and type(attribute_of(value, "__dict__")) is dict:
+        elif not isinstance(value, type) and type(find_attribute(value, "__dict__")) is dict:
             holders.append(value)
         return False
 
@@ -93,7 +93,7 @@ def unread_attributes(program: Any) -> frozenset[str]:
     return frozenset(owned - escaping - read)
 
 
-def _held_by(value: Any) -> Iterator[Any]:
+def _find_held_by(value: Any) -> Iterator[Any]:
     """What a value holds in another way than by the name of a variable, or as a method does."""
     if isinstance(value, FunctionType):
         yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
@@ -104,7 +104,7 @@ def _held_by(value: Any) -> Iterator[Any]:
         return
     elif _first(type(value).__module__) != "liptest":
         yield from gc.get_referents(value)
-        inside = attribute_of(value, "__dict__")
+        inside = find_attribute(value, "__dict__")
         yield from inside.values() if isinstance(inside, Mapping) else ()
 
 
@@ -114,7 +114,7 @@ def _first(module: Any) -> str:
 
 def _read_in(code: CodeType) -> Iterator[str]:
     """Names that code may read of some object: it loads them, or a text in it spells them."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     for place, step in enumerate(steps):
         if step.name in _LOADS and not _is_write(steps, place):
             yield step.value
@@ -157,7 +157,7 @@ def _stays(holder: Any, functions: list[FunctionType]) -> bool:
                 code = getattr(method, "__code__", None)
                 if not isinstance(code, CodeType) or not _keeps(code, code.co_varnames[:1]):
                     return False
-    if not _names_of(holder).isdisjoint(_attributes(functions)):
+    if not _find_names(holder).isdisjoint(_attributes(functions)):
         return False
     for function in functions:
         names = [name for name, item in function.__globals__.items() if item is holder]
@@ -185,7 +185,7 @@ def _methods(member: Any) -> Iterator[Any]:
         yield member
 
 
-def _names_of(holder: Any) -> set[str]:
+def _find_names(holder: Any) -> set[str]:
     """Names that it has in modules of programs."""
     spaces = [
         vars(module) for module in list(sys.modules.values()) if not is_others(module.__name__)
@@ -196,7 +196,7 @@ def _names_of(holder: Any) -> set[str]:
 def _attributes(functions: list[FunctionType]) -> set[str]:
     """Names of attributes that code loads, or imports from modules."""
     steps = (
-        step for each in functions for code in codes_in(each.__code__) for step in steps_of(code)
+        step for each in functions for code in codes_in(each.__code__) for step in find_steps(code)
     )
     return {step.value for step in steps if step.name in _LOADS | {"IMPORT_FROM"}}
 
@@ -211,7 +211,7 @@ def _cell(function: FunctionType, name: str) -> Any:
 
 def _keeps(code: CodeType, names: Iterable[str]) -> bool:
     """Whether code only asks what has one of these names for attributes, or calls it."""
-    steps = steps_of(code)
+    steps = find_steps(code)
     for place, step in enumerate(steps):
         if step.value not in names or not step.name.startswith("LOAD_") or step.name in _LOADS:
             continue

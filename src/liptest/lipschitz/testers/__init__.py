@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from liptest.data.distributions import Distribution
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.lipschitz.testers.ajmr12 import AJMR12
 from liptest.lipschitz.testers.base import LipschitzTester, PairTester
 from liptest.lipschitz.testers.cdjs15 import CDJS15
@@ -14,7 +14,7 @@ from liptest.lipschitz.testers.djt12 import DJT12
 from liptest.lipschitz.testers.hamming_lines import HammingLines
 from liptest.lipschitz.testers.jr11 import JR11
 from liptest.lipschitz.testers.variance_edges import VarianceEdges
-from liptest.runs.extensions import TESTERS, load_offered, offered
+from liptest.runs.extensions import TESTERS, find_offered, load_offered
 
 #: Every tester shipped, with default parameters, in the order of theory section 2.
 ALL_TESTERS: tuple[LipschitzTester, ...] = (
@@ -56,7 +56,7 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
     if isinstance(chosen, type) or not isinstance(chosen, LipschitzTester):
         names = ", ".join(f"lt.testers.{own.name}()" for own in ALL_TESTERS)
         raise InputError(
-            f"tester={shown(tester)} is not a tester; give 'auto' or one of {names}", name="tester"
+            f"tester={quote(tester)} is not a tester; give 'auto' or one of {names}", name="tester"
         )
     return chosen
 
@@ -64,7 +64,7 @@ def resolve_tester(tester: LipschitzTester | str, distribution: Distribution) ->
 def known_testers() -> list[str]:
     """The testers shipped, then those that other packages offer."""
     own = [tester.name for tester in ALL_TESTERS]
-    return own + sorted(offered(TESTERS).keys() - set(own))
+    return own + sorted(find_offered(TESTERS).keys() - set(own))
 
 
 def named_tester(name: str) -> LipschitzTester | None:
@@ -85,7 +85,7 @@ def named_tester(name: str) -> LipschitzTester | None:
             loaded = loaded()
     if isinstance(loaded, type) or not isinstance(loaded, LipschitzTester) or loaded.name != name:
         raise InputError(
-            f"tester={shown(name)}: its package offers {shown(loaded)}, which is not a tester of "
+            f"tester={quote(name)}: its package offers {quote(loaded)}, which is not a tester of "
             f"that name",
             name="tester",
         )

@@ -19,7 +19,7 @@ import numpy as np
 from liptest.data.distributions import Distribution
 from liptest.data.domains import Domain, Hypercube
 from liptest.data.product import ProductDistribution
-from liptest.errors import InputError, check_open_unit, check_positive, shown
+from liptest.errors import InputError, check_open_unit, check_positive, quote
 from liptest.lipschitz.verdicts import QueryPlan
 from liptest.runs.driver import QueryBatch
 
@@ -216,7 +216,7 @@ def steps_per_unit(range_step: float) -> int:
     near = {max(1, math.floor(1.0 / step)), math.ceil(1.0 / step)}
     steps = min(near, key=lambda k: abs(1.0 / k - step))
     raise InputError(
-        f"range_step={shown(range_step)} must be 1 over a whole number, or rounding may break "
+        f"range_step={quote(range_step)} must be 1 over a whole number, or rounding may break "
         f"a Lipschitz function; the nearest is 1/{steps} = {1.0 / steps:.6g}",
         name="range_step",
         value=range_step,
@@ -228,7 +228,7 @@ def admissible_step(bound: float) -> float:
     return 1.0 / max(1, math.ceil(1.0 / bound))
 
 
-def printed_draws(constant: float, proximity: float, failure: float) -> int:
+def count_printed_draws(constant: float, proximity: float, failure: float) -> int:
     """ceil((K / proximity) ln(1 / failure)): the count that published testers print."""
     return math.ceil(constant / proximity * math.log(1.0 / failure))
 
@@ -256,7 +256,7 @@ def guarantee_words(proximity: float, failure: float, factor: float) -> str:
 def no_product(distribution: Distribution, *domains: type[Domain]) -> str:
     """Why a tester for product laws on these domains does not apply; empty when it does."""
     if not isinstance(distribution, ProductDistribution):
-        return f"needs a ProductDistribution, not {shown(distribution)}"
+        return f"needs a ProductDistribution, not {quote(distribution)}"
     if not isinstance(distribution.domain, domains):
         names = " or a ".join(domain.__name__ for domain in domains)
         return f"needs a {names}, not {distribution.domain}"
@@ -273,7 +273,7 @@ def no_uniform(distribution: Distribution, *domains: type[Domain]) -> str:
         return ""
     law: list[Any] = distribution.marginal(r).tolist()
     return (
-        f"needs the uniform law, but coordinate {r} has probabilities {shown(law)}; "
+        f"needs the uniform law, but coordinate {r} has probabilities {quote(law)}; "
         f"tester='auto' takes one for product laws"
     )
 

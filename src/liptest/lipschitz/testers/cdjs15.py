@@ -9,7 +9,7 @@ import numpy as np
 
 from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube, Hypergrid
-from liptest.lipschitz.testers.base import PairTester, no_product, printed_draws
+from liptest.lipschitz.testers.base import PairTester, count_printed_draws, no_product
 from liptest.lipschitz.testers.search_trees import tree_batch, tree_pairs
 from liptest.runs.driver import QueryBatch
 
@@ -34,7 +34,7 @@ class CDJS15(PairTester):
         return 4.0 * tree_pairs(require_product(distribution, self.name)).total
 
     def draws_needed(self, constant: float, proximity: float, failure: float) -> int:
-        return printed_draws(constant, proximity, failure)
+        return count_printed_draws(constant, proximity, failure)
 
     def draw(self, distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
         return tree_batch(require_product(distribution, self.name), rng, count)

@@ -10,7 +10,7 @@ import numpy as np
 from liptest.data.distributions import Distribution, require_product
 from liptest.data.domains import Hypercube
 from liptest.data.edges import edge_distribution
-from liptest.lipschitz.testers.base import PairTester, no_uniform, printed_draws
+from liptest.lipschitz.testers.base import PairTester, count_printed_draws, no_uniform
 from liptest.runs.driver import QueryBatch
 
 
@@ -31,7 +31,7 @@ class CS12(PairTester):
         return float(distribution.domain.dimension)
 
     def draws_needed(self, constant: float, proximity: float, failure: float) -> int:
-        return printed_draws(constant, proximity, failure)
+        return count_printed_draws(constant, proximity, failure)
 
     def draw(self, distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
         edges = edge_distribution(require_product(distribution, self.name))

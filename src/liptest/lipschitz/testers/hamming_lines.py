@@ -14,7 +14,7 @@ from liptest.data.domains import RecordGrid
 from liptest.data.draws import IndexSampler
 from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
-from liptest.lipschitz.testers.base import PairTester, no_product, printed_draws
+from liptest.lipschitz.testers.base import PairTester, count_printed_draws, no_product
 from liptest.runs.driver import QueryBatch
 
 
@@ -45,7 +45,7 @@ class HammingLines(PairTester):
         return points * (points - 1) // 2
 
     def draws_needed(self, constant: float, proximity: float, failure: float) -> int:
-        return printed_draws(constant, proximity, failure)
+        return count_printed_draws(constant, proximity, failure)
 
     def draw(self, distribution: Distribution, rng: np.random.Generator, count: int) -> QueryBatch:
         product = require_product(distribution, self.name)

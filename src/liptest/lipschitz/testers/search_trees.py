@@ -46,7 +46,7 @@ class SearchTree:
         values, ancestors = self.pairs
         return np.asarray(ancestors[values == value])
 
-    def expected_depth(self, mass: NDArray[np.float64]) -> float:
+    def find_expected_depth(self, mass: NDArray[np.float64]) -> float:
         """E[depth] of a value drawn with probabilities ``mass``, (n,)."""
         return float(mass @ self.depths)
 
@@ -57,14 +57,14 @@ def search_tree(mass: NDArray[np.float64]) -> SearchTree:
     Above ``MAX_OPTIMAL`` values the tree is weight-balanced instead: its expected depth is
     within a constant of the least one, and the theorems hold for any tree.
     """
-    return _tree_of(np.ascontiguousarray(mass, dtype=np.float64).tobytes())
+    return _find_tree(np.ascontiguousarray(mass, dtype=np.float64).tobytes())
 
 
 # Keyed by content: equal coordinates share a tree, in every process.
 @lru_cache(maxsize=4096)
-def _tree_of(mass_bytes: bytes) -> SearchTree:
+def _find_tree(mass_bytes: bytes) -> SearchTree:
     mass = np.frombuffer(mass_bytes)
-    return optimal_tree(mass) if len(mass) <= MAX_OPTIMAL else balanced_tree(mass)
+    return optimal_tree(mass) if len(mass) <= MAX_OPTIMAL else make_balanced_tree(mass)
 
 
 def optimal_tree(mass: NDArray[np.float64]) -> SearchTree:
@@ -96,7 +96,7 @@ def optimal_tree(mass: NDArray[np.float64]) -> SearchTree:
     return _tree_from(n, lambda first, stop: int(roots[first, stop]))
 
 
-def balanced_tree(mass: NDArray[np.float64]) -> SearchTree:
+def make_balanced_tree(mass: NDArray[np.float64]) -> SearchTree:
     """Each root halves the mass of its interval, or its length where there is no mass."""
     sums = np.concatenate([[0.0], np.cumsum(mass)])
 

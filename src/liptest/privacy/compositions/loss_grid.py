@@ -63,7 +63,7 @@ class GridLosses:
         both = self.infinite * (other.finite + other.infinite) + self.finite * other.infinite
         infinite = min(self._unit(both), ONE)
         first, base = self.first + other.first, self.base + other.base
-        return trimmed(cells, first, infinite, self.step, is_upper=self.is_upper, base=base)
+        return trim(cells, first, infinite, self.step, is_upper=self.is_upper, base=base)
 
     @cached_property
     def finite(self) -> int:
@@ -72,7 +72,7 @@ class GridLosses:
 
     def power(self, releases: int) -> GridLosses:
         """The losses of a number of releases together."""
-        return power_of(self, releases)
+        return compose_times(self, releases)
 
     def _unit(self, value: int) -> int:
         return -((-value) >> UNIT_BITS) if self.is_upper else value >> UNIT_BITS
@@ -190,7 +190,7 @@ def grid_above(
             weights[k - 1] = units_above(points[k][0] * (drop - after))
             drop = after
         infinite = units_above(points[-1][1])
-    return trimmed(weights, -cells, infinite, step, is_upper=True)
+    return trim(weights, -cells, infinite, step, is_upper=True)
 
 
 def _drop(points: list[tuple[arb, arb]], k: int, other: int) -> arb:
@@ -227,7 +227,7 @@ def grid_below(pair: LikelihoodPair, step: Fraction) -> GridLosses:
         return GridLosses(fmpz_poly([0]), 0, infinite, step, is_upper=False)
     low, high = min(cells), max(cells)
     listed = [cells.get(k, 0) for k in range(low, high + 1)]
-    return trimmed(listed, low, infinite, step, is_upper=False)
+    return trim(listed, low, infinite, step, is_upper=False)
 
 
 def together(parts: Iterable[tuple[GridLosses, int]]) -> GridLosses:
@@ -241,7 +241,7 @@ def together(parts: Iterable[tuple[GridLosses, int]]) -> GridLosses:
     return result
 
 
-def trimmed(
+def trim(
     cells: list[int],
     first: int,
     infinite: int,
@@ -275,7 +275,7 @@ class _Composes(Protocol):
 Losses = TypeVar("Losses", bound=_Composes)
 
 
-def power_of(one: Losses, releases: int) -> Losses:
+def compose_times(one: Losses, releases: int) -> Losses:
     """A number of releases together, 1 or more, by squares."""
     result, square = None, one
     while True:

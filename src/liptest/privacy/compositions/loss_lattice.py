@@ -27,7 +27,7 @@ from liptest.privacy.compositions.loss_grid import (
     ONE,
     Curve,
     GridLosses,
-    trimmed,
+    trim,
     units_above,
     units_below,
 )
@@ -86,7 +86,7 @@ def losses_below(pair: LikelihoodPair, cells: int = 0) -> GridLosses | None:
         losses = _on_lattice(atoms, infinite, is_upper=False)
         if losses is None and 0 < len(atoms) <= FEW_ATOMS and cells > 1:
             step = _closest(np.array([float(loss.mid()) for loss, _ in atoms]), cells)
-            losses = _placed(atoms, infinite, Fraction(step), None, is_upper=False)
+            losses = _place(atoms, infinite, Fraction(step), None, is_upper=False)
         return losses
 
 
@@ -190,12 +190,12 @@ def covering(losses: GridLosses, curves: Iterable[Callable[[arb], arb]]) -> Grid
             most = most * share + slack
             if any(not curve(gamma) <= most for curve in others):
                 return None
-    cells = [_raised(int(weight)) for weight in losses.weights.coeffs()]
-    infinite = _raised(losses.infinite) + int(_SLACK * ONE)
+    cells = [_raise(int(weight)) for weight in losses.weights.coeffs()]
+    infinite = _raise(losses.infinite) + int(_SLACK * ONE)
     return replace(losses, weights=fmpz_poly(cells), infinite=infinite)
 
 
-def _raised(weight: int) -> int:
+def _raise(weight: int) -> int:
     return -int(-weight * (1 + _SHARE) // 1)
 
 
@@ -213,14 +213,14 @@ def _on_lattice(
     step = _distance([_end(loss, is_upper) for loss, _ in atoms], bits)
     if step is None:
         return None
-    return _placed(atoms, infinite, step, Fraction(1, 1 << bits), is_upper=is_upper)
+    return _place(atoms, infinite, step, Fraction(1, 1 << bits), is_upper=is_upper)
 
 
 def _end(loss: arb, is_upper: bool) -> Fraction:
     return as_fraction(loss.upper() if is_upper else loss.lower())
 
 
-def _placed(
+def _place(
     atoms: list[tuple[arb, int]],
     infinite: int,
     step: Fraction,
@@ -239,7 +239,7 @@ def _placed(
     for place, (_, weight) in zip(places, atoms, strict=True):
         cells[place - first] += weight
     base = max(rests) if is_upper else min(rests)
-    return trimmed(cells, first, infinite, step, is_upper=is_upper, base=base)
+    return trim(cells, first, infinite, step, is_upper=is_upper, base=base)
 
 
 def _distance(ends: list[Fraction], bits: int) -> Fraction | None:
@@ -331,7 +331,7 @@ class MixedLosses:
         return high if self.is_upper else low
 
 
-def mixed(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses | MixedLosses:
+def mix(parts: Sequence[tuple[GridLosses, int]]) -> GridLosses | MixedLosses:
     """The losses of several releases, each some number of times, on whatever lattices."""
     powers = [part.power(times) for part, times in _on_common(parts)]
     groups: dict[Fraction, GridLosses] = {}
@@ -363,14 +363,14 @@ def _on_common(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses
     # The distance of one part, split: at least that part stays where it is.
     finest = min((part for part, _ in parts if part.weights.degree() > 0), key=lambda p: p.step)
     chosen = finest.step / round(finest.step * scale / step)
-    refined = [(_refined(part, chosen), times) for part, times in listed]
+    refined = [(_refine(part, chosen), times) for part, times in listed]
     cells = sum(max(part.weights.degree(), 0) * times for part, times in refined if part)
     if cells > _MOST_TOGETHER or any(part is None for part, _ in refined):
         return listed
     return [(part, times) for part, times in refined if part is not None]
 
 
-def _refined(part: GridLosses, step: Fraction) -> GridLosses | None:
+def _refine(part: GridLosses, step: Fraction) -> GridLosses | None:
     """The same losses on a lattice of a smaller distance, moved a little to the safe side."""
     if part.step == step:
         return part

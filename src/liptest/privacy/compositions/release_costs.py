@@ -25,7 +25,7 @@ from liptest.privacy.compositions.loss_lattice import (
     losses_below,
     losses_of_claim,
     losses_of_points,
-    mixed,
+    mix,
 )
 from liptest.privacy.divergences.likelihoods import LikelihoodPair
 from liptest.privacy.divergences.tradeoff import gaussian_delta
@@ -107,19 +107,19 @@ class ReleasePart:
     ) -> ReleasePart:
         """Make a part of terms; nothing else is known of it."""
         if terms.mu is not None:
-            mu = raised_slightly(float(terms.mu))
+            mu = raise_slightly(float(terms.mu))
             normal = lambda epsilon: gaussian_delta(arb(mu), epsilon)  # noqa: E731
-            own = cls(name, normal, finite_range(normal), rho=raised_slightly(mu * mu / 2), mu=mu)
+            part = cls(name, normal, finite_range(normal), rho=raise_slightly(mu * mu / 2), mu=mu)
         elif terms.rho is not None:
-            own = cls(name, rho=raised_slightly(float(terms.rho)))
+            part = cls(name, rho=raise_slightly(float(terms.rho)))
         elif terms.orders:
-            listed = [(float(a), raised_slightly(float(tau))) for a, tau in terms.orders]
-            own = cls(name, orders=tuple(listed))
+            listed = [(float(a), raise_slightly(float(tau))) for a, tau in terms.orders]
+            part = cls(name, orders=tuple(listed))
         else:
             largest = math.nextafter(float(max(end for end, _ in terms.points)), math.inf)
-            own = cls(name, curve_of_points(terms.points), largest, rho=_rho_of(terms.points))
-            own = replace(own, lattice=_lattice(terms.points))
-        return replace(own, mass=mass, failure=failure)
+            part = cls(name, curve_of_points(terms.points), largest, rho=_find_rho(terms.points))
+            part = replace(part, lattice=_lattice(terms.points))
+        return replace(part, mass=mass, failure=failure)
 
     def above(self, step: Fraction, releases: int) -> GridLosses:
         """Its losses from above, for so many releases."""
@@ -144,7 +144,7 @@ class ReleasePart:
     def divergence(self, order: float) -> float | None:
         """A bound of its Renyi divergence of an order; None where none is known."""
         if self.rho is not None:
-            return raised_slightly(self.rho * order)
+            return raise_slightly(self.rho * order)
         # Divergences do not fall with the order.
         return min((tau for a, tau in self.orders if a >= order), default=None)
 
@@ -171,7 +171,7 @@ def losses_together(
             part = ReleasePart("", curve, finite_range(curve), is_convex=False)
             curved.append((part, 1))
     size = step or step_for(curved)
-    return (mixed([(part.above(size, k), k) for part, k in curved]),)
+    return (mix([(part.above(size, k), k) for part, k in curved]),)
 
 
 def divergences(
@@ -191,16 +191,16 @@ def curve_of_orders(found: tuple[float | None, tuple[tuple[float, float], ...]])
     def curve(epsilon: arb) -> arb:
         at = float(epsilon.mid())
         best, least = arb(1), 0.0
-        for a, tau in _chosen(rho, orders, at):
+        for a, tau in _choose(rho, orders, at):
             about = _log_delta(a, tau, at)
             if about < least:
-                best, least = _delta_of(a, tau, epsilon), about
+                best, least = _find_delta(a, tau, epsilon), about
         return best.min(arb(1))
 
     return curve
 
 
-def _chosen(
+def _choose(
     rho: float | None, orders: tuple[tuple[float, float], ...], at: float
 ) -> Iterable[tuple[float, float]]:
     yield from orders
@@ -208,14 +208,14 @@ def _chosen(
         centre = max((at / rho + 1) / 2, 1.0)
         for k in (0, 1, 2, 4, 8):
             a = centre * (1 + k / 16) + 2.0**-k / 8
-            yield a, raised_slightly(a * rho)
+            yield a, raise_slightly(a * rho)
 
 
 def _log_delta(a: float, tau: float, epsilon: float) -> float:
     return (a - 1) * (tau - epsilon) + a * math.log1p(-1 / a) - math.log(a - 1)
 
 
-def _delta_of(a: float, tau: float, epsilon: arb) -> arb:
+def _find_delta(a: float, tau: float, epsilon: arb) -> arb:
     order = arb(a)
     return ((order - 1) * (arb(tau) - epsilon)).exp() * (1 - 1 / order) ** order / (order - 1)
 
@@ -323,23 +323,23 @@ def add_up(values: Sequence[float | None], times: Sequence[int]) -> float | None
     """The sum over releases, rounded up; None where one value is not known."""
     if any(value is None for value in values):
         return None
-    return raised_slightly(
+    return raise_slightly(
         math.fsum(k * value for k, value in zip(times, values, strict=True) if value)
     )
 
 
-def raised_slightly(value: float) -> float:
+def raise_slightly(value: float) -> float:
     """Rounded up by more than what a few operations on floats may lose."""
     return math.nextafter(value * (1 + 2.0**-50), math.inf) if value else 0.0
 
 
-def _rho_of(points: Sequence[tuple[Fraction, Fraction]]) -> float | None:
+def _find_rho(points: Sequence[tuple[Fraction, Fraction]]) -> float | None:
     """By the largest loss alone (theory 6.9)."""
     pure = [epsilon for epsilon, delta in points if not delta]
     if not pure:
         return None
-    least = raised_slightly(float(min(pure)))
-    return raised_slightly(least * math.tanh(least / 2))
+    least = raise_slightly(float(min(pure)))
+    return raise_slightly(least * math.tanh(least / 2))
 
 
 def _lattice(points: Sequence[tuple[Fraction, Fraction]]) -> GridLosses | None:
@@ -349,8 +349,8 @@ def _lattice(points: Sequence[tuple[Fraction, Fraction]]) -> GridLosses | None:
 
 
 def _point(claim: Claim, factor: float) -> tuple[Fraction, Fraction]:
-    epsilon = Fraction(raised_slightly(claim.threshold * factor))
-    return epsilon, Fraction(raised_slightly(claim.delta_threshold) if claim.delta else 0.0)
+    epsilon = Fraction(raise_slightly(claim.threshold * factor))
+    return epsilon, Fraction(raise_slightly(claim.delta_threshold) if claim.delta else 0.0)
 
 
 def _is_small(losses: GridLosses, releases: int) -> bool:

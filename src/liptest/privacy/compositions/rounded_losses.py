@@ -27,7 +27,7 @@ from liptest.privacy.compositions.loss_grid import (
     BITS,
     ONE,
     UNIT_BITS,
-    power_of,
+    compose_times,
     units_above,
     units_below,
 )
@@ -73,14 +73,14 @@ class RoundedLosses:
                 infinite = max(units_below(only), 0)
         low, high = min(rows[0], default=0), max(rows[0], default=0)
         listed = [[row.get(k, 0) for k in range(low, high + 1)] for row in rows]
-        return _trimmed(fmpz_poly(listed[0]), fmpz_poly(listed[1]), low, infinite, step)
+        return _trim(fmpz_poly(listed[0]), fmpz_poly(listed[1]), low, infinite, step)
 
     def __mul__(self, other: RoundedLosses) -> RoundedLosses:
         """Both releases together, on grids of one step."""
         p, q = self.p * other.p // fmpz(ONE), self.q * other.q
         q = q // fmpz(ONE) + fmpz_poly([1] * (q.degree() + 1))
         both = self.infinite * (other._finite + other.infinite) + self._finite * other.infinite
-        return _trimmed(p, q, self.first + other.first, both >> UNIT_BITS, self.step)
+        return _trim(p, q, self.first + other.first, both >> UNIT_BITS, self.step)
 
     @cached_property
     def _finite(self) -> int:
@@ -88,7 +88,7 @@ class RoundedLosses:
 
     def power(self, releases: int) -> RoundedLosses:
         """A number of releases together."""
-        return power_of(self, releases)
+        return compose_times(self, releases)
 
     @cached_property
     def _sums(self) -> tuple[list[int], list[int]]:
@@ -138,7 +138,7 @@ class RoundedLosses:
         return arb(self._sums[side][cell] + more) / ONE
 
 
-def rounded_together(parts: Iterable[tuple[LikelihoodPair, int]], step: Fraction) -> RoundedLosses:
+def round_together(parts: Iterable[tuple[LikelihoodPair, int]], step: Fraction) -> RoundedLosses:
     """Several actual pairs, each some number of times."""
     powers = [RoundedLosses.of_pair(pair, step).power(times) for pair, times in parts]
     powers.sort(key=lambda power: power.p.degree())
@@ -148,9 +148,7 @@ def rounded_together(parts: Iterable[tuple[LikelihoodPair, int]], step: Fraction
     return result
 
 
-def _trimmed(
-    p: fmpz_poly, q: fmpz_poly, first: int, infinite: int, step: Fraction
-) -> RoundedLosses:
+def _trim(p: fmpz_poly, q: fmpz_poly, first: int, infinite: int, step: Fraction) -> RoundedLosses:
     """Without ends of hardly any weight under P."""
     cells: Sequence[fmpz] = p.coeffs()
     start, stop = _end(cells), len(cells) - _end(cells[::-1])

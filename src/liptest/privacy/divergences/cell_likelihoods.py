@@ -203,9 +203,9 @@ def _mu_of_single_numbers(cells: PairCells) -> MuEnclosure:
     best = MuEnclosure(arb(0), arb("+inf"), arb("+inf"), (arb(0), arb(0)))
     late = 0
     for _ in range(_ROUNDS):
-        low = largest_of_corners(_merged(pieces))
+        low = largest_of_corners(_merge(pieces))
         groups = _by_ratio(pieces)
-        mus = _raised_corners(groups)
+        mus = _raise_corners(groups)
         upper = max(mus, key=float, default=arb(0)).max(low.lower)
         late = 0 if upper < best.upper else late + 1
         best = MuEnclosure(low.lower, upper.min(best.upper), low.ratio, low.masses)
@@ -237,7 +237,7 @@ def _width(cell: Cell) -> float:
     return float((cell.high / cell.low).log())
 
 
-def _merged(cells: Sequence[Cell]) -> list[Balls]:
+def _merge(cells: Sequence[Cell]) -> list[Balls]:
     """Each as one output, by falling ratio."""
     atoms = [(cell.p, cell.q) for cell in cells]
     return sorted(atoms, key=lambda atom: -float((atom[0] / atom[1]).mid()))
@@ -261,7 +261,7 @@ def _by_ratio(cells: Sequence[Cell]) -> list[Cell]:
     return groups
 
 
-def _raised_corners(groups: Sequence[Cell]) -> list[arb]:
+def _raise_corners(groups: Sequence[Cell]) -> list[arb]:
     """A bound of mu at each corner between groups, raised so that chords are above the curve.
 
     Within a group the curve exceeds its chord by at most (high - low) q (theory 6.17).
@@ -318,22 +318,22 @@ def bracket_of_cells(
         for product in cells.products:
             parts = [cut_cells(part.cells, float(step), 4 * points) for part in product.factors]
             parts.append([_Weighted.of((product.p, product.q), _WHOLE)])
-            for k, row in enumerate(_product([_rounded(part, step) for part in parts])):
+            for k, row in enumerate(_product([_round(part, step) for part in parts])):
                 _add(below[k], row)
-            _add(above, _product([(_moved_out(part, step),) for part in parts])[0])
+            _add(above, _product([(_move_out(part, step),) for part in parts])[0])
             for k, mass in enumerate(_only(product)):
                 alone[k] += mass
         size = exact_ball(step)
         lower = [(below[0][k], below[1][k]) for k in sorted(below[0], reverse=True)]
         upper = [(above[k], above[k] * (-size * k).exp()) for k in sorted(above, reverse=True)]
-    return _listed(lower, alone), _listed(upper, alone)
+    return _list(lower, alone), _list(upper, alone)
 
 
 #: Masses by grid loss, in steps.
 _Row = dict[int, arb]
 
 
-def _listed(atoms: list[Balls], alone: list[arb]) -> LikelihoodPair:
+def _list(atoms: list[Balls], alone: list[arb]) -> LikelihoodPair:
     kept = [(p, q) for p, q in atoms if not (p.is_zero() and q.is_zero())]
     return LikelihoodPair(None, lambda: kept, alone[0], alone[1])
 
@@ -365,7 +365,7 @@ def _only(one: CellProduct) -> tuple[arb, arb]:
     return masses[0], masses[1]
 
 
-def _rounded(cells: Sequence[Cell], step: Fraction) -> tuple[_Row, _Row]:
+def _round(cells: Sequence[Cell], step: Fraction) -> tuple[_Row, _Row]:
     rows: tuple[_Row, _Row] = ({}, {})
     for cell in cells:
         place = float((cell.p / cell.q).log().mid()) / float(step)
@@ -377,7 +377,7 @@ def _rounded(cells: Sequence[Cell], step: Fraction) -> tuple[_Row, _Row]:
     return rows
 
 
-def _moved_out(cells: Sequence[Cell], step: Fraction) -> _Row:
+def _move_out(cells: Sequence[Cell], step: Fraction) -> _Row:
     row: _Row = {}
     size = exact_ball(step)
     for cell in cells:

@@ -32,13 +32,13 @@ from liptest.mechanisms.base import (
     through_densities,
 )
 from liptest.mechanisms.laws import LawTable
-from liptest.privacy.comparison import exact_law, loss_slack, rounded_ends, stick_error
+from liptest.privacy.comparison import exact_law, loss_slack, round_ends, stick_error
 from liptest.privacy.composition import different_pairs, worst_curve
 from liptest.privacy.divergences.likelihoods import Balls, LikelihoodPair
 from liptest.privacy.divergences.renyi import BITS
 from liptest.privacy.divergences.screening import largest_losses, screen_orders
 from liptest.privacy.divergences.tradeoff import curve_corners
-from liptest.privacy.exact import visited_or_enclosed
+from liptest.privacy.exact import visit_or_enclosed
 from liptest.privacy.notions import RhoClaim, orders_between
 from liptest.privacy.proofs.exhaustive import (
     PairBlock,
@@ -96,7 +96,7 @@ def privacy_curves(
         for block in pair_blocks(seen, domain, RhoClaim(1.0), executor):
             visited.add(block)
         check_answered(seen, is_answered=visited.is_answered)
-        return _drawn(visited, epsilons, mechanism, domain)
+        return _draw_curves(visited, epsilons, mechanism, domain)
 
     def enclose(checked: Mechanism, domain: Domain) -> PrivacyCurves | None:
         bounds = bounds_at_any_size(checked, domain)
@@ -108,9 +108,9 @@ def privacy_curves(
             ends = list(islice(plain_pairs(domain), _PLAIN))
             pairs = through_densities(checked, lambda seen: _pairs_at(seen, ends))
             enclosed.pairs = _dearest(pairs)
-        return _drawn(enclosed, epsilons, mechanism, domain)
+        return _draw_curves(enclosed, epsilons, mechanism, domain)
 
-    return visited_or_enclosed(
+    return visit_or_enclosed(
         mechanism, domain, executor, enclose=enclose, visit=visit, at_once=True
     )
 
@@ -134,7 +134,7 @@ class _Pair:
                 factor, (corners, curve) = ball.exp(), self._sides
                 lower = max(((1 - y - factor * x).lower() for x, y in corners), key=float)
                 upper = curve(ball)
-            return _rounded(lower.max(arb(0)), upper.min(arb(1)))
+            return _round(lower.max(arb(0)), upper.min(arb(1)))
 
     def renyi(self, order: float) -> Ends | None:
         """The larger divergence of both orders; None where no closed form is known."""
@@ -143,7 +143,7 @@ class _Pair:
                 ends = [orders.renyi(Fraction(order)) for orders in self._orders]
         except (InputError, UnsupportedForm, SymbolicError):
             return None
-        return _largest_ends([_rounded(*pair) for pair in ends])
+        return _largest_ends([_round(*pair) for pair in ends])
 
     @cached_property
     def _stick(self) -> Callable[[arb], arb]:
@@ -321,11 +321,11 @@ def _largest_ends(found: Sequence[Ends]) -> Ends:
     return max((low for low, _ in found), default=0.0), max((h for _, h in found), default=0.0)
 
 
-def _drawn(
+def _draw_curves(
     source: _Source, epsilons: Sequence[float] | None, mechanism: Mechanism, domain: Domain
 ) -> PrivacyCurves:
     """The curves of a source, on grids."""
-    even = np.linspace(0.0, _top_of(source), _POINTS + 1).tolist()
+    even = np.linspace(0.0, _find_top(source), _POINTS + 1).tolist()
     grid = even if epsilons is None else list(epsilons)
     deltas = {epsilon: source.delta(epsilon) for epsilon in dict.fromkeys([*grid, *even])}
     orders = [(order, source.renyi(order)) for order in ORDERS]
@@ -341,7 +341,7 @@ def _drawn(
     )
 
 
-def _top_of(source: _Source) -> float:
+def _find_top(source: _Source) -> float:
     """The largest loss, or where deltas end to fall."""
     loss = source.largest_loss()
     if loss <= _FAR:
@@ -434,7 +434,7 @@ def _meeting(one: tuple[float, ...], other: tuple[float, ...]) -> float | None:
     return None if slope == rise else (v - y + slope * x - rise * u) / (slope - rise)
 
 
-def _rounded(lower: arb, upper: arb) -> Ends:
+def _round(lower: arb, upper: arb) -> Ends:
     """As floats; what is exactly 0 stays so."""
-    low, high = rounded_ends(lower, upper)
+    low, high = round_ends(lower, upper)
     return low, 0.0 if upper <= 0 else high

@@ -84,8 +84,8 @@ class LikelihoodPair:
                 both.append(output)
 
         def balls() -> list[Balls]:
-            pairs = [(_widened(left, o), _widened(right, o)) for o in both]
-            return _merged(pairs) if whole else pairs
+            pairs = [(_widen(left, o), _widen(right, o)) for o in both]
+            return _merge(pairs) if whole else pairs
 
         return cls(None, balls, left_only, right_only, left.unexplored, right.unexplored)
 
@@ -144,13 +144,13 @@ def _ball(law: OutputLaw, output: object) -> arb:
     return exact_ball(value) if isinstance(value, Fraction) else value
 
 
-def _widened(law: OutputLaw, output: object) -> arb:
+def _widen(law: OutputLaw, output: object) -> arb:
     # A listed output may have the mass that was not explored on top of its own.
     ball = _ball(law, output)
     return ball.union(ball + exact_ball(law.unexplored)) if law.unexplored else ball
 
 
-def _merged(atoms: list[Balls]) -> list[Balls]:
+def _merge(atoms: list[Balls]) -> list[Balls]:
     """Atoms whose ratios cannot be told apart as one, with a ratio that holds all of theirs.
 
     The sum of q f(p/q) over them is their q times f of a ratio between the least and the largest.

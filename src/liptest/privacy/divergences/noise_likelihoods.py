@@ -89,7 +89,7 @@ class _Geometric:
         return [(near, far), *zip(powers, reversed(powers), strict=True), (far, near)]
 
 
-def listed_pair(noise: AdditiveNoise, shift: int) -> LikelihoodPair | None:
+def list_pair(noise: AdditiveNoise, shift: int) -> LikelihoodPair | None:
     """As ``pair_of_noise``; else outputs of a long window, and beside them what these leave out."""
     pair = pair_of_noise(noise, shift)
     if pair is not None:
@@ -169,7 +169,7 @@ class GaussianOrders:
         return total + arb(0).union((2 * first / (1 - ratio)).upper())
 
 
-def shifts_of(
+def find_noise_shifts(
     mechanism: Mechanism, dataset: IntArray, neighbour: IntArray
 ) -> tuple[AdditiveNoise, list[int]] | None:
     """The noise of a mechanism and how far each noisy number moves; None: it is not a shift."""
@@ -206,7 +206,7 @@ def mu_of_shifts(noise: AdditiveNoise, shifts: Sequence[int]) -> MuEnclosure | N
         enclosure = enclose_gaussian_mu(noise.sigma, moved[0])
         if enclosure is not None and enclosure.upper.is_finite():
             return enclosure
-    pair = listed_pair(noise, moved[0]) if len(moved) == 1 else None
+    pair = list_pair(noise, moved[0]) if len(moved) == 1 else None
     return None if pair is None else enclose_mu(pair)
 
 

@@ -73,15 +73,15 @@ def quantile_gaps(p: Floats, q: Floats) -> Floats:
 
 def _far_quantiles(tail: Floats) -> Floats:
     """z of ln Phi(-z) = -z^2 / 2 - ln z - ln(2 pi) / 2 + ln(1 - 1/z^2 + 3/z^4 - ..), negated."""
-    found = np.sqrt(-2 * tail)
-    known = np.isfinite(found)
-    z = found[known]
+    quantiles = np.sqrt(-2 * tail)
+    is_finite = np.isfinite(quantiles)
+    z = quantiles[is_finite]
     for _ in range(_STEPS):
         square = 1 / (z * z)
         series = np.log1p(-square * (1 - square * (3 - 15 * square)))
-        z = np.sqrt(2 * (series - tail[known] - np.log(z) - math.log(2 * math.pi) / 2))
-    found[known] = z
-    return -found
+        z = np.sqrt(2 * (series - tail[is_finite] - np.log(z) - math.log(2 * math.pi) / 2))
+    quantiles[is_finite] = z
+    return -quantiles
 
 
 def _log_sums(logs: Floats) -> tuple[Floats, Floats]:

@@ -145,10 +145,10 @@ class SumOfOrders:
     parts: Sequence[Orders]
 
     def renyi(self, order: Fraction) -> Ends:
-        return _added([part.renyi(order) for part in self.parts])
+        return _add([part.renyi(order) for part in self.parts])
 
     def kullback_leibler(self) -> Ends:
-        return _added([part.kullback_leibler() for part in self.parts])
+        return _add([part.kullback_leibler() for part in self.parts])
 
     def curvature(self, end: Fraction) -> arb:
         return sum((part.curvature(end) for part in self.parts), arb(0))
@@ -164,7 +164,7 @@ class SumOfOrders:
         return sum((rho for rho in rhos if rho is not None), Fraction(0))
 
 
-def _added(ends: list[Ends]) -> Ends:
+def _add(ends: list[Ends]) -> Ends:
     return sum((low for low, _ in ends), arb(0)), sum((high for _, high in ends), arb(0))
 
 

@@ -18,7 +18,7 @@ from liptest.balls import precision
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, ComparableLaws, LawTable
 from liptest.privacy.comparison import loss_slack
 from liptest.privacy.divergences.quantiles import quantile_gaps
-from liptest.privacy.divergences.tradeoff import normal_mass_of
+from liptest.privacy.divergences.tradeoff import find_normal_mass
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -50,7 +50,7 @@ def largest_losses(laws: ComparableLaws, left: Indices, right: Indices) -> tuple
     return np.where(losses >= INFINITE_LOSS, np.inf, losses), above
 
 
-def dominated_rho(losses: Floats) -> Floats:
+def bound_rho_by_loss(losses: Floats) -> Floats:
     """Bounds of rho by the largest loss e: e tanh(e / 2)."""
     with np.errstate(invalid="ignore"):
         return np.asarray(losses * np.tanh(losses / 2) * (1 + _ROUNDING))
@@ -59,7 +59,7 @@ def dominated_rho(losses: Floats) -> Floats:
 def harmless_loss(mu: float) -> float:
     """A loss up to which every pair is mu-GDP: ln(Phi(mu / 2) / Phi(-mu / 2)), rounded down."""
     with precision(128):
-        near, far = normal_mass_of(mu / 2), normal_mass_of(-mu / 2)
+        near, far = find_normal_mass(mu / 2), find_normal_mass(-mu / 2)
         loss = float((near / far).log().lower())
     return math.nextafter(loss, 0.0) if math.isfinite(loss) else 0.0
 
@@ -67,10 +67,10 @@ def harmless_loss(mu: float) -> float:
 def screen_rho(laws: LawTable, left: Indices, right: Indices, limit: float) -> Measured:
     """rho of pairs in both orders; those that the largest loss clears are not looked at further."""
     losses, bounds = largest_losses(laws, left, right)
-    above = dominated_rho(bounds)
+    above = bound_rho_by_loss(bounds)
     measured = np.where(np.isinf(losses), np.inf, 0.0)
     for rows in _slices(np.flatnonzero(np.isfinite(losses)), laws):
-        screened = _rho_of(laws, left[rows], right[rows], bounds[rows], limit, above[rows])
+        screened = _find_rho(laws, left[rows], right[rows], bounds[rows], limit, above[rows])
         measured[rows], above[rows] = screened.measured, np.minimum(above[rows], screened.above)
     return Measured(measured, above)
 
@@ -112,7 +112,7 @@ def screen_mu(laws: LawTable, left: Indices, right: Indices) -> Measured:
     return Measured(measured, above)
 
 
-def _rho_of(
+def _find_rho(
     laws: LawTable, left: Indices, right: Indices, bounds: Floats, limit: float, above: Floats
 ) -> Measured:
     """By chords between orders; the last order is where the largest loss leaves nothing open."""

@@ -81,7 +81,7 @@ def normal_mass(value: arb) -> arb:
     return (-value / arb(2).sqrt()).erfc() / 2
 
 
-def normal_mass_of(value: float) -> arb:
+def find_normal_mass(value: float) -> arb:
     """Phi of a float, at the current precision."""
     return normal_mass(arb(value))
 

@@ -1,6 +1,6 @@
 """Proofs for data of any size: data and noise as symbols, a price for shifting the noise.
 
-The mechanism says what its paths are (``Mechanism.aligned_paths``), ``symbolic.alignment`` what it
+The mechanism says what its paths are (``Mechanism.align_paths``), ``symbolic.alignment`` what it
 costs to keep each path and its output when the answers move as those of neighbours do (docs/theory,
 size). A price within the claim is a proof; a dearer one is only an upper bound of epsilon.
 """
@@ -21,16 +21,16 @@ from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import CurveClaim
 from liptest.privacy.proofs.curved_prices import price_by_curves
 from liptest.privacy.proofs.moved_laws import prove_by_moving
-from liptest.privacy.proofs.prices import Alignment, align, rounded_above
+from liptest.privacy.proofs.prices import Alignment, align, round_above
 from liptest.privacy.proofs.shift_notions import align_notion
-from liptest.privacy.request import Task, nothing, promise, verdict_of
+from liptest.privacy.request import Task, make_verdict, nothing, promise
 from liptest.privacy.verdicts import (
     BY_ALIGNMENT,
     PrivacyPlan,
     PrivacyVerdict,
     proof_sentence,
 )
-from liptest.privacy.wording.sentences import aligned_sentence
+from liptest.privacy.wording.sentences import write_aligned_sentence
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.symbolic.alignment import Price
 
@@ -50,7 +50,7 @@ def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
             else align_notion(task.mechanism, task.distribution.domain, claim)
         )
         is_kept = alignment.is_kept
-    return aligned_verdict(task, alignment) if is_kept else alignment
+    return make_aligned_verdict(task, alignment) if is_kept else alignment
 
 
 def _align_point(task: Task, claim: Claim) -> Alignment:
@@ -77,7 +77,7 @@ def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Align
     if alignment.epsilon <= epsilon or alignment.enough is None:
         return alignment if alignment.has_price else known
     reason = (
-        f"with delta {rounded_above(alignment.enough):.3g} it is proved for data of any size: its "
+        f"with delta {round_above(alignment.enough):.3g} it is proved for data of any size: its "
         f"functions draw discrete Laplace noise, which was enumerated but for a tail"
     )
     return replace(alignment, reason=reason)
@@ -90,7 +90,7 @@ def _align_curve(task: Task, claim: CurveClaim) -> Alignment:
     for point in claim.points:
         alignment = _align_point(task, point)
         if alignment.epsilon > Fraction(point.threshold):
-            why = f"at delta {point.delta:g}: {unproved_words(alignment, point)}"
+            why = f"at delta {point.delta:g}: {say_unproved(alignment, point)}"
             return replace(alignment, reason=why, enough=None, price=None)
         said.append(f"{text_above(alignment.epsilon)} at delta {point.delta:g}")
     return replace(alignment, measured=alignment.epsilon, said=", ".join(said), is_kept=True)
@@ -103,15 +103,15 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
     so a delta is proved even where the claim is not (theory L4).
     """
     started = time.perf_counter()
-    law = task.mechanism.added_law(task.distribution.domain)
+    law = task.mechanism.find_added_law(task.distribution.domain)
     if isinstance(law, str):
         return known
     epsilon = Fraction(claim.threshold)
     proved = law.delta_at(epsilon)
     if proved > Fraction(claim.delta):
-        tail = rounded_above(law.unexplored)
+        tail = round_above(law.unexplored)
         reason = (
-            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: of the "
+            f"with delta {round_above(proved):.3g} it is proved for data of any size: of the "
             f"noise that its code makes all but {tail:.3g} was enumerated"
         )
         if math.isfinite(known.epsilon):
@@ -127,7 +127,7 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
     )
 
 
-def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
+def make_aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
     """The YES of a price within the claim."""
     domain, price = task.distribution.domain, found.price
     assert price is not None
@@ -135,7 +135,7 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         "price": found.said or found.epsilon,
         "paths": found.paths,
         "shifts": ", ".join(price.shifts),
-        "delta": rounded_above(price.delta),
+        "delta": round_above(price.delta),
         "holds": size_words(domain, reads_length=found.reads_length),
     }
     if found.moves:
@@ -149,7 +149,7 @@ def aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         proof |= {"ends": True, "holds": size_words(domain, reads_length=True)}
     if found.given:
         proof["given"] = ", ".join(found.given)
-    sentence = proof_sentence(task.claim, domain, "") + aligned_sentence(proof)
+    sentence = proof_sentence(task.claim, domain, "") + write_aligned_sentence(proof)
     guarantee = promise(
         task,
         sentence,
@@ -168,14 +168,14 @@ def run_alignment(task: Task) -> PrivacyVerdict:
     outcome = prove_by_alignment(task)
     if isinstance(outcome, PrivacyVerdict):
         return outcome
-    reason = unproved_words(outcome, task.claim)
+    reason = say_unproved(outcome, task.claim)
     guarantee = nothing(
         "nothing is promised: no proof by alignment was found, which refutes nothing.", SOURCE
     )
     return _verdict(task, outcome, guarantee, 0.0, reason)
 
 
-def unproved_words(found: Alignment, claim: object = None) -> str:
+def say_unproved(found: Alignment, claim: object = None) -> str:
     """Why a claim is not proved: nothing is, or more is than was claimed."""
     return dearer_words(found, claim) if found.has_price else found.reason
 
@@ -221,7 +221,7 @@ def _verdict(
 ) -> PrivacyVerdict:
     total = Judgement(largest=loss, answered=True)
     plan = PrivacyPlan(BY_ALIGNMENT, 0, 0.0, 0.0, SOURCE)
-    verdict = verdict_of(
+    verdict = make_verdict(
         task, plan, RunOutcome(total, "complete", found.seconds), guarantee, reason
     )
     source, *conditions = task.mechanism.law_source.split("; ")

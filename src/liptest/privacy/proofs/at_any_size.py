@@ -19,11 +19,11 @@ from liptest.data.domains import IntArray
 from liptest.data.tables import RowsOfUsers
 from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.claims import text_above
-from liptest.privacy.proofs.alignment import prove_by_alignment, run_alignment, unproved_words
+from liptest.privacy.proofs.alignment import prove_by_alignment, run_alignment, say_unproved
 from liptest.privacy.proofs.by_records import Unproved, prove_by_records
-from liptest.privacy.proofs.prices import Alignment, rounded_above
+from liptest.privacy.proofs.prices import Alignment, round_above
 from liptest.privacy.proofs.unanswered import never_answered
-from liptest.privacy.request import Task, nothing, verdict_of
+from liptest.privacy.request import Task, make_verdict, nothing
 from liptest.privacy.searches.plain_pairs import is_large, plain_pairs
 from liptest.privacy.searches.refutation import (
     TOO_DEAR,
@@ -114,10 +114,10 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
         return None
     if not is_large(task.distribution.domain):
         return _early_steps(task).verdict
-    return left_undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
+    return leave_undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
 
 
-def decided_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
+def decide_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
     """A proof by alignment where visiting a small domain has left the claim open, or that verdict.
 
     The tails of laws that were enumerated in part leave a claim open, however light they are.
@@ -176,11 +176,11 @@ def _first_datasets(task: Task) -> Iterator[IntArray]:
         yield from task.distribution.sample(rng, _DRAWN)
 
 
-def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
+def leave_undecided(task: Task, early: Early) -> PrivacyVerdict:
     """What the early steps came to, where nothing else is tried."""
     alignment = early.alignment
     assert alignment is not None
-    reason = unproved_words(alignment, task.claim)
+    reason = say_unproved(alignment, task.claim)
     remedy: Remedy | None = None
     if not alignment.has_price:
         if early.records is not None and early.records.remedy is not None:
@@ -197,9 +197,9 @@ def left_undecided(task: Task, early: Early) -> PrivacyVerdict:
     total = Judgement(queries=laws, pairs=pairs, largest=largest, answered=True)
     guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
-    verdict = verdict_of(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
+    verdict = make_verdict(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
     if alignment.enough is not None:
-        remedy = Remedy(delta=float(text_above(rounded_above(alignment.enough))))
+        remedy = Remedy(delta=float(text_above(round_above(alignment.enough))))
     return replace(verdict, remedy=remedy)
 
 
@@ -226,4 +226,4 @@ def _out_of_time(task: Task) -> PrivacyVerdict:
     empty = RunOutcome(Judgement(answered=True), "interrupted", task.settings.max_seconds or 0.0)
     guarantee = nothing(f"{_NOTHING}: the time ended before anything was decided.", "theory 3.9")
     reason = f"max_seconds={task.settings.max_seconds:g} ended before anything was decided"
-    return verdict_of(task, plan, empty, guarantee, reason)
+    return make_verdict(task, plan, empty, guarantee, reason)

@@ -23,10 +23,10 @@ from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.laws import AtPlace
 from liptest.mechanisms.product_laws import comparable
 from liptest.privacy.claims import AnyClaim
-from liptest.privacy.judge import witness_of
+from liptest.privacy.judge import make_witness
 from liptest.privacy.proofs.product_records import check_products
 from liptest.privacy.proofs.proof import run_exhaustive
-from liptest.privacy.request import Task, promise, refuted
+from liptest.privacy.request import Task, make_refuted, promise
 from liptest.privacy.verdicts import (
     BY_RECORDS,
     PrivacyPlan,
@@ -130,8 +130,8 @@ def _of_all_records(
     """What the verdict on one record says of datasets; ``is_later``: of what is made of outputs."""
     witness: PrivacyWitness | None = None
     if found.decision is Decision.NO and found.witness is not None:
-        witness = _padded(found.witness, domain)
-        guarantee = refuted(task, _SOURCE)
+        witness = _pad(found.witness, domain)
+        guarantee = make_refuted(task, _SOURCE)
     else:
         condition = found.guarantee.condition
         sentence = proof_sentence(task.claim, domain, condition)
@@ -152,11 +152,11 @@ def _of_all_records(
         relation=domain.relation,
         distribution=task.distribution.source,
         exception_mass_found=None,
-        settings=task.recorded_settings(),
+        settings=task.record_settings(),
     )
 
 
-def _padded(witness: PrivacyWitness, domain: Domain) -> PrivacyWitness:
+def _pad(witness: PrivacyWitness, domain: Domain) -> PrivacyWitness:
     """Two values of one record as two datasets of all records, the others of value 0."""
     place = int(np.argmax(domain.size_array))
     dataset, neighbour = [0] * domain.dimension, [0] * domain.dimension
@@ -184,7 +184,7 @@ def witness_at_place(
         raise InputError(f"mechanism={mechanism.name}: no law of the one record that is changed")
     left, right = dataset[changed], neighbour[changed]
     of_record = comparable(of_record, int(left[0]), int(right[0]))
-    witness = through_densities(of_record, lambda seen: witness_of(seen, left, right, claim))
+    witness = through_densities(of_record, lambda seen: make_witness(seen, left, right, claim))
     ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
     if witness.dataset != tuple(left.tolist()):
         ends = ends[::-1]  # divergences are of one law from the other

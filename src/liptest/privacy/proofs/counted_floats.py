@@ -23,8 +23,8 @@ from liptest.floats.counts import (
     bounds_of_exp,
     count_outputs,
     delta_between,
+    find_output,
     loss_between,
-    output_of,
     runs_over,
 )
 from liptest.floats.grid import GENERATOR, GRID, fresh, generator_in, words_at
@@ -106,10 +106,10 @@ class _Laws:
         """Of one dataset; NotCounted where it is not counted."""
         key = dataset.tobytes()
         if key not in self._of:
-            self._of[key] = self._counted(dataset)
+            self._of[key] = self._count(dataset)
         return self._of[key]
 
-    def _counted(self, dataset: Dataset) -> CountedLaw:
+    def _count(self, dataset: Dataset) -> CountedLaw:
         followed = self._mechanism.float_paths(dataset)
         if followed is None:
             raise NotCounted("the code is not followed")
@@ -164,15 +164,15 @@ def _check_runs(pieces: list[OutputPiece], run: Any, times: int) -> None:
     for _ in range(times):
         words = words_at(GENERATOR, int(drawn.integers(1, GRID)))
         _, numbers = run(generator_in(GENERATOR, words))
-        if numbers != (output_of(pieces, generator_in(GENERATOR, words)),):
+        if numbers != (find_output(pieces, generator_in(GENERATOR, words)),):
             raise NotCounted("real runs differ from what was followed")
 
 
-def told_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
+def tell_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
     """What the counts say of a claim."""
     low, high = float(found.loss.lower()), float(found.loss.upper())
-    delta = None if found.delta is None else _rounded_up(found.delta)
-    decision, reason = _decided(found, claim, high)
+    delta = None if found.delta is None else _round_up(found.delta)
+    decision, reason = _decide(found, claim, high)
     return AsImplemented(
         decision,
         reason,
@@ -183,7 +183,7 @@ def told_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
     )
 
 
-def _decided(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision, str]:
+def _decide(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision, str]:
     if not isinstance(claim, Claim) or found.delta is None:
         return Decision.INCONCLUSIVE, "the claim is not about a loss"
     holds = high <= claim.threshold
@@ -200,6 +200,6 @@ def _decided(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision,
     return Decision.INCONCLUSIVE, "beyond the claim by single grid points"
 
 
-def _rounded_up(number: Fraction) -> float:
+def _round_up(number: Fraction) -> float:
     nearest = float(number)
     return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

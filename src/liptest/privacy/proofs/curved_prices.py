@@ -25,7 +25,7 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.proofs.prices import Alignment
 from liptest.symbolic.alignment import Price
-from liptest.symbolic.answers import Answer, largest_step, parts_of, span_with_rounding
+from liptest.symbolic.answers import Answer, find_parts, largest_step, span_with_rounding
 from liptest.symbolic.curved_losses import CurvedLaws, LargestLoss, largest_loss
 from liptest.symbolic.curved_masses import CurvedPath
 from liptest.symbolic.curves import answers_in
@@ -44,14 +44,14 @@ def price_by_curves(
 ) -> Alignment:
     """The largest loss over all neighbouring sums, or what was known before."""
     try:
-        followed = mechanism.aligned_paths(domain, way=CURVED)
+        followed = mechanism.align_paths(domain, way=CURVED)
     except LiptestError:
         return known
     if isinstance(followed, NoPaths):
         return _with_reason(known, followed.reason)
     if followed is None or not followed.ends:
         return known
-    laws = _laws_of(followed)
+    laws = _find_laws(followed)
     if isinstance(laws, str):
         return known if known.has_price else replace(known, reason=laws)
     loss = largest_loss(laws, wanted=wanted)
@@ -83,24 +83,24 @@ def _pairs(followed: SymbolicPaths, loss: LargestLoss) -> Pairs:
     return followed.pairs_at({number: Fraction(1)}, -(left + right) / 2)
 
 
-def _laws_of(followed: SymbolicPaths) -> CurvedLaws | str:
+def _find_laws(followed: SymbolicPaths) -> CurvedLaws | str:
     """The laws of a program of which all paths are known, or why they are not followed."""
     ends = followed.ends
     if len(ends) > MAX_PATHS_CURVED:
         return (
             f"more than {MAX_PATHS_CURVED} paths are not followed where scales depend on the data"
         )
-    asked = [_conditions_of(end) for end in ends]
+    asked = [_find_conditions(end) for end in ends]
     why = next((one for one in asked if isinstance(one, str)), None)
     if why is not None:
         return why
     paths = [path for path in asked if isinstance(path, CurvedPath)]
     answers: dict[int, Answer] = {}
     for end in ends:
-        answers |= _answers_of(end)
+        answers |= _find_answers(end)
     if not 0 < len(answers) <= _MOST_SUMS:
         return f"of its data {len(answers)} sums are used in other ways than added to noise"
-    parts = parts_of(followed.differences)
+    parts = find_parts(followed.differences)
     ends_of_sums = {n: span_with_rounding(answer, parts) for n, answer in answers.items()}
     spans = {n: span for n, span in ends_of_sums.items() if span is not None}
     if len(spans) < len(answers):
@@ -114,7 +114,7 @@ def _laws_of(followed: SymbolicPaths) -> CurvedLaws | str:
     )
 
 
-def _conditions_of(end: PathEnd) -> CurvedPath | str:
+def _find_conditions(end: PathEnd) -> CurvedPath | str:
     curved = end.curved
     if curved is None or end.rounding or end.missing or end.path.conditions:
         return "more than comparisons with noise is asked of its data"
@@ -145,7 +145,7 @@ def _is_public(branches: Any) -> bool:
     return isinstance(branches, (int, tuple))
 
 
-def _answers_of(end: PathEnd) -> dict[int, Answer]:
+def _find_answers(end: PathEnd) -> dict[int, Answer]:
     answers: dict[int, Answer] = {}
     curved = end.curved
     assert curved is not None

@@ -28,7 +28,7 @@ from liptest.mechanisms.declared import distinct_rows
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable, Output
 from liptest.mechanisms.neighbourhoods import covering_batches, uses_neighbours
 from liptest.privacy.comparison import ask_laws, check_same_law
-from liptest.runs.workers import has_processes, ordered_map
+from liptest.runs.workers import has_processes, map_in_order
 from liptest.statistics.value_walks import suffix_start, values_by_block
 
 Indices = NDArray[np.int64]
@@ -181,11 +181,11 @@ def _distinct(keys: NDArray[np.uint64], logs: NDArray[np.float64]) -> tuple[Indi
 
 def _factors(count: int) -> NDArray[np.uint64]:
     """Odd 64-bit factors, always the same."""
-    return _drawn_factors(max(1, count - 1).bit_length())[:count]
+    return _draw_factors(max(1, count - 1).bit_length())[:count]
 
 
 @cache
-def _drawn_factors(bits: int) -> NDArray[np.uint64]:
+def _draw_factors(bits: int) -> NDArray[np.uint64]:
     # Their order decides which of equally good witnesses is shown.
     states = (np.random.SeedSequence(k).generate_state(1, np.uint64)[0] for k in range(1 << bits))
     return np.fromiter(states, dtype=np.uint64) | np.uint64(1)
@@ -205,7 +205,7 @@ def _same(known: NDArray[np.float64], row: NDArray[np.float64]) -> bool:
     return bool(np.array_equal(known, row[:n]) and np.all(row[n:] == ZERO_LOG))
 
 
-def marked_pairs(domain: Domain, rows: Rows, laws: int) -> tuple[Indices, Indices, int]:
+def mark_pairs(domain: Domain, rows: Rows, laws: int) -> tuple[Indices, Indices, int]:
     """Distinct pairs of laws of neighbours, and how many neighbouring pairs there are.
 
     ``rows`` says which of the laws each point has, by index; (size,).
@@ -301,7 +301,7 @@ class DomainLaws:
         """Each point once; the same laws on any workers."""
         chunks = math.ceil(self.domain.size / self._chunk_points)
         asked = replace(self, sends=has_processes(executor))
-        with closing(ordered_map(asked, chunks, executor)) as results:
+        with closing(map_in_order(asked, chunks, executor)) as results:
             for chunk in results:
                 yield from chunk
 

@@ -29,8 +29,8 @@ from liptest.mechanisms.base import Mechanism, MechanismWrapper
 from liptest.mechanisms.laws import ZERO_LOG, ComparableLaws, LawTable
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.claims import AnyClaim, Claim
-from liptest.privacy.comparison import check_same_law, rounding_of
-from liptest.privacy.proofs.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, marked_pairs
+from liptest.privacy.comparison import check_same_law, find_rounding
+from liptest.privacy.proofs.domain_laws import DistinctLaws, DomainLaws, StatisticLaws, mark_pairs
 from liptest.statistics.code_sets import DifferenceSets, bit_bytes, bit_positions
 from liptest.statistics.protocol import EDGE_BUDGET, Statistic, check_seen_statistic
 from liptest.statistics.trusted import is_trusted
@@ -124,9 +124,9 @@ def _every_edge(mechanism: Any, domain: Domain) -> Iterator[PairBlock]:
             laws = mechanism.laws_of(values)
             if number == 0:
                 _check_value(mechanism, domain, laws, (left[0], right[0]), int(rows[0]))
-            own = {value.tobytes() for value in values} if len(parts) > 1 else set()
-            queries = len(own - known) if own else len(values)
-            known |= own
+            keys = {value.tobytes() for value in values} if len(parts) > 1 else set()
+            queries = len(keys - known) if keys else len(values)
+            known |= keys
             first, second = laws.distinct(rows[: len(left)]), laws.distinct(rows[len(left) :])
             locate = _locator(mechanism, domain, left, right)
             yield PairBlock(laws, first, second, len(left), queries, locate)
@@ -164,7 +164,7 @@ def _worst_blocks(
     laws: ValueLaws,
     claim: Claim | None,
 ) -> Iterator[PairBlock]:
-    slack = 2 * laws.error + (0.0 if claim is None else rounding_of(claim.threshold))
+    slack = 2 * laws.error + (0.0 if claim is None else find_rounding(claim.threshold))
     watched = math.inf if claim is None else claim.threshold - slack
     certain = -math.inf if claim is None else claim.threshold + slack
     worst = WorstPairs(sets, laws, watched=watched, certain=certain)
@@ -331,7 +331,7 @@ class WorstPairs:
         open_nodes = [(first, last, rows)]
         while open_nodes:
             a, b, inside = open_nodes.pop()
-            inside, bounds = self._bounded(windows, inside, a, b)
+            inside, bounds = self._bound(windows, inside, a, b)
             if len(inside) == 0:
                 continue
             if b - a == 1:
@@ -348,7 +348,7 @@ class WorstPairs:
         few = inside[:: max(1, len(inside) // 16)]
         return float(self._bounds(windows, few, a, b).max(initial=-1.0))
 
-    def _bounded(self, windows: _Windows, rows: Indices, a: int, b: int) -> tuple[Indices, Floats]:
+    def _bound(self, windows: _Windows, rows: Indices, a: int, b: int) -> tuple[Indices, Floats]:
         bounds = self._bounds(windows, rows, a, b)
         kept = bounds > self._cut
         return rows[kept], bounds[kept]
@@ -458,12 +458,12 @@ def exhaustive_size(mechanism: Mechanism, domain: Domain) -> ExhaustiveSize:
                 return ExhaustiveSize(sets.values, sets.edges, True, differences=sets, windows=True)
             if count <= EDGE_BUDGET or unbounded or domain.size > _FEW_POINTS:
                 proved = statistic.proved_edges and is_trusted(statistic)
-                condition = "" if proved else _declared(statistic.name)
+                condition = "" if proved else _say_declared(statistic.name)
                 return ExhaustiveSize(count + 1, count, True, condition)
     return ExhaustiveSize(domain.size, domain.neighbouring_pairs, False, possible=not unbounded)
 
 
-def _declared(name: str) -> str:
+def _say_declared(name: str) -> str:
     return f"the neighbouring values of the statistic {name!r} are those declared"
 
 
@@ -481,11 +481,11 @@ def pair_blocks(
     """
     size = exhaustive_size(mechanism, domain)
     if size.through_statistic:
-        return _numbered(edge_blocks(mechanism, domain, size.differences, claim))
+        return _number(edge_blocks(mechanism, domain, size.differences, claim))
     return _domain_blocks(mechanism, domain, executor)
 
 
-def _numbered(blocks: Iterator[PairBlock]) -> Iterator[PairBlock]:
+def _number(blocks: Iterator[PairBlock]) -> Iterator[PairBlock]:
     """Blocks of edges, each of which has laws of its own."""
     with closing(blocks) as listed:  # type: ignore[type-var]
         for number, block in enumerate(listed):
@@ -560,7 +560,7 @@ def _iterate_pair_blocks(
 ) -> Iterator[tuple[Indices, Indices, int]]:
     step = distinct.pairs_per_slice()
     if len(distinct) <= _MARKED_LAWS:
-        left, right, pairs = marked_pairs(domain, rows, len(distinct))
+        left, right, pairs = mark_pairs(domain, rows, len(distinct))
         for start in range(0, len(left), step):
             yield left[start : start + step], right[start : start + step], pairs
             pairs = 0

@@ -18,7 +18,7 @@ from liptest.data.domains import Domain
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism, through_all_numbers, through_densities
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certified_comparison
+from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.privacy.proofs.prices import PASSES, WAYS, Alignment
 from liptest.privacy.request import Task
 from liptest.privacy.searches.plain_pairs import Pair, record_pairs
@@ -35,16 +35,16 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
     """The claim by one pair for each way in which neighbours move the answer, or what is known."""
     started = time.perf_counter()
     mechanism, domain = task.mechanism, task.distribution.domain
-    followed = mechanism.aligned_paths(domain, way=PASSES)
+    followed = mechanism.align_paths(domain, way=PASSES)
     if followed is None or not followed.exits:  # no loop of it starts over
         if known.has_far_too_many:  # of paths that were walked so before
             return known
-        followed = mechanism.aligned_paths(domain, way=WAYS[1])
+        followed = mechanism.align_paths(domain, way=WAYS[1])
     elif not followed.leaves_by_noise:
         return known
     if followed is None or not followed.paths:
         return known
-    pairs = _pairs_of(followed, domain)
+    pairs = _list_pairs(followed, domain)
     if not pairs:
         return known
     with suppress(LiptestError):
@@ -64,7 +64,7 @@ def prove_by_moving(task: Task, claim: Claim, known: Alignment) -> Alignment:
 
 def _are_clear(mechanism: Mechanism, domain: Domain, claim: Claim, pairs: list[Pair]) -> bool:
     def compare(seen: Mechanism) -> bool:
-        compared = (certified_comparison(seen, *pair, claim) for pair in pairs)
+        compared = (certify_comparison(seen, *pair, claim) for pair in pairs)
         return all(comparison.answer is Answer.CLEAR for comparison in compared)
 
     return through_all_numbers(
@@ -72,7 +72,7 @@ def _are_clear(mechanism: Mechanism, domain: Domain, claim: Claim, pairs: list[P
     )
 
 
-def _pairs_of(followed: Any, domain: Domain) -> list[Pair]:
+def _list_pairs(followed: Any, domain: Domain) -> list[Pair]:
     """For each move of the numbers, or its opposite, neighbours that differ by it; () for none.
 
     Those that move the numbers farthest come first: most often they differ most.
@@ -89,7 +89,7 @@ def _pairs_of(followed: Any, domain: Domain) -> list[Pair]:
     looked = 0
     for move in differences.moves():
         looked += 1
-        change = _change_of(followed.moved, move)
+        change = _find_change(followed.moved, move)
         opposite = tuple(-step for step in change)
         if not any(change) or change in pairs or opposite in pairs:
             continue
@@ -97,14 +97,14 @@ def _pairs_of(followed: Any, domain: Domain) -> list[Pair]:
         if pair is None or looked > _MOST_MOVES or len(pairs) == _MOST_PAIRS:
             return []
         pairs[change] = pair
-    return [pairs[change] for change in sorted(pairs, key=_length_of, reverse=True)]
+    return [pairs[change] for change in sorted(pairs, key=_find_length, reverse=True)]
 
 
-def _length_of(change: tuple[Fraction, ...]) -> Fraction:
+def _find_length(change: tuple[Fraction, ...]) -> Fraction:
     return sum((abs(step) for step in change), Fraction(0))
 
 
-def _change_of(places: Any, move: Move) -> tuple[Fraction, ...]:
+def _find_change(places: Any, move: Move) -> tuple[Fraction, ...]:
     by = dict(move)
     return tuple(
         sum((factor * by.get(answer, 0) for answer, factor in place), Fraction(0))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from liptest.data.domains import Hypergrid, IntArray
 from liptest.data.points import from_array
 from liptest.data.product import ProductDistribution
-from liptest.errors import FunctionError, InputError, check_positive, shown
+from liptest.errors import FunctionError, InputError, check_positive, quote
 from liptest.lipschitz.check import ask_again
 from liptest.lipschitz.local_filter import LocalFilter, reference_chains
 from liptest.lipschitz.oracles import FunctionOracle
@@ -57,7 +57,7 @@ class Grid:
         step = bound if grid_step is None else exact_positive("grid_step", grid_step)
         if not _LEAST <= step <= _MOST or bound / step >= _MOST_STEPS:
             raise InputError(
-                f"grid_step={shown(grid_step)}, sensitivity={shown(sensitivity)}: the step must "
+                f"grid_step={quote(grid_step)}, sensitivity={quote(sensitivity)}: the step must "
                 f"lie between {_LEAST:g} and {_MOST:g}, and sensitivity / step below 2**50",
                 name="grid_step",
                 value=grid_step,
@@ -79,7 +79,7 @@ class Grid:
         scale = self.steps / epsilon_below(epsilon)
         if scale > _MOST:
             raise InputError(
-                f"epsilon={shown(epsilon)} is too small: the noise would leave the range of "
+                f"epsilon={quote(epsilon)} is too small: the noise would leave the range of "
                 f"floats; give a larger epsilon",
                 name="epsilon",
                 value=epsilon,

@@ -1,6 +1,6 @@
 """What shifting the noise costs a mechanism: an upper bound of epsilon for data of any size.
 
-The mechanism says what its paths are (``Mechanism.aligned_paths``), ``symbolic.alignment`` what it
+The mechanism says what its paths are (``Mechanism.align_paths``), ``symbolic.alignment`` what it
 costs to keep each path and its output when the answers move as those of neighbours do (docs/theory,
 size).
 """
@@ -87,7 +87,7 @@ class Alignment:
     def epsilon(self) -> float:
         """The upper bound of epsilon, rounded up; inf where there is none."""
         exact = None if self.price is None else self.price.epsilon
-        return math.inf if exact is None else rounded_above(exact)
+        return math.inf if exact is None else round_above(exact)
 
     def rounding_beyond(self, claim: object) -> RoundingBeyond | None:
         """The rounding of float sums, where a claim misses by that little; else None."""
@@ -123,7 +123,7 @@ def align(
     best = Alignment(None, reason="its code is not followed with data as symbols")
     put_off, has_far_too_many = None, False
     for way in WAYS:
-        alignment = _aligned(mechanism, domain, way, wanted, delta)
+        alignment = _align(mechanism, domain, way, wanted, delta)
         if alignment.raises is not None:
             raise never_answered(mechanism.name, alignment.raises, domain)
         has_far_too_many |= alignment.has_far_too_many
@@ -148,7 +148,7 @@ def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) 
     None where there are no such loops, or they are not followed.
     """
     try:
-        followed = mechanism.aligned_paths(domain, way=PASSES)
+        followed = mechanism.align_paths(domain, way=PASSES)
         # What has no loops says so by no exits: sealed sums are the same in all ways.
         if followed is None or not followed.paths or not followed.exits:
             return None
@@ -163,11 +163,11 @@ def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) 
     return replace(_with_dearest(followed, total), given=(_BY_PASSES,))
 
 
-def _aligned(
+def _align(
     mechanism: Mechanism, domain: Domain, way: str, wanted: Fraction | None, delta: Fraction
 ) -> Alignment:
     try:
-        followed = mechanism.aligned_paths(domain, way=way)
+        followed = mechanism.align_paths(domain, way=way)
         if followed is None or not followed.paths:
             reason = "there is no code to follow" if followed is None else followed.reason
             if followed is None:
@@ -185,7 +185,7 @@ def _aligned(
         if followed.missing is not None:
             return _with_missing(followed, way, wanted, delta)
         if followed.sample is not None and not followed.rounding:
-            alignment = _sampled(followed, way, wanted, delta)
+            alignment = _price_sampled(followed, way, wanted, delta)
             if alignment is not None:
                 return alignment
         if followed.rounding:
@@ -194,11 +194,11 @@ def _aligned(
             # What the other way may prove is not first priced to the end in this one.
             price = price_paths(followed.paths, followed.differences, wanted=wanted, gives_up=True)
             if price.has_more:
-                rest = partial(_priced, followed, way, wanted, delta)
+                rest = partial(_price, followed, way, wanted, delta)
                 return Alignment(None, reason=price.why, put_off=rest)
             if price.epsilon is not None and (wanted is None or price.epsilon <= wanted):
                 return _with_dearest(followed, price)
-        return _priced(followed, way, wanted, delta)
+        return _price(followed, way, wanted, delta)
     except LiptestError as error:
         return Alignment(None, reason=str(error))
 
@@ -210,13 +210,13 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
             None, reason="choices with weights in floats are private with a delta only"
         )
     more = followed.rounding * (1 + Fraction(math.ceil(math.exp(wanted))))
-    alignment = _priced(followed, way, wanted, max(delta - more, Fraction(0)))
+    alignment = _price(followed, way, wanted, max(delta - more, Fraction(0)))
     if alignment.price is None or alignment.epsilon > wanted:
         return alignment
     proved = alignment.price.delta + more
     if proved > delta:
         reason = (
-            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: the "
+            f"with delta {round_above(proved):.3g} it is proved for data of any size: the "
             f"weights of a choice are floats, and NumPy draws on a grid of 2**-53; at delta 0 "
             f"write np.argmax(scores * t + rng.gumbel(size=len(scores)))"
         )
@@ -235,12 +235,12 @@ def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fract
             None, reason="a loop over the values that are there is private with a delta only"
         )
     left = max((delta - mass) * (1 - mass), Fraction(0))
-    alignment = _priced(followed, way, wanted, left)
+    alignment = _price(followed, way, wanted, left)
     if alignment.price is None or alignment.epsilon > wanted:
         return alignment
     # One value is gone: nobody can tell that from one that did not pass, which has 1 - mass.
     more = mass + mass**2
-    without = _priced(
+    without = _price(
         replace(followed, differences=gone), way, max(wanted - more, Fraction(0)), left
     )
     if without.price is None or without.price.epsilon is None or alignment.price.epsilon is None:
@@ -249,15 +249,17 @@ def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fract
     proved = mass + max(alignment.price.delta, without.price.delta) / (1 - mass)
     if proved > delta and epsilon <= wanted:
         reason = (
-            f"with delta {rounded_above(proved):.3g} it is proved for data of any size: a value "
-            f"that one record alone has is told with a probability of {rounded_above(mass):.3g}; "
+            f"with delta {round_above(proved):.3g} it is proved for data of any size: a value "
+            f"that one record alone has is told with a probability of {round_above(mass):.3g}; "
             f"a larger bound makes it smaller"
         )
         return Alignment(None, reason=reason, enough=proved)
     return replace(alignment, price=replace(alignment.price, epsilon=epsilon, delta=proved))
 
 
-def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment | None:
+def _price_sampled(
+    followed: Any, way: str, wanted: Fraction | None, delta: Fraction
+) -> Alignment | None:
     """The lower price of a random sample whose choice stays unknown; None where there is none.
 
     With a share q of the records, epsilon becomes log(1 + q (exp(epsilon) - 1)) and delta q delta
@@ -268,7 +270,7 @@ def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) 
     if wanted is not None and wanted < _LARGEST_CLAIM:
         goal = Fraction(math.log1p(math.expm1(wanted) / share)) * (1 - _NEAR)
     inner = replace(followed, differences=moves)
-    alignment = _priced(inner, way, goal, min(delta / share, _MOST_DELTA))
+    alignment = _price(inner, way, goal, min(delta / share, _MOST_DELTA))
     exact = None if alignment.price is None else alignment.price.epsilon
     if alignment.price is None or exact is None or exact > _LARGEST_CLAIM or share >= 1:
         return None
@@ -277,7 +279,7 @@ def _sampled(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) 
     return replace(alignment, price=price)
 
 
-def _priced(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
+def _price(followed: Any, way: str, wanted: Fraction | None, delta: Fraction) -> Alignment:
     try:
         if isinstance(followed.differences, ManyDifferences):
             return _of_users(followed, followed.differences, way, wanted, delta)
@@ -296,11 +298,11 @@ def _with_dearest(followed: Any, price: Price) -> Alignment:
     counts = len(followed.paths), followed.reads_length
     boundary = followed.pairs_of_moves((price.move,)) if price.move else ()
     reason = price.why or followed.hint
-    given = _given(followed)
+    given = _say_given(followed)
     return Alignment(price, *counts, reason, given=given, dearest=dearest, boundary=boundary)
 
 
-def _given(followed: Any) -> tuple[str, ...]:
+def _say_given(followed: Any) -> tuple[str, ...]:
     rounded = (f"{followed.rounded}, included",) if followed.rounded else ()
     return (*rounded, *followed.rules)
 
@@ -324,7 +326,7 @@ def _of_users(
     reason = "; ".join(text for text in (price.why, followed.hint) if text)
     boundary = followed.pairs_of_moves(tuple(priced.move for priced in prices))
     counts = len(followed.paths), followed.reads_length
-    price, given = replace(price, shifts=()), _given(followed)
+    price, given = replace(price, shifts=()), _say_given(followed)
     return Alignment(price, *counts, reason, given=given, boundary=boundary)
 
 
@@ -343,7 +345,7 @@ def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
     return replace(by_ends, move=price.move or by_ends.move)  # where to look for a refutation first
 
 
-def rounded_above(exact: Fraction) -> float:
+def round_above(exact: Fraction) -> float:
     """The float next to a number that is not below it."""
     near = float(exact)
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)

@@ -15,7 +15,7 @@ import numpy as np
 
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
-from liptest.mechanisms.product_laws import FEW, ProductLaw, differences, pair_of
+from liptest.mechanisms.product_laws import FEW, ProductLaw, differences, make_pair
 from liptest.privacy.verdicts import PrivacyVerdict, Remedy
 from liptest.verdicts import Decision
 
@@ -39,18 +39,18 @@ def check_products(
         return None
     if len(pairs) > MOST_KINDS:
         return None
-    found: list[PrivacyVerdict] = []
+    problems: list[PrivacyVerdict] = []
     for pair in pairs:
         try:
-            found.append(_of_values(check(pair_of(mechanism, pair, (0, 1))), pair))
+            problems.append(_of_values(check(make_pair(mechanism, pair, (0, 1))), pair))
         except LiptestError:
             return None
-    if not found:
+    if not problems:
         return None
-    worst = max(found, key=lambda verdict: (_ORDER[verdict.decision], verdict.largest_loss))
+    worst = max(problems, key=lambda verdict: (_ORDER[verdict.decision], verdict.largest_loss))
     cost = replace(worst.cost, laws=values, pairs=values * (values - 1) // 2)
-    largest = max(verdict.largest_loss for verdict in found)
-    return replace(worst, cost=cost, largest_loss=largest, remedy=_remedy_of_all(found))
+    largest = max(verdict.largest_loss for verdict in problems)
+    return replace(worst, cost=cost, largest_loss=largest, remedy=_remedy_of_all(problems))
 
 
 def _remedy_of_all(found: list[PrivacyVerdict]) -> Remedy | None:

@@ -23,7 +23,7 @@ from liptest.privacy.comparison import (
     Answer,
     Screened,
     screen_pairs,
-    shown_loss,
+    show_loss,
 )
 from liptest.privacy.exact import DIGITS
 from liptest.privacy.exception_mass import exception_mass, has_count_mass
@@ -38,10 +38,10 @@ from liptest.privacy.proofs.exhaustive import (
 from liptest.privacy.request import (
     Meaning,
     Task,
+    make_verdict,
     meaning_of_pair,
     nothing,
     promise,
-    verdict_of,
     with_paper_cost,
 )
 from liptest.privacy.verdicts import (
@@ -50,7 +50,7 @@ from liptest.privacy.verdicts import (
     proof_sentence,
 )
 from liptest.privacy.wording.remedies import find_remedy
-from liptest.privacy.wording.sentences import seen_sentence, statistic_sentence
+from liptest.privacy.wording.sentences import statistic_sentence, write_seen_sentence
 from liptest.runs.driver import Finding, Judgement, RunOutcome
 from liptest.runs.interrupts import until_interrupted
 from liptest.verdicts import Decision
@@ -82,15 +82,15 @@ def run_exhaustive(task: Task) -> PrivacyVerdict:
     except KeyboardInterrupt:
         ended = "interrupted"
     outcome = RunOutcome(total, ended, time.perf_counter() - started)
-    verdict = verdict_of(task, plan, outcome, *_meaning(task, outcome, size))
+    verdict = make_verdict(task, plan, outcome, *_meaning(task, outcome, size))
     if verdict.decision is not Decision.YES and ended != "interrupted":
         verdict = replace(verdict, remedy=find_remedy(task.mechanism, domain, task.claim, size))
     if isinstance(total.evidence, Unexplored):
         return verdict  # the exact exception mass would ask for laws that cost most
-    return replace(verdict, exception_mass_found=_found_mass(task, verdict, size))
+    return replace(verdict, exception_mass_found=_find_mass(task, verdict, size))
 
 
-def _found_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> float | None:
+def _find_mass(task: Task, verdict: PrivacyVerdict, size: ExhaustiveSize) -> float | None:
     # Laws are computed once more, so only where they are few and cheap.
     earlier = verdict.exception_mass_found
     few = size.pairs <= _FEW_PAIRS and not size.through_statistic
@@ -119,7 +119,7 @@ def judge_block(judge: LossJudge, block: PairBlock) -> Judgement:
     total = Judgement(
         queries=block.queries,
         pairs=block.pairs,
-        largest=shown_loss(float(np.max(screened.losses, initial=0.0))),
+        largest=show_loss(float(np.max(screened.losses, initial=0.0))),
         answered=block.laws.is_answered(),
         evidence=Unexplored.of(block.laws),
     )
@@ -182,5 +182,5 @@ def _why_enough(task: Task, size: ExhaustiveSize, laws: int) -> str:
     if task.mechanism.reads_only:
         name = task.mechanism.statistic.name
         what = "its count of ones" if name == "count" else f"its {name}"
-        return seen_sentence(what, laws, size.pairs)
+        return write_seen_sentence(what, laws, size.pairs)
     return statistic_sentence(repr(task.mechanism.statistic.name), size.pairs)

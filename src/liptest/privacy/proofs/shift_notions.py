@@ -25,7 +25,7 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import exact_ball
 from liptest.privacy.claims import NotionClaim, text_above
-from liptest.privacy.comparison import rounded_ends
+from liptest.privacy.comparison import round_ends
 from liptest.privacy.divergences.renyi import BITS
 from liptest.privacy.divergences.tradeoff import gaussian_delta
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim
@@ -61,7 +61,7 @@ def align_notion(mechanism: Mechanism, domain: Domain, claim: NotionClaim) -> Al
     best = Alignment(None, reason="its code is not followed with data as symbols")
     for way in WAYS:
         try:
-            alignment = _aligned(mechanism, domain, claim, way)
+            alignment = _align(mechanism, domain, claim, way)
         except LiptestError as error:
             alignment = Alignment(None, reason=str(error))
         if way == WAYS[0] or alignment.measured < best.measured:
@@ -89,7 +89,7 @@ class SizeBounds:
         with precision(BITS):
             ends = [max((bound(shift).upper() for shift in way), key=float) for way in self.ways]
             least = min(ends, key=float)
-            return 0.0 if least <= 0 else _rounded(least)
+            return 0.0 if least <= 0 else _round(least)
 
 
 def bounds_at_any_size(mechanism: Mechanism, domain: Domain) -> SizeBounds | None:
@@ -97,7 +97,7 @@ def bounds_at_any_size(mechanism: Mechanism, domain: Domain) -> SizeBounds | Non
     ways: list[tuple[JointShift, ...]] = []
     for way in WAYS:
         with suppress(LiptestError):
-            followed = mechanism.aligned_paths(domain, way=way)
+            followed = mechanism.align_paths(domain, way=way)
             if followed is None or not followed.paths or _why_with_delta(followed) is not None:
                 continue
             shifts = _shifts(followed, way)
@@ -112,8 +112,8 @@ def _why_with_delta(followed: Any) -> str | None:
     return None if followed.missing is None else "values that may be missing"
 
 
-def _aligned(mechanism: Mechanism, domain: Domain, claim: NotionClaim, way: str) -> Alignment:
-    followed = mechanism.aligned_paths(domain, way=way)
+def _align(mechanism: Mechanism, domain: Domain, claim: NotionClaim, way: str) -> Alignment:
+    followed = mechanism.align_paths(domain, way=way)
     if followed is None or not followed.paths:
         reason = "there is no code to follow" if followed is None else followed.reason
         return Alignment(None, reason=reason)
@@ -179,12 +179,12 @@ def measure_shift(claim: NotionClaim, shift: JointShift) -> float:
     """The bound of what the claim measures: rho, mu, or the largest share of a divergence."""
     with precision(BITS):
         if isinstance(claim, RhoClaim):
-            return _rounded(bound_rho(shift).ball())
+            return _round(bound_rho(shift).ball())
         if isinstance(claim, MuClaim):
-            return _rounded(bound_mu_square(shift).ball().sqrt())
+            return _round(bound_mu_square(shift).ball().sqrt())
         assert isinstance(claim, RenyiClaim)
         return max(
-            _rounded(bound_renyi(shift, Fraction(order)).ball() / exact_ball(Fraction(tau)))
+            _round(bound_renyi(shift, Fraction(order)).ball() / exact_ball(Fraction(tau)))
             for order, tau in claim.orders
         )
 
@@ -269,6 +269,6 @@ def _mu_square_of_loss(loss: Fraction) -> arb:
     return 8 * (2 / (1 + exact_ball(loss).exp())).erfcinv() ** 2
 
 
-def _rounded(above: arb) -> float:
+def _round(above: arb) -> float:
     """The float that is not below."""
-    return rounded_ends(above, above)[1]
+    return round_ends(above, above)[1]

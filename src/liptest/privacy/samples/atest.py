@@ -11,18 +11,18 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.shift import ShiftMechanism
 from liptest.privacy.judge import LossJudge
-from liptest.privacy.methods import finite_outputs, uncovered_records
+from liptest.privacy.methods import find_uncovered_records, finite_outputs
 from liptest.privacy.request import (
     Meaning,
     Task,
+    make_verdict,
     meaning_of_pair,
     nothing,
     require_pure,
     vacuous_verdict,
-    verdict_of,
     with_paper_cost,
 )
-from liptest.privacy.samples.sampling_run import run_draws, sampled_promise
+from liptest.privacy.samples.sampling_run import make_sampled_promise, run_draws
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judgement, RunOutcome
 
@@ -56,7 +56,7 @@ def run_atest(task: Task, tester: LipschitzTester) -> PrivacyVerdict:
         return vacuous_verdict(task, plan, reason + ".", reason)
     outcome = _run_outputs(task, tester, plan, outputs)
     whole = replace(plan, draws=single.draws * count, laws=plan.laws * count)
-    return verdict_of(task, whole, outcome, *_meaning(task, tester, whole, outcome))
+    return make_verdict(task, whole, outcome, *_meaning(task, tester, whole, outcome))
 
 
 def _functions(mechanism: Mechanism, who: str) -> list[tuple[Output] | None]:
@@ -105,7 +105,9 @@ def _meaning(
     if outcome.ended != "complete":
         reason = f"{outcome.ended} after {outcome.total.draws:,} of {plan.draws:,} draws"
         return nothing("nothing is promised before every output was tested.", plan.source), reason
-    uncovered = uncovered_records(task.distribution, task.settings.exception_mass)
+    uncovered = find_uncovered_records(task.distribution, task.settings.exception_mass)
     factor = tester.approximation_factor
-    guarantee = sampled_promise(task, plan.source, group=True, factor=factor, not_covered=uncovered)
+    guarantee = make_sampled_promise(
+        task, plan.source, group=True, factor=factor, not_covered=uncovered
+    )
     return guarantee, ""

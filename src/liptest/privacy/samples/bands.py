@@ -21,7 +21,7 @@ from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim, require_epsilon
-from liptest.privacy.comparison import Screened, ask_laws, screen_batch, shown_loss
+from liptest.privacy.comparison import Screened, ask_laws, screen_batch, show_loss
 from liptest.privacy.methods import SamplingMethod, light, neighbourhoods
 from liptest.privacy.proofs.unanswered import check_answered
 from liptest.privacy.request import Task
@@ -132,7 +132,7 @@ def pilot_grid(profiling: Profiling, points: int) -> Grid:
     return even_grid(top, points, require_epsilon("a privacy profile", profiling.task.claim))
 
 
-def sampled_bands(profiling: Profiling, grid: Grid, draws: int) -> Bands:
+def sample_bands(profiling: Profiling, grid: Grid, draws: int) -> Bands:
     """Run ``draws`` draws, a number fixed beforehand, and bound the exception mass.
 
     Raises KeyboardInterrupt: bands after fewer draws than planned would not hold.
@@ -294,7 +294,7 @@ class BandJudge:
             queries=len(points),
             pairs=len(points.rows),
             repeats=1,
-            largest=shown_loss(float(screened.above.max(initial=0.0))),
+            largest=show_loss(float(screened.above.max(initial=0.0))),
             answered=answered,
             evidence=self._count(points, screened),
         )
@@ -324,7 +324,7 @@ class BandJudge:
         above = screened.above if lighter is None else np.where(lighter, screened.above, 0.0)
         largest = _top(_row_max(above, points.rows, n), self.kept)
         empty = np.zeros((self._matchings if roles else 1, size)), np.zeros(size)
-        matchings, shares = empty if roles is None else self._matched(points, screened.must, roles)
+        matchings, shares = empty if roles is None else self._match(points, screened.must, roles)
         return BandCounts(np.array(covers), matchings, shares, largest, self.kept)
 
     def _outside_classes(self, points: PointBatch, counts: Floats) -> list[Floats]:
@@ -336,7 +336,7 @@ class BandJudge:
             for each in range(self.geometry.colours)
         ]
 
-    def _matched(self, points: PointBatch, must: Indices, roles: Roles) -> tuple[Floats, Floats]:
+    def _match(self, points: PointBatch, must: Indices, roles: Roles) -> tuple[Floats, Floats]:
         """Weights of disjoint pairs, and of the fractional matching of theory 3.16.
 
         A pair e that counts for x gets min(p_x / (c b_x), p_y / (c most_neighbours)), b_x the

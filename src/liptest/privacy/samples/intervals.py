@@ -27,7 +27,7 @@ def clean_draws(mass: float, failure: float) -> int:
     return math.ceil(math.log(failure) / math.log1p(-mass))
 
 
-def certified_mass(draws: int, failure: float) -> float:
+def certify_mass(draws: int, failure: float) -> float:
     """Mass that ``draws`` clean draws certify at any stopping time (theory 3.9b)."""
     return 1.0 if draws == 0 else -math.expm1(math.log(failure) / draws)
 
@@ -43,7 +43,7 @@ def binomial_upper(hits: int, trials: int, failure: float) -> float:
     if hits == 0:
         return min(1.0, -math.expm1(math.log(failure) / trials) * (1 + _SLACK))
     far = mean_upper(hits / trials, trials, failure)
-    return _bisected(
+    return _bisect(
         hits / trials, far, lambda p: _tail_is_below(hits, trials, p, failure), _TAIL_STEPS
     )
 
@@ -58,13 +58,13 @@ def binomial_lower(hits: int, trials: int, failure: float) -> float:
 def mean_upper(mean: float, trials: int, failure: float) -> float:
     """Upper bound on E[X] from the mean of independent X in [0, 1]."""
     limit = -math.log(failure) / trials * (1 + _SLACK) + _SLACK
-    return _bisected(mean, 1.0, lambda p: _divergence(mean, p) >= limit)
+    return _bisect(mean, 1.0, lambda p: _divergence(mean, p) >= limit)
 
 
 def mean_lower(mean: float, trials: int, failure: float) -> float:
     """Lower bound on E[X] from the mean of independent X in [0, 1]."""
     limit = -math.log(failure) / trials * (1 + _SLACK) + _SLACK
-    return _bisected(mean, 0.0, lambda p: _divergence(mean, p) >= limit)
+    return _bisect(mean, 0.0, lambda p: _divergence(mean, p) >= limit)
 
 
 def clean_quantile(mass: float, trials: int, failure: float) -> int:
@@ -83,7 +83,7 @@ def clean_quantile(mass: float, trials: int, failure: float) -> int:
     return low
 
 
-def _bisected(
+def _bisect(
     inside: float, outside: float, is_excluded: Callable[[float], bool], steps: int = _STEPS
 ) -> float:
     """The end of the bracket that is certainly excluded, or ``outside``."""

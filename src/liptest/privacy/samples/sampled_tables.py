@@ -18,12 +18,16 @@ from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
 from liptest.data.tables import NearTables, Table
 from liptest.errors import InputError
-from liptest.privacy.proofs.alignment import prove_by_alignment, unproved_words
+from liptest.privacy.proofs.alignment import prove_by_alignment, say_unproved
 from liptest.privacy.proofs.prices import Alignment
-from liptest.privacy.request import Meaning, Task, nothing, refuted, verdict_of
+from liptest.privacy.request import Meaning, Task, make_refuted, make_verdict, nothing
 from liptest.privacy.samples.intervals import clean_draws
-from liptest.privacy.samples.sampling_run import partial_promise, sampled_promise
-from liptest.privacy.searches.probed_tables import ProbedTables, declared_modulus, modulus_words
+from liptest.privacy.samples.sampling_run import make_sampled_promise, partial_promise
+from liptest.privacy.searches.probed_tables import (
+    ProbedTables,
+    find_declared_modulus,
+    modulus_words,
+)
 from liptest.privacy.searches.refutation import search_refutation
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.runs.driver import Judgement, RunOutcome
@@ -62,7 +66,7 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     walk = ProvedTables(task)
     first = [draw_table(task, number) for number in range(min(draws, _FIRST))]
     done, ended = 0, "complete" if draws == planned else "budget"
-    why, modulus = "", declared_modulus(task)
+    why, modulus = "", find_declared_modulus(task)
     probed = None if modulus is None else ProbedTables(task, modulus)
     try:
         walk.prove_together(first)
@@ -87,9 +91,9 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
         total = replace(total, draws=done + 1)
     outcome = RunOutcome(total, ended, time.perf_counter() - started)
     if total.violation is not None:
-        promised: Meaning = refuted(task, _SOURCE), ""
+        promised: Meaning = make_refuted(task, _SOURCE), ""
     elif not why and ended == "complete":
-        promised = sampled_promise(task, _SOURCE, group=False, per_record=True), ""
+        promised = make_sampled_promise(task, _SOURCE, group=False, per_record=True), ""
     elif not why:
         promised = partial_promise(task, done, planned, ended, _SOURCE)
     else:
@@ -99,13 +103,13 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
         sentence = f"{promised[0].sentence} All this is {modulus_words(probed.modulus)}."
         promised = replace(promised[0], sentence=sentence), ""
     if ended != "interrupted" and total.violation is None and task.settings.method == _METHOD:
-        searched = _searched(task)
+        searched = _search(task)
         if searched is not None:
             return searched
     if total.pairs:
-        return verdict_of(task, plan, outcome, *promised)
+        return make_verdict(task, plan, outcome, *promised)
     source = task.mechanism.source.replace("enumerated", "aligned", 1)
-    return replace(verdict_of(task, plan, outcome, *promised), law_source=source)
+    return replace(make_verdict(task, plan, outcome, *promised), law_source=source)
 
 
 def draw_table(task: Task, number: int) -> IntArray:
@@ -115,7 +119,7 @@ def draw_table(task: Task, number: int) -> IntArray:
     return np.asarray(task.distribution.sample(rng, 1)[0])
 
 
-def _searched(task: Task) -> PrivacyVerdict | None:
+def _search(task: Task) -> PrivacyVerdict | None:
     """The NO of two tables that break the claim, wherever they are; none with search_laws=0."""
     if task.settings.search_laws == 0:
         return None
@@ -139,7 +143,7 @@ class ProvedTables:
 
     def prove_together(self, tables: Sequence[IntArray]) -> None:
         """One proof near some tables, which most others will then be near, if there is one."""
-        proved = self._proved(tables)
+        proved = self._prove(tables)
         if not isinstance(proved, str):
             self.groups.append(proved)
 
@@ -150,18 +154,18 @@ class ProvedTables:
                 self.groups.insert(0, self.groups.pop(place))
                 return ""
         for place, group in enumerate(self.groups):
-            wider = self._proved([*group.tables, dataset])
+            wider = self._prove([*group.tables, dataset])
             if not isinstance(wider, str):
                 self.groups[place] = wider
                 return ""
-        alone = self._proved([dataset])
+        alone = self._prove([dataset])
         if isinstance(alone, str):
             return alone
         self.groups.insert(0, alone)
         del self.groups[_GROUPS:]
         return ""
 
-    def _proved(self, tables: Sequence[IntArray]) -> NearTables | str:
+    def _prove(self, tables: Sequence[IntArray]) -> NearTables | str:
         """The claim near some tables, or why it is not proved."""
         if self.proofs >= _MOST_PROOFS:
             return f"after {self.proofs:,} proofs the tables are still too different"
@@ -171,7 +175,7 @@ class ProvedTables:
         near = domain.around(tables)
         outcome = prove_by_alignment(replace(self.task, distribution=DomainAlone(near)))
         if isinstance(outcome, Alignment):
-            return unproved_words(outcome, self.task.claim)
+            return say_unproved(outcome, self.task.claim)
         assert near.near is not None
         if not all(near.near.holds_for(table) for table in tables):
             return "sums of floats are rounded in an unknown order"

@@ -13,20 +13,20 @@ from liptest.privacy.methods import Draw, SamplingMethod
 from liptest.privacy.request import (
     Meaning,
     Task,
+    make_verdict,
     meaning_of_pair,
     nothing,
     promise,
     require_pure,
     vacuous_verdict,
-    verdict_of,
     with_paper_cost,
 )
-from liptest.privacy.samples.intervals import certified_mass
+from liptest.privacy.samples.intervals import certify_mass
 from liptest.privacy.samples.symmetric_records import symmetric_sampling
 from liptest.privacy.verdicts import PrivacyPlan, PrivacyVerdict
 from liptest.privacy.wording.sentences import partial_sentence
 from liptest.runs.driver import Judge, PieceJudge, RunOutcome, Sampling, run
-from liptest.verdicts import Guarantee, rounded_up
+from liptest.verdicts import Guarantee, round_up
 
 # Enumerated laws may take long: small chunks, so that little is lost when a run stops.
 _PIECE = 1 << 12
@@ -48,7 +48,7 @@ def run_sampling(task: Task, method: SamplingMethod) -> PrivacyVerdict:
     else:
         judge = LossJudge(task.mechanism, task.distribution.domain, task.claim)
         outcome = run_draws(task, method.draw, judge, plan, pairs_per_draw=method.pairs_per_draw)
-    return verdict_of(task, plan, outcome, *_meaning(task, method, outcome))
+    return make_verdict(task, plan, outcome, *_meaning(task, method, outcome))
 
 
 def run_draws(
@@ -73,11 +73,11 @@ def run_draws(
         stage=stage,
     )
     if task.mechanism.statistic is None:
-        sampling = _paced(sampling, chunk_points.get(task.mechanism.source))
+        sampling = _pace(sampling, chunk_points.get(task.mechanism.source))
     return _run_within_budget(task, sampling, plan)
 
 
-def _paced(sampling: Sampling, limit: int | None) -> Sampling:
+def _pace(sampling: Sampling, limit: int | None) -> Sampling:
     """Small chunks, where a law may take long."""
     if limit is not None:
         return replace(sampling, chunk_points=limit)
@@ -104,7 +104,7 @@ def _run_within_budget(task: Task, sampling: Sampling, plan: PrivacyPlan) -> Run
     return outcome
 
 
-def sampled_promise(
+def make_sampled_promise(
     task: Task, source: str, *, group: bool, factor: float = 1.0, **numbers: Any
 ) -> Guarantee:
     """The meaning of a YES by sampling: ``factor`` times epsilon, in group form or not."""
@@ -131,7 +131,7 @@ def _meaning(task: Task, method: SamplingMethod, outcome: RunOutcome) -> Meaning
         return meaning
     if outcome.ended != "complete":
         return _partial(task, method, outcome)
-    guarantee = sampled_promise(
+    guarantee = make_sampled_promise(
         task,
         source,
         group=method.group_form,
@@ -157,8 +157,8 @@ def partial_promise(
     reason = f"{why} after {done:,} of {planned:,} draws, all clean"
     if not of_datasets or done == 0:
         return nothing("no promise.", source), reason
-    mass = certified_mass(done, failure)
-    sentence = wording.sampling_sentence(rounded_up(mass), failure, group=False, factor=1.0)
+    mass = certify_mass(done, failure)
+    sentence = wording.sampling_sentence(round_up(mass), failure, group=False, factor=1.0)
     guarantee = promise(
         task,
         partial_sentence(sentence),

@@ -32,7 +32,7 @@ from liptest.data.points import PointBatch
 from liptest.data.product import ProductDistribution
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import AnyClaim
-from liptest.privacy.judge import LossJudge, witness_of
+from liptest.privacy.judge import LossJudge, make_witness
 from liptest.runs.driver import Finding, Judgement, QueryBatch, Sampling
 from liptest.statistics.protocol import Statistic, has_values_of
 from liptest.statistics.sums import Count, WeightedSum
@@ -285,7 +285,7 @@ class SymmetricJudge:
         if finding is None or self.to_datasets is None:
             return finding
         x, y = self.to_datasets(finding.point, finding.other)
-        return Finding(x, y, 1, witness_of(self.mechanism, x, y, self.inner.claim))
+        return Finding(x, y, 1, make_witness(self.mechanism, x, y, self.inner.claim))
 
 
 def symmetric_sampling(

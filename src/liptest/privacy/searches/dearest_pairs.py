@@ -24,8 +24,8 @@ from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import rounded_ends
-from liptest.privacy.proofs.prices import rounded_above
+from liptest.privacy.comparison import round_ends
+from liptest.privacy.proofs.prices import round_above
 from liptest.privacy.witnesses import PrivacyWitness, ball_bounds, ball_text
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
@@ -45,7 +45,7 @@ class BothEnds:
 def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
     """The price of the dearest path and the loss of its output; None where that is not seen."""
     try:
-        followed = mechanism.aligned_paths(domain, way="branches")
+        followed = mechanism.align_paths(domain, way="branches")
         if followed is None or not followed.paths or not _is_plain(followed):
             return None
         price = price_paths(followed.paths, followed.differences)
@@ -57,7 +57,7 @@ def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
             balls = tuple(probability_of_path(path, side) for side in pair)
             witness = _witness(pair, output[0], *balls)
             if price.epsilon is not None:
-                return BothEnds(rounded_above(price.epsilon), witness)
+                return BothEnds(round_above(price.epsilon), witness)
             if math.isinf(witness.loss_lower):
                 return BothEnds(math.inf, witness)
     except LiptestError:
@@ -76,7 +76,7 @@ def _pairs(path: AlignedPath, price: Price, domain: Answers) -> Iterator[tuple[I
     on both sides of where the path becomes impossible."""
     move = _as_answers(price.move, domain.dimension)
     if price.epsilon is None:
-        kept = _kept_by(path, domain.dimension)
+        kept = _keep_wanted(path, domain.dimension)
         ends = [(-move, 0 * move), (0 * move, move), (kept, 0 * kept)]
     else:
         far = (MOST - 1) // max(1, int(np.abs(move).max())) - 1
@@ -94,7 +94,7 @@ def _as_answers(move: Move, dimension: int) -> IntArray:
     return moved
 
 
-def _kept_by(path: AlignedPath, dimension: int) -> IntArray:
+def _keep_wanted(path: AlignedPath, dimension: int) -> IntArray:
     """Answers of 1, 0 and -1 that are where the path wants them."""
     wanted = np.zeros(dimension, dtype=np.int64)
     for condition in path.conditions:
@@ -134,7 +134,7 @@ def _witness(
     with precision(CERTIFIED_BITS):
         if left > 0 and right > 0:
             loss = abs((left / right).log())
-            lower, upper = rounded_ends(loss.lower(), loss.upper())
+            lower, upper = round_ends(loss.lower(), loss.upper())
         else:
             both = not (left.is_zero() and right.is_zero())
             lower = upper = math.inf if both else 0.0

@@ -22,7 +22,7 @@ from liptest.data.real_tables import RealRows
 from liptest.data.tables import AddedRows, ReplacedRows, RowsOfUsers
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certified_comparison, enclose_loss, exact_law
+from liptest.privacy.comparison import Answer, certify_comparison, enclose_loss, exact_law
 from liptest.privacy.searches.plain_pairs import Pair
 
 # Shares of a line at which it is cut first: between each two is one that people ask for.
@@ -39,7 +39,7 @@ class LineOfTables:
     at: Callable[[int], IntArray]
 
 
-def lines_of(domain: Domain) -> Iterator[LineOfTables]:
+def list_lines(domain: Domain) -> Iterator[LineOfTables]:
     """Of tables of many rows: low rows that become high ones, or to which high ones are added."""
     if isinstance(domain, RealRows):
         yield from _lines_of_reals(domain)
@@ -127,10 +127,10 @@ class Descent:
             left, right = (exact_law(self.mechanism, side) for side in sides)
             return -enclose_loss(left, right).lower / steps, steps, low
         scaled = Claim(epsilon=float(self.claim.epsilon) * steps, delta=self.claim.delta)
-        found = certified_comparison(self.mechanism, sides[0], sides[1], scaled)
+        comparison = certify_comparison(self.mechanism, sides[0], sides[1], scaled)
         if self.claim.delta == 0:
-            return -found.lower / steps, steps, low
-        return -found.excess if found.answer is Answer.VIOLATED else 0.0, steps, low
+            return -comparison.lower / steps, steps, low
+        return -comparison.excess if comparison.answer is Answer.VIOLATED else 0.0, steps, low
 
     def _at(self, step: int) -> IntArray:
         if step not in self._known:

@@ -22,7 +22,7 @@ from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Comparison, exact_law
 from liptest.privacy.divergences.quantiles import quantile_gaps
 from liptest.privacy.divergences.tradeoff import gaussian_quantile
-from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, claimed_number
+from liptest.privacy.notions import CurveClaim, MuClaim, RenyiClaim, RhoClaim, find_claimed_number
 from liptest.privacy.witnesses import (
     PrivacyWitness,
     event_bounds,
@@ -49,7 +49,7 @@ def notion_witness(
     if not isinstance(mechanism, ClosedFormLosses):
         left, right = exact_law(mechanism, first), exact_law(mechanism, second)
         event = distinguishing_outputs(left, right, claim, found.order)
-        told = told_by_laws(left, right, event)
+        told = tell_by_laws(left, right, event)
     return PrivacyWitness(
         dataset=tuple(first.tolist()),
         neighbour=tuple(second.tolist()),
@@ -84,18 +84,18 @@ def notion_witness_problems(witness: PrivacyWitness) -> list[str]:
         return [f"witness: the measure cannot lie between {lower} and {upper}"]
     if isinstance(claim, (Claim, CurveClaim)):
         return []
-    if witness.measured <= claimed_number(claim) * (1 - _BEYOND):
+    if witness.measured <= find_claimed_number(claim) * (1 - _BEYOND):
         return [f"witness: loss_lower={lower} does not exceed the claim"]
     if not witness.event or max(witness.unexplored) != "0" or witness.order == 1:
         return []
-    shown = _shown_by_event(witness)
+    shown = _measure_event(witness)
     if shown > upper * (1 + _BEYOND):
         return [f"witness: its probabilities show {shown}, more than loss_upper={upper}"]
-    is_enough = math.isinf(lower) or shown >= _needed(claim, witness.order) * (1 - _BEYOND)
+    is_enough = math.isinf(lower) or shown >= _find_needed(claim, witness.order) * (1 - _BEYOND)
     return [] if is_enough else ["witness: its probabilities do not break the claim"]
 
 
-def _shown_by_event(witness: PrivacyWitness) -> float:
+def _measure_event(witness: PrivacyWitness) -> float:
     """The divergence over the outputs of a witness, or the mu of their set, from below."""
     rows = [tuple(map(Fraction, row)) for row in witness.bounds]
     with precision(CERTIFIED_BITS):
@@ -117,11 +117,11 @@ def _shown_by_event(witness: PrivacyWitness) -> float:
         return float((total.log() / (a - 1)).lower()) if total > 0 else -math.inf
 
 
-def _needed(claim: RhoClaim | RenyiClaim | MuClaim, order: float | None) -> float:
+def _find_needed(claim: RhoClaim | RenyiClaim | MuClaim, order: float | None) -> float:
     return claim.mu if isinstance(claim, MuClaim) else _tau(claim, order or 0.0)
 
 
-def told_by_laws(left: OutputLaw, right: OutputLaw, event: tuple[Output, ...]) -> dict[str, Any]:
+def tell_by_laws(left: OutputLaw, right: OutputLaw, event: tuple[Output, ...]) -> dict[str, Any]:
     """The fields of a witness that say how likely its event is on both sides."""
     masses = [_event_mass(law, event) for law in (left, right)]
     return {

@@ -91,7 +91,7 @@ def _record_pairs(domain: Domain) -> Iterator[Pair]:
         values = [pair for pair in values if pair[0] == 0]
         # What grows faster than the number of rows, as joins do, in tables that are small.
         some = np.arange(domain.dimension) < min(_FEW_ROWS, domain.dimension)
-        yield from (_changed(np.where(some, high, 0), 0, 0, high) for _, high in values[:2])
+        yield from (_change(np.where(some, high, 0), 0, 0, high) for _, high in values[:2])
     every = [record_pairs(domain, 0, low, high) for low, high in values]
     firsts = chain.from_iterable(islice(pairs, 1) for pairs in every)
     # Code may fail on tables of no rows, which are among the first ones.
@@ -113,13 +113,13 @@ def _pairs_at_quantiles(domain: Domain) -> Iterator[Pair]:
     low, other = (1, 0) if isinstance(domain, AddedRows) else (0, 0)
     for quantile in _QUANTILES:
         base = np.where(np.arange(n) < n - math.ceil((n - 1) * quantile), top, low)
-        yield _changed(base, 0, other, top)
+        yield _change(base, 0, other, top)
     # A row that makes a group as large as small groups have to be.
     for few in FEW_ROWS:
         base = np.where(np.arange(n) <= few, low, top)
-        yield _changed(base, 0, top if other == low else other, low)
+        yield _change(base, 0, top if other == low else other, low)
     for row in _middle_rows(domain):
-        yield _changed(np.full(n, low), n // 2, low, row)
+        yield _change(np.full(n, low), n // 2, low, row)
 
 
 def _middle_rows(domain: Domain) -> Iterator[int]:
@@ -136,11 +136,11 @@ def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]
         if values[0] == values[1]:
             continue
         # Each is made only when it is needed: most callers take the first of a million records.
-        yield _changed(np.minimum(low, sizes - 1), place, *values)
-        yield _changed(np.minimum(high, sizes - 1), place, *values)
-        yield _changed(np.arange(n) % sizes, place, *values)
+        yield _change(np.minimum(low, sizes - 1), place, *values)
+        yield _change(np.minimum(high, sizes - 1), place, *values)
+        yield _change(np.arange(n) % sizes, place, *values)
         halves = np.where(np.arange(n) < n // 2, low, high)
-        yield _changed(np.minimum(halves, sizes - 1), place, *values)
+        yield _change(np.minimum(halves, sizes - 1), place, *values)
 
 
 def _value_pairs(size: int) -> Iterator[tuple[int, int]]:
@@ -149,7 +149,7 @@ def _value_pairs(size: int) -> Iterator[tuple[int, int]]:
     yield from sorted(combinations(values, 2), key=lambda pair: pair[0] - pair[1])
 
 
-def _changed(base: Any, place: int, one: int, other: int) -> Pair:
+def _change(base: Any, place: int, one: int, other: int) -> Pair:
     left = np.array(base, dtype=np.int64)
     right = left.copy()
     left[place], right[place] = one, other
@@ -163,7 +163,7 @@ def _step_pairs(domain: Domain) -> Iterator[Pair]:
         for place in dict.fromkeys((0, n - 1, n // 2)):
             value = min(int(base[place]), int(sizes[place]) - 2)
             if value >= 0:
-                yield _changed(base, place, value, value + 1)
+                yield _change(base, place, value, value + 1)
 
 
 def _answer_pairs(domain: Answers) -> Iterator[Pair]:
@@ -250,7 +250,7 @@ def small_domains(domain: Domain) -> Iterator[Domain]:
                 yield kind([sizes[0]] * few)
 
 
-def padded_pairs(
+def pad_pairs(
     domain: Domain, dataset: tuple[int, ...], neighbour: tuple[int, ...]
 ) -> Iterator[Pair]:
     """Both ends with the same further records or answers, so many that they fit the domain."""

@@ -36,7 +36,7 @@ _NEAR = 1e-9
 _WIDEST = 1e100
 
 
-def declared_modulus(task: Task) -> Mapping[str, float] | None:
+def find_declared_modulus(task: Task) -> Mapping[str, float] | None:
     """What was declared of the code between probes; None where nothing was."""
     distribution = task.distribution
     sampler = distribution.sampler if isinstance(distribution, SampledDistribution) else None
@@ -69,7 +69,7 @@ class ProbedTables:
         """Empty where all neighbours of a table keep the claim; else why not, a NO in ``total``."""
         why = self._cannot()
         try:
-            return why or self._probed(dataset)
+            return why or self._probe(dataset)
         except LiptestError as error:
             return str(error)
 
@@ -86,7 +86,7 @@ class ProbedTables:
                 return f"column {name!r} has no ends, so that no probes are near all its numbers"
         return ""
 
-    def _probed(self, dataset: IntArray) -> str:
+    def _probe(self, dataset: IntArray) -> str:
         domain, claim = self.task.distribution.domain, self.task.claim
         assert isinstance(domain, RealRows)
         assert isinstance(claim, Claim)
@@ -101,8 +101,8 @@ class ProbedTables:
                 (Fraction(self.modulus[name]) * _reach(own, domain.reals[name]))
                 for name, own in probes.items()
             )
-            left = Claim(_rounded_down(epsilon - between), 0.0, claim.tolerance)
-            exceeds = self._compared(dataset, probes, left)
+            left = Claim(_round_down(epsilon - between), 0.0, claim.tolerance)
+            exceeds = self._compare(dataset, probes, left)
             if not exceeds or self.is_refuted or self.total.violation is not None:
                 self.between = max(self.between, Fraction(between))
                 return exceeds
@@ -114,25 +114,26 @@ class ProbedTables:
         width = Fraction(kind.upper) - Fraction(kind.lower)
         return max(1, math.ceil(rate * width * len(domain.reals) / (2 * room)))
 
-    def _compared(self, dataset: IntArray, probes: Mapping[str, Any], left: Claim) -> str:
+    def _compare(self, dataset: IntArray, probes: Mapping[str, Any], left: Claim) -> str:
         """Why a probe keeps the claim from what is left of it; a NO of all of it is noted."""
         for neighbour, allowed in self._neighbours(dataset, probes):
-            found = self._judged(dataset, neighbour, left)
-            self.total = self.total + replace(found, draws=0, violation=None, doubt=None)
-            if found.violation is not None:
-                whole = self._judged(dataset, neighbour, self.task.claim)
+            judgement = self._judge(dataset, neighbour, left)
+            self.total = self.total + replace(judgement, draws=0, violation=None, doubt=None)
+            if judgement.violation is not None:
+                whole = self._judge(dataset, neighbour, self.task.claim)
                 self.total = self.total + replace(whole, draws=0, doubt=None)
-            if found.violation is not None or found.doubt is not None or found.spent:
+            if judgement.violation is not None or judgement.doubt is not None or judgement.spent:
                 return f"the loss at a probe exceeds {float(left.epsilon):g}, left of epsilon"
-            if found.largest > float(allowed) * (1 + _NEAR) + _NEAR:
+            if judgement.largest > float(allowed) * (1 + _NEAR) + _NEAR:
                 self.is_refuted = True
                 return (
-                    f"the declared modulus does not hold: the loss is {found.largest:.6g} where a "
+                    f"the declared modulus does not hold: the loss is {judgement.largest:.6g} "
+                    f"where a "
                     f"row is moved by so little that it says at most {float(allowed):.6g}"
                 )
         return ""
 
-    def _judged(self, dataset: IntArray, neighbour: IntArray, claim: Any) -> Judgement:
+    def _judge(self, dataset: IntArray, neighbour: IntArray, claim: Any) -> Judgement:
         domain, first = self.task.distribution.domain, np.zeros(1, dtype=np.int64)
         batch = QueryBatch.of_neighbourhoods(dataset[None], first, neighbour[None])
         return LossJudge(self.task.mechanism, domain, claim).judge(batch)
@@ -169,6 +170,6 @@ def _reach(probes: NDArray[np.float64], kind: Any) -> Fraction:
     return max(*ends, *gaps)
 
 
-def _rounded_down(number: Fraction) -> float:
+def _round_down(number: Fraction) -> float:
     nearest = float(number)
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)

@@ -27,21 +27,21 @@ from liptest.privacy.far_pairs import far_pairs
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.proofs.exhaustive import exhaustive_size, pair_blocks
 from liptest.privacy.proofs.prices import Alignment
-from liptest.privacy.request import Task, nothing, refuted, verdict_of, with_paper_cost
-from liptest.privacy.searches.lines_of_tables import Descent, lines_of
+from liptest.privacy.request import Task, make_refuted, make_verdict, nothing, with_paper_cost
+from liptest.privacy.searches.lines_of_tables import Descent, list_lines
 from liptest.privacy.searches.plain_pairs import (
     DATASETS,
     Pair,
-    padded_pairs,
+    pad_pairs,
     pairs_at_quantiles,
     plain_pairs,
     record_pairs,
     small_domains,
 )
 from liptest.privacy.verdicts import BY_REFUTATION, PrivacyPlan, PrivacyVerdict
-from liptest.privacy.wording.sentences import counted
+from liptest.privacy.wording.sentences import say_count
 from liptest.runs.driver import Finding, Judgement, RunOutcome
-from liptest.symbolic.work import TooDearError, limited_work
+from liptest.symbolic.work import TooDearError, limit_work
 
 _SOURCE = "theory 3.10"
 # Pairs of plain datasets, of tables of real numbers, small instances, and pairs that are padded.
@@ -94,7 +94,7 @@ class Refutation:
         )
         plan = with_paper_cost(task, PrivacyPlan(BY_REFUTATION, 0, float(self.laws), 0.0, _SOURCE))
         outcome = RunOutcome(total, "violation", self.seconds)
-        verdict = verdict_of(task, plan, outcome, refuted(task, _SOURCE), "")
+        verdict = make_verdict(task, plan, outcome, make_refuted(task, _SOURCE), "")
         # Whether noise was integrated is known to the mechanism that was asked.
         return replace(verdict, law_source=self.law_source)
 
@@ -179,11 +179,11 @@ def run_refutation(task: Task, known: Alignment | None = None) -> PrivacyVerdict
         queries=refutation.laws, pairs=refutation.pairs, largest=refutation.largest, answered=True
     )
     outcome = RunOutcome(total, "complete", refutation.seconds)
-    reason = f"none of {counted(refutation.pairs, 'pair')} of plain datasets breaks the claim"
+    reason = f"none of {say_count(refutation.pairs, 'pair')} of plain datasets breaks the claim"
     if refutation.is_too_dear:
         reason += f"; {TOO_DEAR}"
     guarantee = nothing("nothing is promised: a search proves only what it finds.", _SOURCE)
-    return verdict_of(task, plan, outcome, guarantee, reason)
+    return make_verdict(task, plan, outcome, guarantee, reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,10 +209,10 @@ class _Search:
         claim = self.task.claim
         if not isinstance(claim, Claim):
             return False
-        for line in lines_of(self.domain):
+        for line in list_lines(self.domain):
             descent = Descent(self.mechanism, line, claim)
             try:
-                with limited_work(_WORK), laws_of_one_decision():
+                with limit_work(_WORK), laws_of_one_decision():
                     steps = list(islice(descent.steepest(), _STEPS))
             except LiptestError as error:
                 _pass_on(error)
@@ -244,7 +244,7 @@ class _Search:
             self.found.pairs += 1
             self.found.laws += 2
             try:
-                with limited_work(_WORK):
+                with limit_work(_WORK):
                     answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
@@ -274,7 +274,7 @@ class _Search:
                 self.found.largest = max(self.found.largest, worst.lower)
                 if worst.witness is not None and worst.upper > claim.threshold:
                     ends = worst.witness.dataset, worst.witness.neighbour
-                    pads = islice(padded_pairs(self.domain, *ends), _PADDED)
+                    pads = islice(pad_pairs(self.domain, *ends), _PADDED)
                     padded.append((-worst.lower, list(pads)))
         for _, pairs in sorted(padded, key=lambda entry: entry[0]):
             if self.try_pairs(iter(pairs)):
@@ -284,7 +284,7 @@ class _Search:
         # A program may look at how many records there are: its own law of each size.
         blocks = pair_blocks(self.mechanism.afresh(), small)
         try:
-            with limited_work(_WORK), closing(blocks):  # type: ignore[type-var]
+            with limit_work(_WORK), closing(blocks):  # type: ignore[type-var]
                 return largest_over(self.mechanism, blocks)
         except TooDearError:
             self.found.is_too_dear = True

@@ -20,11 +20,11 @@ from liptest.privacy.proofs.proof import run_exhaustive
 from liptest.privacy.request import (
     Meaning,
     Task,
-    found_mass,
+    find_mass,
+    make_refuted,
+    make_verdict,
     meaning_of_pair,
     nothing,
-    refuted,
-    verdict_of,
     with_paper_cost,
 )
 from liptest.privacy.searches.search_explorer import (
@@ -32,10 +32,10 @@ from liptest.privacy.searches.search_explorer import (
     Proposals,
     constant_dataset,
     find_path,
-    structured_datasets,
+    make_structured_datasets,
 )
 from liptest.privacy.verdicts import BY_SEARCH, PrivacyPlan, PrivacyVerdict
-from liptest.privacy.wording.sentences import counted
+from liptest.privacy.wording.sentences import say_count
 from liptest.runs.driver import Judgement, RunOutcome
 from liptest.runs.workers import elsewhere, has_processes
 from liptest.verdicts import Decision
@@ -105,7 +105,7 @@ class _Search:
 
     def run(self) -> None:
         """Structured starts, walks, then rounds until the budget ends."""
-        self._visit(structured_datasets(self._task.distribution, self._rng))
+        self._visit(make_structured_datasets(self._task.distribution, self._rng))
         self._walk(
             constant_dataset(self._domain, 0),
             constant_dataset(self._domain, max(self._domain.sizes) - 1),
@@ -176,7 +176,7 @@ class _Search:
         """One round: the best neighbours, and the other moves in equal parts."""
         greedy = [entry[2] for entry in self._next[: _ROUND // 3]]
         self._next = self._next[_ROUND // 3 :]
-        moves = (self._block, self._learnt, self._crossed, self._fresh)
+        moves = (self._block, self._learn, self._cross, self._fresh)
         others = [moves[k % len(moves)]() for k in range(_ROUND - len(greedy))]
         return greedy + others
 
@@ -188,12 +188,12 @@ class _Search:
     def _block(self) -> IntArray:
         return self._moves.block(self._good())
 
-    def _learnt(self) -> IntArray:
+    def _learn(self) -> IntArray:
         if not self._explorer.learns_values:
             return self._fresh()
         return self._moves.learnt(self._explorer.value_score)
 
-    def _crossed(self) -> IntArray:
+    def _cross(self) -> IntArray:
         return self._moves.crossed(self._good(), self._good())
 
     def _fresh(self) -> IntArray:
@@ -216,7 +216,7 @@ def run_search(task: Task) -> PrivacyVerdict:
     require_one_at_a_time(task.distribution.domain, "method='search' over so many datasets")
     plan = with_paper_cost(task, PrivacyPlan(BY_SEARCH, 0, float(budget), 0.0, _SOURCE))
     outcome = search(task, budget)
-    verdict = verdict_of(
+    verdict = make_verdict(
         task,
         plan,
         RunOutcome(outcome.total, outcome.ended, outcome.seconds),
@@ -246,10 +246,10 @@ def then_search(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
         verdict,
         decision=Decision.NO,
         witness=violation.evidence,
-        guarantee=refuted(task, _SOURCE),
+        guarantee=make_refuted(task, _SOURCE),
         cost=cost,
         largest_loss=max(verdict.largest_loss, outcome.total.largest),
-        exception_mass_found=found_mass(task, verdict.plan, Decision.NO),
+        exception_mass_found=find_mass(task, verdict.plan, Decision.NO),
     )
 
 
@@ -275,7 +275,7 @@ def _meaning(task: Task, search: SearchOutcome) -> Meaning:
     if meaning is not None:
         return meaning
     words = "interrupted: " if search.ended == "interrupted" else ""
-    reason = f"{words}search over {counted(search.datasets, 'dataset')} found no violation"
+    reason = f"{words}search over {say_count(search.datasets, 'dataset')} found no violation"
     return nothing("nothing is promised: a search proves only what it finds.", _SOURCE), reason
 
 

@@ -43,7 +43,7 @@ def constant_dataset(domain: Domain, value: int) -> IntArray:
     return np.asarray(np.minimum(value, domain.size_array - 1).astype(domain.dtype))
 
 
-def structured_datasets(distribution: Distribution, rng: np.random.Generator) -> IntArray:
+def make_structured_datasets(distribution: Distribution, rng: np.random.Generator) -> IntArray:
     """Datasets at which boundary faults show, (n, d).
 
     All equal records (empty, full, one distinct value), all but one equal, halves, every other
@@ -346,14 +346,14 @@ class Explorer:
         rows, coordinates, values = near.neighbour_changes(points)
         kept = self._promising(rows, coordinates, len(points))[: max(1, self.left - len(points))]
         batch = PointBatch(points, rows[kept], coordinates[kept], values[kept])
-        own = self._keys(points)
-        self._centres.update(own.tolist())
-        changed = own[batch.rows] - self._key(
+        own_keys = self._keys(points)
+        self._centres.update(own_keys.tolist())
+        changed = own_keys[batch.rows] - self._key(
             batch.coordinates, points[batch.rows, batch.coordinates]
         )
         changed += self._key(batch.coordinates, batch.values)
         # As they are judged: each centre, then its neighbours.
-        keys = np.insert(own, batch.rows + 1, changed)
+        keys = np.insert(own_keys, batch.rows + 1, changed)
         scores = self._look(QueryBatch(batch), keys)
         if len(scores) < len(batch.rows):
             return None  # a violation ended it

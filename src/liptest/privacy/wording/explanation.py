@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from liptest.errors import InputError, shown
+from liptest.errors import InputError, quote
 from liptest.verdicts import Decision, Guarantee
 
 #: How much ``explain`` says.
@@ -19,7 +19,7 @@ def check_level(level: str) -> str:
     """Return a level of ``explain``, or raise InputError."""
     if level not in LEVELS:
         raise InputError(
-            f"level={shown(level)} must be one of {', '.join(LEVELS)}", name="level", value=level
+            f"level={quote(level)} must be one of {', '.join(LEVELS)}", name="level", value=level
         )
     return level
 
@@ -214,14 +214,14 @@ def theorem_lines(
     if guarantee.kind in ("refutation", "proof"):
         steps.append(("1.5", f"Pairs are compared with the claim at the tolerance {tolerance:g}."))
     lines = [f"Claim: {claim}.", f"Output probabilities: {law_source}."]
-    lines += _numbered(steps)
+    lines += _number(steps)
     lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")
     if implemented:
         lines.append(f"{implemented} (theory I1 to I5, docs/theory/floats.md)")
     return [*lines, *not_covered]
 
 
-def sampled_lines(
+def write_sampled_lines(
     *,
     decision: Decision,
     guarantee: Guarantee,
@@ -237,12 +237,12 @@ def sampled_lines(
     if decision is not Decision.NO:
         steps.append(_RESOLUTION)
     lines = [f"Claim: {claim}.", "Output probabilities: estimated from samples."]
-    lines += _numbered(steps)
+    lines += _number(steps)
     lines.append(f"So, by {guarantee.source}: {guarantee.sentence}")
     return [*lines, *not_covered]
 
 
-def _numbered(steps: Sequence[tuple[str, str]]) -> list[str]:
+def _number(steps: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{n}. {words} ({_place(mark)})" for n, (mark, words) in enumerate(steps, start=1)]
 
 

@@ -45,8 +45,8 @@ from liptest.floats.records import (
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.notions import CurveClaim, StatedClaim
-from liptest.privacy.proofs.counted_floats import count_floats, told_of_counts
-from liptest.privacy.request import Task, nothing, refuted, vacuous_verdict
+from liptest.privacy.proofs.counted_floats import count_floats, tell_of_counts
+from liptest.privacy.request import Task, make_refuted, nothing, vacuous_verdict
 from liptest.privacy.samples.intervals import binomial_lower
 from liptest.privacy.searches.plain_pairs import plain_pairs
 from liptest.privacy.settings import BOTH, IDEAL, IMPLEMENTED
@@ -95,11 +95,11 @@ def with_floats(task: Task, verdict: PrivacyVerdict) -> PrivacyVerdict:
             limit.close()
             examined = not_analysed("the time ended" if limit.is_over else "interrupted")
     if floats == IMPLEMENTED:
-        return _decided_by_floats(task, verdict, examined)
+        return _decide_by_floats(task, verdict, examined)
     return replace(verdict, implemented=examined)
 
 
-def decided_without_law(task: Task, error: UnsupportedRandomnessError) -> PrivacyVerdict:
+def decide_without_law(task: Task, error: UnsupportedRandomnessError) -> PrivacyVerdict:
     """The verdict on the floats of code whose ideal law is not followed, or that refusal."""
     plan = PrivacyPlan("auto", 0, 0.0, 0.0, _SOURCE)
     sentence = "nothing is promised: the law of the code is not followed."
@@ -109,13 +109,13 @@ def decided_without_law(task: Task, error: UnsupportedRandomnessError) -> Privac
     return verdict
 
 
-def _decided_by_floats(task: Task, verdict: PrivacyVerdict, found: AsImplemented) -> PrivacyVerdict:
+def _decide_by_floats(task: Task, verdict: PrivacyVerdict, found: AsImplemented) -> PrivacyVerdict:
     """The verdict on the code as it is implemented."""
     if found.decision is Decision.YES and verdict.decision is Decision.YES:
         return replace(verdict, implemented=found)
     ideal = f"with ideal noise: {verdict.decision}"
     if found.decision is Decision.NO:
-        guarantee, reason = refuted(task, _SOURCE), ""
+        guarantee, reason = make_refuted(task, _SOURCE), ""
         if found.share is not None and _largest_delta(task.claim) > 0:
             # The output is certain, how much such outputs weigh is not.
             guarantee = replace(guarantee, failure_probability=FAILURE)
@@ -139,16 +139,14 @@ def examine_floats(
 ) -> AsImplemented:
     """What is known of the code as it is implemented; ``draws`` measure the share."""
     try:
-        return _examined(mechanism, domain, claim, draws)
+        return _examine(mechanism, domain, claim, draws)
     except LiptestError as error:
         return not_analysed(str(error))
     except ArithmeticError as error:
         return not_analysed(f"its numbers are too large for floats ({error})")
 
 
-def _examined(
-    mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
-) -> AsImplemented:
+def _examine(mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int) -> AsImplemented:
     many = draws == MANY_DRAWS
     too_large = "" if many else _too_large(mechanism, domain)
     if too_large:
@@ -156,12 +154,12 @@ def _examined(
     counted, why = None, ""
     try:
         sizes = {"pairs": 8, "datasets": 256} if many else {"pairs": 2, "datasets": 32}
-        counted = told_of_counts(count_floats(mechanism, domain, claim, **sizes), claim)
+        counted = tell_of_counts(count_floats(mechanism, domain, claim, **sizes), claim)
     except NotCounted as error:
         why = str(error)
     if counted is not None and not math.isinf((counted.loss or (0.0, 0.0))[1]):
         return counted
-    searched = _searched(mechanism, domain, claim, draws)
+    searched = _search(mechanism, domain, claim, draws)
     if counted is not None:
         # A claim with a delta may hold, whatever single outputs give away.
         return replace(counted, witness=searched.witness if counted.decision == "NO" else None)
@@ -179,9 +177,7 @@ def _too_large(mechanism: Mechanism, domain: Domain) -> str:
     return f"its code reads {records:,} records one by one" if is_walked else ""
 
 
-def _searched(
-    mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int
-) -> AsImplemented:
+def _search(mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int) -> AsImplemented:
     for ends in islice(plain_pairs(domain), runs_over(domain.dimension, _PAIRS)):
         followed: list[Any] = []
         for end in ends:
@@ -245,13 +241,13 @@ def _largest_delta(claim: StatedClaim) -> float:
 def float_witness_problems(mechanism: Mechanism, witness: ImpossibleOutput) -> list[str]:
     """What the code and the installed NumPy do otherwise than a witness says."""
     try:
-        told = witness.problems()
+        problems = witness.problems()
     except LiptestError as error:
         return [str(error)]
     ends = [np.array(end, dtype=np.int64) for end in (witness.dataset, witness.neighbour)]
     one, other = (mechanism.float_paths(end) for end in ends)
     if one is None or not one.paths or not other.paths:
-        return [*told, "the floats of the code are not followed"]
+        return [*problems, "the floats of the code are not followed"]
     search = _Search(_Side(ends[0], one), _Side(ends[1], other))
     shape, numbers = one.paths[0].shape, None
     if one.run is not None:
@@ -259,12 +255,12 @@ def float_witness_problems(mechanism: Mechanism, witness: ImpossibleOutput) -> l
     elif search.chain is not None:
         numbers = (search.chain.run(witness.generator_there()),)
     if numbers is None or not witness.place < len(numbers):
-        return [*told, "from its state the code gives another output"]
+        return [*problems, "from its state the code gives another output"]
     if numbers[witness.place] != witness.value:
-        return [*told, "from its state the code gives another output"]
+        return [*problems, "from its state the code gives another output"]
     if search.excluded(shape, numbers, witness.place) is None:
-        told.append("on the neighbour the code may give the output, too")
-    return told
+        problems.append("on the neighbour the code may give the output, too")
+    return problems
 
 
 class _Side:
@@ -374,10 +370,10 @@ class _Search:
                 for place in self.places:
                     excluded = self.excluded(shape, numbers, place)
                     if excluded is not None:
-                        return self._recorded(state, numbers[place], place, excluded)
+                        return self._record(state, numbers[place], place, excluded)
         return None
 
-    def _recorded(
+    def _record(
         self, state: _State, number: Number, place: int, excluded: tuple[ExcludedPath, ...]
     ) -> ImpossibleOutput:
         return ImpossibleOutput(
@@ -396,19 +392,19 @@ class _Search:
         self, shape: Any, numbers: tuple[Number, ...], place: int
     ) -> tuple[ExcludedPath, ...] | None:
         """Why no path on the other dataset has this number at a place; None where one may."""
-        told = []
+        paths = []
         if place >= len(numbers):
             return None
         for path in self.other.paths:
             if path.shape != shape:
-                told.append(ExcludedPath(CONSTANT, None))
+                paths.append(ExcludedPath(CONSTANT, None))
                 continue
             entry = path.entries[place]
             why = exclude(entry, numbers[place])
             if why is None:
                 return None
-            told.append(ExcludedPath(why.way, RecordedNumber.of(entry), why.first, why.last))
-        return tuple(told)
+            paths.append(ExcludedPath(why.way, RecordedNumber.of(entry), why.first, why.last))
+        return tuple(paths)
 
     def ways(self, shape: Any, numbers: tuple[Number, ...]) -> set[str]:
         """How it is known that no path on the other dataset has this output; none: it is not."""

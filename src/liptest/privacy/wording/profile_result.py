@@ -10,7 +10,7 @@ from typing import ClassVar
 from liptest.errors import check_open_unit, check_positive
 from liptest.privacy.exception_mass import ExceptionMass
 from liptest.privacy.verdicts import in_words
-from liptest.verdicts import Decision, Number, Record, Text, Whole, rounded_up
+from liptest.verdicts import Decision, Number, Record, Text, Whole, round_up
 
 
 @dataclass(frozen=True)
@@ -182,13 +182,13 @@ class PrivacyProfile(Record):
         if decision is Decision.YES:
             return (
                 f"{claim} holds for all neighbouring datasets outside a set of untypical datasets "
-                f"of total probability <= {rounded_up(max(found.upper, 1e-300)):g}{chance}."
+                f"of total probability <= {round_up(max(found.upper, 1e-300)):g}{chance}."
                 if found.upper > 0
                 else f"{claim} holds for all neighbouring datasets of positive probability."
             )
         words = (
             f"every set of datasets outside which {claim} holds has total probability >= "
-            f"{_rounded_down(found.lower):g}, more than {mass:g}{chance}."
+            f"{_round_down(found.lower):g}, more than {mass:g}{chance}."
         )
         if self.method == "exact":
             return words
@@ -246,7 +246,7 @@ class PrivacyProfile(Record):
         return lines
 
 
-def _rounded_down(mass: float) -> float:
+def _round_down(mass: float) -> float:
     unit = 10.0 ** (math.floor(math.log10(mass)) - 3)
     return math.floor(mass / unit) * unit
 

@@ -24,7 +24,7 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
 from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.claims import AnyClaim, Claim, text_above
-from liptest.privacy.comparison import ball_of, loss_slack
+from liptest.privacy.comparison import enclose_probability, loss_slack
 from liptest.privacy.proofs.exhaustive import ExhaustiveSize, PairBlock, pair_blocks
 from liptest.privacy.verdicts import Remedy
 
@@ -56,7 +56,7 @@ def find_remedy(
     if size.visits(claim) > _FEW_PAIRS or size.windows or size.condition:
         return None
     try:
-        blocks = list(_listed(pair_blocks(mechanism, domain)))
+        blocks = list(_list(pair_blocks(mechanism, domain)))
         if any(block.laws.unexplored is not None and _partial(block).any() for block in blocks):
             return _of_partial(mechanism, blocks, claim)
         return _of_whole(blocks, claim)
@@ -64,7 +64,7 @@ def find_remedy(
         return None  # nothing is promised by a remedy that is not named
 
 
-def _listed(blocks: Iterator[PairBlock]) -> Iterator[PairBlock]:
+def _list(blocks: Iterator[PairBlock]) -> Iterator[PairBlock]:
     numbers = 0
     for block in blocks:
         outputs = len(block.laws.outputs) if isinstance(block.laws, LawTable) else 1
@@ -84,10 +84,10 @@ def _of_whole(blocks: list[PairBlock], claim: Claim) -> Remedy | None:
         epsilon = largest
     else:
         apart = _apart(blocks)
-    return _shortened(claim, epsilon, delta, apart)
+    return _shorten(claim, epsilon, delta, apart)
 
 
-def _shortened(
+def _shorten(
     claim: Claim,
     epsilon: float | None,
     delta: float,
@@ -135,7 +135,7 @@ def _delta_at(blocks: list[PairBlock], epsilon: float) -> float:
 def _stick(block: PairBlock, epsilon: float) -> float:
     laws, largest = block.laws, 0.0
     if not isinstance(laws, LawTable):
-        return _certified_stick(block, epsilon)
+        return _certify_stick(block, epsilon)
     for left, right in _slices(block, len(laws.outputs)):
         slack = (laws.screen_error(left, right) + _ROUNDING)[:, None]
         # Each side as large, and the other as small, as the errors of the logs allow.
@@ -152,7 +152,7 @@ def _slices(block: PairBlock, outputs: int) -> Iterator[tuple[Indices, Indices]]
         yield block.left[start : start + step], block.right[start : start + step]
 
 
-def _certified_stick(block: PairBlock, epsilon: float) -> float:
+def _certify_stick(block: PairBlock, epsilon: float) -> float:
     """By balls, where the outputs have no end, or are real numbers."""
     if len(block.left) > _FEW_BALLS:
         raise BudgetError("too many pairs to be compared one by one")
@@ -160,7 +160,7 @@ def _certified_stick(block: PairBlock, epsilon: float) -> float:
     if isinstance(laws, ShiftTable):
         pairs = zip(block.left.tolist(), block.right.tolist(), strict=True)
         with precision(CERTIFIED_BITS):
-            balls = [laws.certified_hockey_stick(*pair, arb(epsilon)) for pair in pairs]
+            balls = [laws.certify_hockey_stick(*pair, arb(epsilon)) for pair in pairs]
             sticks = [float(ball.upper()) for ball in balls]
     else:
         sticks = laws.hockey_sticks(block.left, block.right, epsilon).tolist()
@@ -221,16 +221,16 @@ def _of_partial(mechanism: Mechanism, blocks: list[PairBlock], claim: Claim) -> 
             for k in range(len(block.left)):
                 left, right = (mechanism.law(end) for end in block.locate(k))
                 for ends in ((left, right), (right, left)):
-                    largest = max(largest, float(explored_stick(*ends, factor).upper()))
-    return _shortened(claim, None, max(math.nextafter(largest, math.inf), claim.delta))
+                    largest = max(largest, float(find_explored_stick(*ends, factor).upper()))
+    return _shorten(claim, None, max(math.nextafter(largest, math.inf), claim.delta))
 
 
-def explored_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> arb:
+def find_explored_stick(left: OutputLaw, right: OutputLaw, factor: arb) -> arb:
     """A delta that is enough from left to right, whatever was not explored (theory 3.7b)."""
     total = exact_ball(Fraction(left.unexplored))
     for output in left.outputs:
         # What the other law has beyond its explored part only helps.
-        right_mass = ball_of(right, output) if output in right else arb(0)
-        gap = ball_of(left, output) - factor * right_mass
+        right_mass = enclose_probability(right, output) if output in right else arb(0)
+        gap = enclose_probability(left, output) - factor * right_mass
         total += gap.max(arb(0))
     return total

@@ -19,7 +19,7 @@ def statistic_sentence(statistic: str, pairs: int) -> str:
     )
 
 
-def seen_sentence(what: str, laws: int, pairs: int) -> str:
+def write_seen_sentence(what: str, laws: int, pairs: int) -> str:
     """Why the pairs of the values that code was seen to read are enough."""
     return (
         f" On {laws:,} datasets, one for each value, the code was seen to read nothing but {what}, "
@@ -32,7 +32,7 @@ def _pairs(count: int, whose: str = "") -> str:
     return f"one pair {of_them} covers" if count == 1 else f"{count:,} pairs {of_them} cover"
 
 
-def excepted_sentence(mass: float, most: int) -> str:
+def write_excepted_sentence(mass: float, most: int) -> str:
     """Which datasets a filter excepts; nothing when it excepts none."""
     if not mass:
         return ""
@@ -47,7 +47,7 @@ def partial_sentence(sentence: str) -> str:
     return f"less than was requested, but this much is certified: {sentence}"
 
 
-def refuted_sentence(claim: AnyClaim) -> str:
+def write_refuted_sentence(claim: AnyClaim) -> str:
     """The meaning of a NO."""
     return (
         f"the mechanism is not private as claimed ({claim}); the witness proves it for any "
@@ -65,17 +65,17 @@ def _bound_text(parameters: Mapping[str, Scalar]) -> str:
     price, delta = parameters.get("price"), parameters.get("delta")
     if isinstance(price, str):
         return f"at most {price}"  # of a claim in another form
-    shown = _shown_price(price) if isinstance(price, (int, float)) else "unknown"
+    shown = _show_price(price) if isinstance(price, (int, float)) else "unknown"
     at_delta = f" at delta {delta:g}" if isinstance(delta, float) and delta else ""
     return f"loss at most {shown}{at_delta}"
 
 
-def _shown_price(price: float) -> str:
+def _show_price(price: float) -> str:
     texts = [f"{price:.{digits}f}" for digits in range(6, 13)]
     return next((text for text in texts if float(text) >= price - _TIE), texts[-1])
 
 
-def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
+def write_aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     """What a proof by alignment says beside its claim; it holds for more data than the domain."""
     values, given = parameters.get("values"), parameters.get("given")
     taken = f", {given}" if given else ""
@@ -83,13 +83,13 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     if isinstance(values, int):
         return (
             f" The code draws whole-number noise itself and adds it to sums over the records. That "
-            f"noise was enumerated ({counted(values, 'value')}; all others count as delta) and "
+            f"noise was enumerated ({say_count(values, 'value')}; all others count as delta) and "
             f"moved by all that a neighbour can change: {bound}"
         )
     if isinstance(moves := parameters.get("moves"), int):
         return (
             f" The data only move the answer, by a sum over the records. For each of "
-            f"{counted(moves, 'difference')} of neighbours one pair of datasets was compared: "
+            f"{say_count(moves, 'difference')} of neighbours one pair of datasets was compared: "
             f"{bound}"
         )
     paths = parameters.get("paths")
@@ -113,6 +113,6 @@ def aligned_sentence(parameters: Mapping[str, Scalar]) -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
+def say_count(number: int, noun: str) -> str:
     """The number with its noun: 1 dataset, 2 datasets."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -39,14 +39,14 @@ from liptest.values.answers.functions_of_answers import (
     OF_SCORES,
     UNKNOWN,
     absolute_form,
-    compared_form,
+    find_compared_form,
+    find_roundings,
     floor_form,
     is_neutral,
     of_function,
     result_kind,
-    rounded_form,
-    roundings_of,
-    settled,
+    round_form,
+    settle_comparison,
     truth_form,
 )
 from liptest.values.answers.kept_values import keep_results
@@ -54,10 +54,10 @@ from liptest.values.array import (
     DTYPES,
     CellStorage,
     SymbolicArray,
-    array_of,
-    dtype_of,
-    filled,
-    model_of,
+    fill_array,
+    find_dtype,
+    make_array,
+    make_model,
 )
 from liptest.values.draws.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
@@ -93,7 +93,7 @@ class AlignedRun(DecidingRun):
             cached.is_kept = True
         return cached.handed_out()
 
-    def drawn_again(self, *draw: Any) -> Any:
+    def draw_again(self, *draw: Any) -> Any:
         if self.point is not None:
             return None
         try:
@@ -133,14 +133,14 @@ class AlignedRun(DecidingRun):
         for place, part in enumerate(inputs):
             if lanes[place] is None and type(part) not in _PLAIN and not is_symbolic(part):
                 return NotImplemented
-        dtype = ufunc(*map(model_of, inputs)).dtype
+        dtype = ufunc(*map(make_model, inputs)).dtype
         if dtype not in DTYPES:
             return NotImplemented
         left, right = (
             repeat(part) if lane is None else lane for part, lane in zip(inputs, lanes, strict=True)
         )
         cells = list(map(operation, left, right))
-        return array_of(self.tree, filled(cells, (length,), object), dtype)
+        return make_array(self.tree, fill_array(cells, (length,), object), dtype)
 
     def _are_answers(self, values: Any) -> bool:
         """Whether numbers, and entries of arrays in a line, are constants or data without noise."""
@@ -154,7 +154,7 @@ class AlignedRun(DecidingRun):
         """A comparison of released numbers, which is released, and not looked at."""
         if type(left) is AlignedValue and isinstance(right, (int, float, np.generic)):
             self.boundary = left.form - _exact(right) if not self.has_noise(left.form) else None
-        pair = tuple(_known(part, ufunc.__name__) for part in (left, right))
+        pair = tuple(_find_known(part, ufunc.__name__) for part in (left, right))
         if not any(map(is_symbolic, pair)):
             return ufunc(*pair)
         return ReleasedValue(self, np.bool_, ufunc, pair)
@@ -167,15 +167,15 @@ class AlignedRun(DecidingRun):
             return False
         if not all(type(entry) in (np.bool_, bool, ReleasedValue) for entry in places):
             return False
-        if np.result_type(dtype_of(value), storage.dtype) != storage.dtype:
+        if np.result_type(find_dtype(value), storage.dtype) != storage.dtype:
             return False
-        chosen = self._chosen(mask, value, SymbolicArray(storage))
+        chosen = self._choose(mask, value, SymbolicArray(storage))
         if chosen is NotImplemented:
             return False
         storage.write(Ellipsis, chosen)
         return True
 
-    def _chosen(self, condition: Any, *pair: Any) -> Any:
+    def _choose(self, condition: Any, *pair: Any) -> Any:
         """``numpy.where`` of released comparisons in a line."""
         lanes = [_lane(part) for part in (condition, *pair)]
         if len(pair) != 2 or not self.releases or lanes[0] is None:
@@ -186,7 +186,7 @@ class AlignedRun(DecidingRun):
         plain = [part for lane, part in zip(lanes, (condition, *pair), strict=True) if lane is None]
         if not all(type(part) in _PLAIN or _is_of_data(part) for part in plain):
             return NotImplemented
-        dtype = np.where(np.ones(1, bool), *(model_of(part) for part in pair)).dtype
+        dtype = np.where(np.ones(1, bool), *(make_model(part) for part in pair)).dtype
         columns = [
             repeat(part) if lane is None else lane
             for lane, part in zip(lanes, (condition, *pair), strict=True)
@@ -195,9 +195,9 @@ class AlignedRun(DecidingRun):
             return NotImplemented
         cells = []
         for entry in islice(zip(*columns, strict=False), length):
-            operands = tuple(_known(part, "numpy.where") for part in entry)
+            operands = tuple(_find_known(part, "numpy.where") for part in entry)
             cells.append(ReleasedValue(self, dtype.type, np.where, operands))
-        return array_of(self.tree, filled(cells, (length,), object), dtype)
+        return make_array(self.tree, fill_array(cells, (length,), object), dtype)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         """Functions of arrays that become known: what follows from them is known, too."""
@@ -213,7 +213,7 @@ class AlignedRun(DecidingRun):
         if function in _PLACES and not self.releases:
             return self._place_of_largest(_PLACES[function], arguments, options)
         if function is np.where and not options:
-            return self._chosen(*arguments)
+            return self._choose(*arguments)
         is_sum, is_free = function in OF_KNOWN, self.releases and function in FREE_FUNCTIONS
         if not (is_sum or is_free or function in ALWAYS_RELEASED):
             return NotImplemented
@@ -229,7 +229,7 @@ class AlignedRun(DecidingRun):
             return NotImplemented
         if any(issubclass(type(option), Symbolic) for option in (*more, *options.values())):
             return NotImplemented
-        released = [_known(cell, f"numpy.{function.__name__}") for cell in cells.flat]
+        released = [_find_known(cell, f"numpy.{function.__name__}") for cell in cells.flat]
         if not all(map(_is_finite, released)):
             return NotImplemented
         model = function(np.zeros(array.shape, array.dtype), *more, **options)
@@ -244,8 +244,8 @@ class AlignedRun(DecidingRun):
 
         if not isinstance(model, np.ndarray):
             return entry(0)
-        cells = filled([entry(place) for place in range(model.size)], model.shape, object)
-        return array_of(self.tree, cells, model.dtype)
+        cells = fill_array([entry(place) for place in range(model.size)], model.shape, object)
+        return make_array(self.tree, cells, model.dtype)
 
     def _place_of_largest(self, sign: int, arguments: Any, options: Any) -> Any:
         lane = _lane(arguments[0])
@@ -309,7 +309,7 @@ class NoisyData(NoisyNumber):
     def concretise(self, use: str) -> Any:
         if use != "the output":
             if not self.run.has_noise(self.form):
-                self.run.boundary = compared_form(self.run, self.form) or self.form
+                self.run.boundary = find_compared_form(self.run, self.form) or self.form
             self.refuse(use)
         self.run.check_current()
         return NoisyValue(self.in_output())
@@ -343,7 +343,7 @@ class AlignedValue(NoisyData):
         self.run = run
         self.form = form
         self.kind = kind
-        #: How often floats have rounded what data made of it (``roundings_of``).
+        #: How often floats have rounded what data made of it (``find_roundings``).
         self.roundings = off
         self.is_kept = False
         #: The last path on which it was handed to the program, by number.
@@ -384,7 +384,7 @@ class AlignedValue(NoisyData):
             whole = not issubclass(kind, (float, np.floating))
             return kind(int(form.constant)) if whole else kind(form.constant)
         self.run.require_room(self, form, kind)
-        return AlignedValue(self.run, form, kind, roundings_of(form, kind, parts))
+        return AlignedValue(self.run, form, kind, find_roundings(form, kind, parts))
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if is_symbolic(other):
@@ -423,7 +423,7 @@ class AlignedValue(NoisyData):
 
     def _known(self, operation: Operation, other: Any, *, swapped: bool = False) -> Any:
         use = operation.__name__
-        return self.released(use).binary(operation, _known(other, use), swapped=swapped)
+        return self.released(use).binary(operation, _find_known(other, use), swapped=swapped)
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if self.run._are_answers(inputs):
@@ -448,7 +448,7 @@ class AlignedValue(NoisyData):
         form = of_function(self.run, function, forms)
         if form is None:
             return NotImplemented
-        return self._of(form, type(function(*map(model_of, inputs))))
+        return self._of(form, type(function(*map(make_model, inputs))))
 
     def current(self) -> Any:
         return self.run.as_curve(self) if self.run.is_curved else self
@@ -461,7 +461,7 @@ class AlignedValue(NoisyData):
         return self._of(absolute_form(self.run, self.form), type(abs(self.kind(1))))
 
     def __bool__(self) -> bool:
-        compared = compared_form(self.run, self.form)
+        compared = find_compared_form(self.run, self.form)
         if compared is None:
             return super().__bool__()
         self.run.boundary = compared
@@ -475,16 +475,16 @@ class AlignedValue(NoisyData):
         elif type(other) is AlignedValue:
             form = self.form - other.form
         else:
-            return _known(self, "a comparison").compare(comparison, other)
+            return _find_known(self, "a comparison").compare(comparison, other)
         if form.terms and not self.run.has_noise(form) and not self.run.is_released(form):
             if self.run.is_not_zero(comparison, form):
                 return comparison is operator.ne
-            answer = settled(self.run, comparison, form, self, other)
+            answer = settle_comparison(self.run, comparison, form, self, other)
             if answer is not None:
                 return answer
             truth = truth_form(self.run, comparison, form)
             if truth is not None:
-                return self._of(truth, type(comparison(self.kind(1), model_of(other))))
+                return self._of(truth, type(comparison(self.kind(1), make_model(other))))
             self.run.boundary = form
             self.refuse_data("a comparison")
         return self.run.holds(comparison, form)
@@ -505,7 +505,7 @@ class AlignedValue(NoisyData):
             return self.typed(kind)
         if not self.is_answer:
             return OF_SCORES.rounded(self, how, kind)
-        form = rounded_form(self.run, self.form, how)
+        form = round_form(self.run, self.form, how)
         return self.refuse_data(how) if form is None else self._of(form, kind)
 
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
@@ -514,7 +514,7 @@ class AlignedValue(NoisyData):
         if not decimals and not self.is_answer:
             return self.rounded("rint", kind)
         scale = Fraction(10) ** decimals
-        form = rounded_form(self.run, self.form * scale, "rint") if self.is_answer else None
+        form = round_form(self.run, self.form * scale, "rint") if self.is_answer else None
         if form is not None:
             return self._of(form * (1 / scale), kind)
         return self.released("round()").rounded_to(decimals, kind, own)
@@ -591,7 +591,7 @@ class ReleasedValue(NoisyData):
         return self._at_point
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        released = _known(other, operation.__name__)
+        released = _find_known(other, operation.__name__)
         pair = (released, self) if swapped else (self, released)
         kinds: list[Any] = [part.kind if is_symbolic(part) else type(part) for part in pair]
         finite = all(map(_is_finite, pair))
@@ -610,7 +610,7 @@ class ReleasedValue(NoisyData):
     def compare(self, comparison: Operation, other: Any) -> Any:
         run = self.run
         if is_symbolic(other):
-            released = _known(other, "a comparison")
+            released = _find_known(other, "a comparison")
             at = lambda: bool(comparison(self.evaluate(), released.evaluate()))  # noqa: E731
             return run.decide((comparison.__name__, self.node, released.node), at)
         chosen = run._known_ways.get(("value", self.node)) if self.choices else None
@@ -682,7 +682,7 @@ def _has_place_for_all(array: SymbolicArray, weights: Any = None, minlength: Any
     return min(drawn) > 0 and max(drawn) <= minlength
 
 
-def _known(value: Any, use: str) -> Any:
+def _find_known(value: Any, use: str) -> Any:
     return value.released(use) if is_symbolic(value) else value
 
 

@@ -24,7 +24,7 @@ from liptest.symbolic.answers import (
 )
 from liptest.values.reals.recipes import has_known
 from liptest.values.reals.rounded_sums import NO_ROUNDING, Rounding
-from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, places_of
+from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, find_places
 
 Table = NDArray[Any]
 # Sums of real numbers that one record adds to, and corners of all boxes.
@@ -64,9 +64,9 @@ class RowBound:
         codes = np.frombuffer(self.by, dtype=np.int64)
         return [kept & (codes == code) for code in np.unique(codes[kept])]
 
-    def left_of_equal(self, times: int) -> int:
+    def count_left_of_equal(self, times: int) -> int:
         """How many of so many equal rows of a user are left."""
-        there = times if self.before is None else self.before.left_of_equal(times)
+        there = times if self.before is None else self.before.count_left_of_equal(times)
         return 0 if self.is_all and there > self.most else min(there, self.most)
 
 
@@ -348,7 +348,7 @@ class AnswerBook:
             if own == bound
         ]
 
-    def bounded(
+    def bound_rows(
         self, kept: Table, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
     ) -> AnswerBook:
         """The same book, for sums over some rows of each user; itself where all are left."""
@@ -371,7 +371,7 @@ class AnswerBook:
         earlier = copy(self)
         earlier.bound = bound.before
         return [
-            (those, earlier.bounded(those, bound.most, bound.order)) for those in bound.groups()
+            (those, earlier.bound_rows(those, bound.most, bound.order)) for those in bound.groups()
         ]
 
     @property
@@ -387,7 +387,7 @@ class AnswerBook:
             made.bound = bound
         return self._bounded[bound]
 
-    def parted(self, part: range | DrawnPart) -> AnswerBook | None:
+    def part_records(self, part: range | DrawnPart) -> AnswerBook | None:
         """The same book, for sums over the records at some positions; None for too many parts."""
         if part not in self._parted:
             if len(self._parted) >= MOST_PARTS:
@@ -421,7 +421,7 @@ class AnswerBook:
         if parts[0].places is None:
             share = self.shares[parts[0].order]
             moves = Differences.of_tables([*rows, {}], size=size)
-            return None if share is None else (share, moves.widened(self.margins))
+            return None if share is None else (share, moves.widen_by(self.margins))
         if len({part.length for part in parts}) > 1:
             return None
         taken = {place for part in parts for place in part.places or ()}
@@ -430,7 +430,9 @@ class AnswerBook:
     def at(self, places: range) -> AnswerBook | None:
         """The same book, for sums over the records at some of its places."""
         part = self.part
-        return self.parted(replace(part, places=places) if isinstance(part, DrawnPart) else places)
+        return self.part_records(
+            replace(part, places=places) if isinstance(part, DrawnPart) else places
+        )
 
     @property
     def is_by_coins(self) -> bool:
@@ -470,10 +472,10 @@ class AnswerBook:
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
-        boxed, size = self._boxed(), len(self.tables)
+        boxed, size = self._box(), len(self.tables)
         if self.has_parts:
             moves = Differences.listed(self._changes(boxed), size=size).between(self.largest)
-            return moves.widened(self.margins).widened(boxed)
+            return moves.widen_by(self.margins).widen_by(boxed)
         rows = self._corners(set(range(size)) - boxed.keys())
         if self.comes_and_goes:
             assert not rows[0]  # a sum over what is not there
@@ -481,10 +483,10 @@ class AnswerBook:
         else:
             moves = Differences.of_tables(rows, size=size)
         moves = moves.between(self.largest).in_balls(self._round_balls())
-        moves = moves.widened(self.margins).widened(boxed)
+        moves = moves.widen_by(self.margins).widen_by(boxed)
         return moves.with_moments(self._moments(None))
 
-    def _boxed(self) -> dict[int, Fraction]:
+    def _box(self) -> dict[int, Fraction]:
         """Sums of real numbers that are too many for corners: by how much a record moves each."""
         inside = {number for ball in self.balls.values() for number in ball.places.values()}
         # A record is in one of many blocks.
@@ -506,7 +508,7 @@ class AnswerBook:
 
     def places(self) -> list[Place]:
         """All kinds of positions, by the answers that they are in."""
-        places = places_of(self.parts, self.all_records)
+        places = find_places(self.parts, self.all_records)
         if places is None:
             raise InputError(
                 f"{len(self.parts):,} parts are too many to be told apart", name="data"
@@ -525,7 +527,7 @@ class AnswerBook:
             for pair in permutations([tuple(row.items()) for row in rows], 2)
         }
         differences = Differences.listed([dict(move) for move in moves], size=len(self.tables))
-        return differences.widened(self.margins)
+        return differences.widen_by(self.margins)
 
     def _changes(self, boxed: Container[int]) -> list[dict[int, Fraction]]:
         """What a replaced record changes, at any position, in answers that are not boxed."""
@@ -557,7 +559,7 @@ class AnswerBook:
 
         Rows that differently bounded sums are of may be different ones (tables, B5).
         """
-        size, parts, boxed = len(self.tables), [], self._boxed()
+        size, parts, boxed = len(self.tables), [], self._box()
         relation: Any = "added" if self.comes_and_goes else "replaced"
         bounds = tuple(dict.fromkeys(self.bounds))
         for bound in bounds:
@@ -572,12 +574,12 @@ class AnswerBook:
             times = most if bound is None else min(most, bound.rows)
             kept = rows[1:] if self.comes_and_goes else rows
             part = Differences.of_tables(kept, relation=relation, size=size)
-            part = part.between(self.largest).in_balls(self._round_balls()).widened(own)
+            part = part.between(self.largest).in_balls(self._round_balls()).widen_by(own)
             part = part.with_moments(self._moments(bound))
             parts.append((times, part))
         if any(self.margins.values()):
             nothing = Differences.listed([{}], size=size)
-            parts.append((1, nothing.widened(self.margins)))
+            parts.append((1, nothing.widen_by(self.margins)))
             bounds = (*bounds, None)
         return ManyDifferences(size, tuple(parts)), bounds
 
@@ -591,7 +593,8 @@ class AnswerBook:
         return times, Differences.listed([{number: 1}], size=len(self.tables))
 
     def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
-        """``rows_of``, and the other corners of the boxes that what a record adds lies in."""
+        """``find_record_rows``, and the other corners of the boxes that what a record adds lies
+        in."""
         rows = self.rows_of(numbers)
         wide = sorted(self.largest if numbers is None else set(numbers) & self.largest.keys())
         vertices = list(rows)
@@ -659,7 +662,7 @@ class AnswerBook:
         return next((change for change in every if change is not None), None)
 
     def _change_at(self, place: Place, move: Move) -> tuple[int, int, int] | None:
-        rows, places = self._looked_up(place.answers)
+        rows, places = self._look_up(place.answers)
         for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
             added = dict(row)
             for answer, step in move:
@@ -669,7 +672,7 @@ class AnswerBook:
                 return place.position, value, places[other]
         return None
 
-    def _looked_up(self, numbers: tuple[int, ...]) -> tuple[list[Move], dict[Move, int]]:
+    def _look_up(self, numbers: tuple[int, ...]) -> tuple[list[Move], dict[Move, int]]:
         """What a record of each value adds to these answers, and the first value that adds so."""
         # Tables are never changed.
         if numbers not in self._rows:

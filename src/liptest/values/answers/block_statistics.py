@@ -114,7 +114,7 @@ def form_of_block(
     return form
 
 
-def _block_of(run: Any, form: Form) -> tuple[BlockStatistic | None, Fraction]:
+def _find_block(run: Any, form: Form) -> tuple[BlockStatistic | None, Fraction]:
     """The statistic of a block that a form is a multiple of, beside a constant, and its factor."""
     if len(form.terms) != 1:
         return None, Fraction(0)
@@ -123,9 +123,9 @@ def _block_of(run: Any, form: Form) -> tuple[BlockStatistic | None, Fraction]:
     return (noise.block if type(noise) is Answer else None), Fraction(factor)
 
 
-def clipped_block(run: Any, form: Form, low: Fraction | None, high: Fraction | None) -> Form | None:
+def clip_block(run: Any, form: Form, low: Fraction | None, high: Fraction | None) -> Form | None:
     """A statistic of a block, or its opposite, kept between two numbers; None for other sums."""
-    block, factor = _block_of(run, form)
+    block, factor = _find_block(run, form)
     if block is None or factor not in (1, -1) or form.constant:
         return None
     if factor < 0:
@@ -136,7 +136,7 @@ def clipped_block(run: Any, form: Form, low: Fraction | None, high: Fraction | N
 
 def truth_of_block(run: Any, comparison: Any, form: Form) -> Form | None:
     """Whether a statistic of a block is above a constant; None for other sums."""
-    block, factor = _block_of(run, form)
+    block, factor = _find_block(run, form)
     if block is None or block.name in ("numpy.var", "numpy.std"):
         return None  # whose last digits depend on how floats are added
     made: Form = run.answer(block.tested(comparison, factor, Fraction(form.constant)).answer())
@@ -151,11 +151,11 @@ def pairs_of_blocks(book: Any, values: int) -> tuple[tuple[Any, Any], ...]:
         steps = []
         for low, high in ((0, values - 1), (values - 1, 0)):
             records = np.repeat(np.int64(low), len(places))
-            told = [block.value(records)]
+            value = [block.value(records)]
             for place in range(len(places)):
                 records[place] = high
-                told.append(block.value(records))
-                steps.append((abs(told[-1] - told[-2]), place, low, high))
+                value.append(block.value(records))
+                steps.append((abs(value[-1] - value[-2]), place, low, high))
         _, place, low, high = max(steps)
         left = np.repeat(np.int64(low), book.all_records)
         left[places[:place]] = high
@@ -165,4 +165,4 @@ def pairs_of_blocks(book: Any, values: int) -> tuple[tuple[Any, Any], ...]:
     return tuple(pairs)
 
 
-OF_BLOCKS.clipped, OF_BLOCKS.truth = clipped_block, truth_of_block
+OF_BLOCKS.clipped, OF_BLOCKS.truth = clip_block, truth_of_block

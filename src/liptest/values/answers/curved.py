@@ -123,7 +123,7 @@ class CurvedRun(AlignedRun):
         try:
             return at_numbers(curve, lambda answer: self.at_point(self.answer(answer)))
         except (ArithmeticError, ValueError):
-            return self.tree.unsupported("a function that fails for some data", _ADVICE)
+            return self.tree.forbid("a function that fails for some data", _ADVICE)
 
     def law_of(self, form: Any) -> Any:
         if type(form) is not CurvedValue:
@@ -176,7 +176,7 @@ class CurvedValue(NoisyData):
 
     @property
     def form(self) -> Any:
-        """What ``law_of`` is asked for."""
+        """What ``make_law`` is asked for."""
         return self
 
     def linear(self) -> Form | None:
@@ -228,28 +228,28 @@ class CurvedValue(NoisyData):
         noises: dict[int, Curve] = dict(left.noise)
         for variable, factor in right.noise:
             before = noises.get(variable, _ZERO)
-            noises[variable] = _made(name, before, factor)
-        return self._of(_made(name, left.base, right.base), tuple(sorted(noises.items())), kind)
+            noises[variable] = _make(name, before, factor)
+        return self._of(_make(name, left.base, right.base), tuple(sorted(noises.items())), kind)
 
     def _times(self, scale: Curve, kind: Any) -> Any:
-        noises = tuple((v, _made("mul", factor, scale)) for v, factor in self.noise)
-        return self._of(_made("mul", self.base, scale), noises, kind)
+        noises = tuple((v, _make("mul", factor, scale)) for v, factor in self.noise)
+        return self._of(_make("mul", self.base, scale), noises, kind)
 
     def _over(self, divisor: Curve, kind: Any) -> Any:
         if isinstance(divisor, PlainNumber) and not divisor.value:
             self.refuse("a division by 0")
         if not isinstance(divisor, PlainNumber):
             self.run.positive.append(Applied("absolute", (divisor,)))
-        noises = tuple((v, _made("truediv", factor, divisor)) for v, factor in self.noise)
-        return self._of(_made("truediv", self.base, divisor), noises, kind)
+        noises = tuple((v, _make("truediv", factor, divisor)) for v, factor in self.noise)
+        return self._of(_make("truediv", self.base, divisor), noises, kind)
 
     def _power(self, exponent: Any, kind: Any) -> Any:
         if self.noise or exponent not in range(1, _LARGEST_POWER + 1):
             self.refuse("a power that is not 1, 2, 3 or 4")
-        made = self.base
+        product = self.base
         for _ in range(int(exponent) - 1):
-            made = _made("mul", made, self.base)
-        return self._of(made, (), kind)
+            product = _make("mul", product, self.base)
+        return self._of(product, (), kind)
 
     def _of(self, base: Curve, noise: Noises, kind: Any) -> Any:
         """A number that has been made; it has to stay far from where floats end."""
@@ -267,13 +267,13 @@ class CurvedValue(NoisyData):
 
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc in _UNARY:
-            return self._applied(_UNARY[ufunc], np.float64)
+            return self._apply(_UNARY[ufunc], np.float64)
         if ufunc in _BINARY and len(inputs) == 2:
             return self.best(_BINARY[ufunc], *inputs)
         return NotImplemented
 
     def apply_math(self, function: Any) -> Any:
-        return self._applied(_UNARY[function], float) if function in _UNARY else NotImplemented
+        return self._apply(_UNARY[function], float) if function in _UNARY else NotImplemented
 
     def best(self, name: str, left: Any, right: Any) -> Any:
         """The larger or the smaller of two numbers."""
@@ -286,9 +286,9 @@ class CurvedValue(NoisyData):
         bases = [side.base for side in pair if side is not None]
         kinds = [side.kind for side in pair if side is not None]
         kind = kinds[0] if kinds[0] is kinds[1] else result_kind(operator.add, *kinds)
-        return self._of(_made(name, *bases), (), kind)
+        return self._of(_make(name, *bases), (), kind)
 
-    def _applied(self, name: str, kind: Any) -> Any:
+    def _apply(self, name: str, kind: Any) -> Any:
         if self.noise:
             self.refuse(name)
         if name in ("exp", "expm1", "tanh"):
@@ -296,11 +296,11 @@ class CurvedValue(NoisyData):
         if name in ("log", "sqrt"):
             self.run.positive.append(self.base)
         if name == "log1p":
-            self.run.positive.append(_made("add", _ONE, self.base))
-        return self._of(_made(name, self.base), (), kind)
+            self.run.positive.append(_make("add", _ONE, self.base))
+        return self._of(_make(name, self.base), (), kind)
 
     def __abs__(self) -> Any:
-        return self._applied("absolute", self.kind)
+        return self._apply("absolute", self.kind)
 
     def typed(self, kind: Any) -> Any:
         is_wider = issubclass(kind, (float, np.float64)) and kind is not bool
@@ -327,7 +327,7 @@ class CurvedValue(NoisyData):
             return bool(comparison(gap, 0))
         run = self.run
         if not gap.noise:
-            sign = _sign_of(self.base, right.base)
+            sign = _find_sign(self.base, right.base)
             if sign is None:
                 return self.refuse("a comparison, without noise in it,")
             run.depends_on_size = True
@@ -347,7 +347,7 @@ class CurvedValue(NoisyData):
         return bool(self.refuse("is_integer"))
 
 
-def _sign_of(left: Curve, right: Curve) -> int | None:
+def _find_sign(left: Curve, right: Curve) -> int | None:
     """1 where one curve is above another, whatever the data, -1 where it is below; None: neither.
 
     Floats must not change it, so the distance has to be 2**-30 of what both sides are.
@@ -373,7 +373,7 @@ def _in_order(left: Any, right: Any, swapped: bool) -> tuple[Any, Any]:
     return (right, left) if swapped else (left, right)
 
 
-def _made(name: str, *parts: Curve) -> Curve:
+def _make(name: str, *parts: Curve) -> Curve:
     """A curve by its name; of numbers alone a number, and without what changes nothing."""
     if all(isinstance(part, PlainNumber) for part in parts):
         values = [part.value for part in parts if isinstance(part, PlainNumber)]
@@ -395,7 +395,7 @@ def _made(name: str, *parts: Curve) -> Curve:
     return Applied(name, parts)
 
 
-def scaled_noise(
+def scale_noise(
     draw: Callable[[], Any], location: Any, scale: Any, kind: Any = float
 ) -> CurvedValue:
     """Noise whose scale the data determine: NumPy multiplies a draw of scale 1, and adds to it."""

@@ -25,7 +25,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.branching import Branching, UnweightedBranches
 from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.draws.questions import PathCondition
-from liptest.values.lines import asked_at
+from liptest.values.lines import find_asking_line
 from liptest.values.protocol import REFLECTED, Operation
 from liptest.values.rounding import Near
 
@@ -216,7 +216,7 @@ class Contest:
         return way
 
 
-def winners_of(
+def find_winners(
     contests: Sequence[tuple[Contest, int]],
     conditions: Sequence[Constraint],
     places: Sequence[Form],
@@ -239,7 +239,7 @@ def winners_of(
 
 def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     kinds = {
-        tuple((_kind_of(noises[v]), factor) for v, factor in terms)
+        tuple((_find_kind(noises[v]), factor) for v, factor in terms)
         for terms in (form.terms for form in sums)
     }
     variables = [variable for form in sums for variable, _ in form.terms]
@@ -249,7 +249,7 @@ def _are_alike(sums: list[Form], noises: Sequence[Noise | Answer]) -> bool:
     return sum(family is Answer for family, _ in kind) == 1
 
 
-def _kind_of(one: Noise | Answer) -> Any:
+def _find_kind(one: Noise | Answer) -> Any:
     """The same for numbers of which an exchange changes nothing."""
     return Answer if type(one) is Answer and one.function is None else one
 
@@ -327,7 +327,7 @@ class DecidingRun(NoiseRun):
         #: Of loops over values that may be missing: with what probability one record alone makes
         #: its value told, at most, and the answers that are the counts.
         self.missing: list[tuple[Fraction, tuple[int, ...]]] = []
-        #: Answers that are not 0 on this path, as forms that ``terms_of`` has.
+        #: Answers that are not 0 on this path, as forms that ``find_terms`` has.
         self.nonzero: set[Terms] = set()
         #: Noise that stands for other noise rounded, by the variable that was rounded.
         self.wholes: dict[int, tuple[Any, Form]] = {}
@@ -441,12 +441,12 @@ class DecidingRun(NoiseRun):
 
     def law_of(self, form: Form) -> Any:
         """As drawn with plain data, where answers are numbers that floats have rounded."""
-        told = tuple(term for term in form.terms if type(self.noises[term[0]]) is Answer)
-        drawn = (term for term in form.terms if term not in told)
+        answers = tuple(term for term in form.terms if type(self.noises[term[0]]) is Answer)
+        drawn = (term for term in form.terms if term not in answers)
         noise = tuple((factor, self.noises[variable]) for variable, factor in drawn)
-        if not told:
+        if not answers:
             return form.constant, noise
-        location = Form(form.constant, told)
+        location = Form(form.constant, answers)
         return Near(self.at_point(location), self.size_of(location)), noise
 
     def size_of(self, form: Form) -> Fraction:
@@ -468,12 +468,12 @@ class DecidingRun(NoiseRun):
         ]
         return (*constraints, *self.more)
 
-    def known_of(self, terms: Terms) -> Any:
+    def find_known_of(self, terms: Terms) -> Any:
         """The ends between which a sum of these terms is known to lie, and if they belong to it."""
-        known = self._intervals.get(terms)
-        if known is None:
+        interval = self._intervals.get(terms)
+        if interval is None:
             return None
-        return known.low, known.low_closed, known.high, known.high_closed
+        return interval.low, interval.low_closed, interval.high, interval.high_closed
 
     @property
     def known_ways(self) -> int:
@@ -615,9 +615,9 @@ class DecidingRun(NoiseRun):
             if constraint.terms in self.released:
                 continue
             if not self.has_noise(Form(0, constraint.terms)):
-                where = asked_at(sys._getframe(1))
+                where = find_asking_line(sys._getframe(1))
                 said = f" ({where})" if where else ""
-                self.tree.unsupported(f"a comparison of data without noise in it{said}", ADVICE)
+                self.tree.forbid(f"a comparison of data without noise in it{said}", ADVICE)
             if self.releases:
                 self.released[constraint.terms] = Form(0, constraint.terms)
             else:

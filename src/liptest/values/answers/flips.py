@@ -36,7 +36,7 @@ _UNITS = 1 << 60
 _ONE = Fraction(1)
 
 
-def popped(rng: Any, count: Any, how: str) -> Iterator[Any]:
+def pop_places(rng: Any, count: Any, how: str) -> Iterator[Any]:
     """Places that are taken out of a list of the numbers below a count; "!" for ever."""
     left = [*range(count)]
     way, is_endless = how.rstrip("!"), how.endswith("!")

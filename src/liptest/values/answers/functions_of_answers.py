@@ -115,11 +115,11 @@ def of_function(run: AnsweringRun, function: Any, forms: Sequence[Form]) -> Form
     if function in (np.absolute, np.fabs, math.fabs):
         return absolute_form(run, forms[0])
     if function in _ROUNDING:
-        return rounded_form(run, forms[0], _ROUNDING[function])
+        return round_form(run, forms[0], _ROUNDING[function])
     if function in _BENT:
-        return _bent_form(run, forms[0], _BENT[function])
+        return _bend_form(run, forms[0], _BENT[function])
     if function in _LOGS:
-        return _bent_form(run, forms[0] - 1, "log1p")
+        return _bend_form(run, forms[0] - 1, "log1p")
     return None
 
 
@@ -146,12 +146,10 @@ def largest_form(run: AnsweringRun, forms: Sequence[Form], sign: int = 1) -> For
         return run.function_of_answers(LargestSum(parts)) * sign
     if bound is None:
         return several[0] * sign
-    return clipped_form(run, several[0] * sign, *((bound, None) if sign > 0 else (None, -bound)))
+    return clip_form(run, several[0] * sign, *((bound, None) if sign > 0 else (None, -bound)))
 
 
-def clipped_form(
-    run: AnsweringRun, form: Form, low: Fraction | None, high: Fraction | None
-) -> Form:
+def clip_form(run: AnsweringRun, form: Form, low: Fraction | None, high: Fraction | None) -> Form:
     """A sum that is kept between two numbers."""
     block = OF_BLOCKS.clipped(run, form, low, high)
     if block is not None:
@@ -182,7 +180,7 @@ def floor_form(run: AnsweringRun, form: Form) -> Form:
     return form if total.is_whole else run.function_of_answers(Rounded((total,), "floor", True))
 
 
-def rounded_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
+def round_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
     """A sum as a whole number; None where floats may take it far."""
     total = run.sum_of_answers(form)
     if total.is_whole:
@@ -193,7 +191,7 @@ def rounded_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
     return run.function_of_answers(Rounded((total,), how))
 
 
-def _bent_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
+def _bend_form(run: AnsweringRun, form: Form, how: str) -> Form | None:
     total = run.sum_of_answers(form)
     whole = all(answer.is_whole for answer, _ in total.terms)
     ends = total.ends
@@ -230,7 +228,7 @@ def result_kind(operation: Operation, left: Any, right: Any) -> Any:
     return type(operation(left(2), right(2)))
 
 
-def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
+def find_roundings(made: Form, kind: Any, parts: Sequence[Any]) -> int:
     """How often floats have rounded a number of data that is made of these, one or two to add.
 
     Each rounding is relative to what the number is made of; ``UNKNOWN`` where some of that may be
@@ -252,7 +250,7 @@ def roundings_of(made: Form, kind: Any, parts: Sequence[Any]) -> int:
     return times if is_same or kind in _WHOLE else times + 1
 
 
-def settled(
+def settle_comparison(
     run: AnsweringRun, comparison: Operation, form: Form, left: Any, right: Any
 ) -> bool | None:
     """How a sum, left less right, compares with 0 where what it lies between says it; None where
@@ -272,7 +270,7 @@ def settled(
     return verdict
 
 
-def compared_form(run: AnsweringRun, form: Form) -> Form | None:
+def find_compared_form(run: AnsweringRun, form: Form) -> Form | None:
     """Of a truth: what was compared with 0; None for other sums."""
     if len(form.terms) != 1:
         return None

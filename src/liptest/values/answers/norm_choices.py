@@ -53,16 +53,16 @@ class NormTest(NamedTuple):
 
 def norm_test(column: RealColumn, bound: Any) -> NormTest | None:
     """Such a test, if a column grows with a norm, and the bound is a positive constant."""
-    known = column.norm
-    if known is None or known.power != 1 or not known.least:
+    norm = column.norm
+    if norm is None or norm.power != 1 or not norm.least:
         return None
     return NormTest(column, float(bound)) if 0 < bound < _MOST else None
 
 
-def chosen_by_norm(test: NormTest, above: Any, other: Any) -> SymbolicArray:
+def choose_by_norm(test: NormTest, above: Any, other: Any) -> SymbolicArray:
     """``np.where(v > bound, above, other)``."""
-    own = test.column
-    left, right = (own._part(one, "numpy.where") for one in (test.above(above), other))
+    column = test.column
+    left, right = (column._part(one, "numpy.where") for one in (test.above(above), other))
     first, second = left.operand(), right.operand()
     ball = _joint_ball(test, first, second)
     low, high = np.minimum(left.low, right.low), np.maximum(left.high, right.high)
@@ -70,10 +70,10 @@ def chosen_by_norm(test: NormTest, above: Any, other: Any) -> SymbolicArray:
         radius = float(ball.radius) * (1 + 2.0**-50)
         low = np.minimum(left.low, np.maximum(right.low, -radius))
         high = np.maximum(left.high, np.minimum(right.high, radius))
-    truth = np.greater, own.recipe, ("number", float, test.bound)
+    truth = np.greater, column.recipe, ("number", float, test.bound)
     recipe = np.where, truth, left.recipe, right.recipe
-    ends = own._of_all_cells((low, high))
-    return own.like(ends, recipe, _joint_factor(test, first, second), ball)
+    ends = column._of_all_cells((low, high))
+    return column.like(ends, recipe, _joint_factor(test, first, second), ball)
 
 
 def _joint_factor(test: NormTest, above: Operand, other: Operand) -> OfNorm | None:
@@ -99,4 +99,4 @@ def _joint_ball(test: NormTest, above: Operand, other: Operand) -> Ball | None:
 
 
 RealColumn.norm_test = staticmethod(norm_test)
-RealColumn.chosen_by_norm = staticmethod(chosen_by_norm)
+RealColumn.chosen_by_norm = staticmethod(choose_by_norm)

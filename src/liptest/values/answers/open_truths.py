@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liptest.values.array import SymbolicArray
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.recipes import Recipe, has_known
-from liptest.values.records.record_storage import RecordStorage, given_options
+from liptest.values.records.record_storage import RecordStorage, read_options
 
 _ADVICE = "compare records with fewer released numbers before you select them"
 _CHOOSE = "choose by it (np.where(norms > c, c / norms, 1.0)), or clip the numbers"
@@ -71,13 +71,13 @@ class OpenTruths(RecordStorage):
         if not has_known(self.number.recipe):
             return self.refuse(f"numpy.{ufunc.__name__} of a comparison of norms", _CHOOSE)
         if ufunc in _LOGICAL:
-            return self._joined(*_LOGICAL[ufunc], inputs)
+            return self._join(*_LOGICAL[ufunc], inputs)
         kinds = [np.asarray(one).dtype if np.isscalar(one) else one.dtype for one in inputs]
         if np.dtype(np.float64) not in kinds:
             return self.refuse(f"numpy.{ufunc.__name__} of truths", "use .astype(float)")
         return self.number.answer_ufunc(ufunc, tuple(map(_as_number, inputs)))
 
-    def _joined(self, ufunc: Any, is_falling: bool, inputs: tuple[Any, ...]) -> Any:
+    def _join(self, ufunc: Any, is_falling: bool, inputs: tuple[Any, ...]) -> Any:
         use = f"numpy.{ufunc.__name__}"
         parts = [self.number._part(_as_number(one), use) for one in inputs]
         ends = [ufunc(*(getattr(part, end) for part in parts)) for end in ("low", "high")]
@@ -86,7 +86,7 @@ class OpenTruths(RecordStorage):
         return truths_between(self.number, low, high, recipe)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given = given_options(options)
+        given = read_options(options)
         if function is np.where and len(arguments) == 3 and not options and self.test is not None:
             test, is_above = self.test
             pair = arguments[1:] if is_above else arguments[:0:-1]
@@ -100,10 +100,10 @@ class OpenTruths(RecordStorage):
             records = self.number.answers.records
             return self.number.sum_up("numpy.mean", scale=Fraction(1, records))
         if function is np.where and len(arguments) == 3 and not options:
-            return self._chosen(*arguments[1:])
+            return self._choose(*arguments[1:])
         return self.refuse(f"numpy.{function.__name__} of truths")
 
-    def _chosen(self, *pair: Any) -> Any:
+    def _choose(self, *pair: Any) -> Any:
         use, own = "numpy.where", self.number
         left, right = (own._part(_as_number(one), use) for one in pair)
         is_left, is_right = own.low > 0, own.high == 0

@@ -18,7 +18,7 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import CONTINUOUS
 from liptest.values.answers.aligned import AlignedValue, NoisyData, ReleasedValue
 from liptest.values.answers.answer_book import AnswerBook
-from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.recipes import ENDS, is_safe
@@ -52,7 +52,7 @@ def release_beside(value: NoisyData, book: AnswerBook, use: str) -> NumberBeside
     known = value.released(use)
     ends = find_ends(value, book)
     low, high = (-np.inf, np.inf) if ends is None else ends
-    key = (*_name_of(known), low, high)
+    key = (*_find_name(known), low, high)
     if run.point is None:
         book.cells.meetings += 1
     else:
@@ -60,7 +60,7 @@ def release_beside(value: NoisyData, book: AnswerBook, use: str) -> NumberBeside
     return NumberBeside(key, low, high)
 
 
-def _name_of(value: ReleasedValue) -> tuple[Any, ...]:
+def _find_name(value: ReleasedValue) -> tuple[Any, ...]:
     """The same whatever sums of the data are part of it, so that a second run has it, too."""
     if value.function is not None:
         return "value", value.node
@@ -121,7 +121,7 @@ def _is_of_plain_size(value: AlignedValue, book: AnswerBook) -> bool:
 # ---- edges of bins, each of which is compared with records
 
 
-def edges_of(bins: Any) -> list[Any] | None:
+def find_edges(bins: Any) -> list[Any] | None:
     """The edges, where some of them are numbers with noise; None for all else."""
     if type(bins) is SymbolicArray:
         is_line = isinstance(bins.storage, CellStorage) and bins.ndim == 1
@@ -140,8 +140,8 @@ def histogram_between(column: Any, array: Any, edges: list[Any]) -> Any:
     for place, (low, high) in enumerate(pairwise(edges)):
         below = array <= high if place == last else array < high
         counts.append(np.sum((array >= low) & below))
-    cells = array_of(column.branching, filled(counts, (len(counts),), object), np.int64)
-    return cells, array_of(column.branching, filled(edges, (len(edges),), object), np.float64)
+    cells = make_array(column.branching, fill_array(counts, (len(counts),), object), np.int64)
+    return cells, make_array(column.branching, fill_array(edges, (len(edges),), object), np.float64)
 
 
 def bins_between(column: Any, array: Any, edges: list[Any], *, is_right: bool) -> Any:

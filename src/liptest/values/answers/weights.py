@@ -78,20 +78,20 @@ class Largest(_Unknown):
 
     def with_terms(self, terms: Terms, factor: Fraction) -> list[Form]:
         """The scores that have these terms, once they are multiplied by a factor."""
-        found = self._by_terms.get(factor)
-        if found is None:
-            found = self._by_terms[factor] = {}
+        largest = self._by_terms.get(factor)
+        if largest is None:
+            largest = self._by_terms[factor] = {}
             for score in self.parts:
-                found.setdefault((score * factor).terms, []).append(score)
-        return found.get(terms, [])
+                largest.setdefault((score * factor).terms, []).append(score)
+        return largest.get(terms, [])
 
     def ends(self, run: AlignedRun) -> Ends | None:
         """Between what it lies, whatever the data; None for any number."""
         several = [run.sum_of_answers(part).ends for part in self.parts]
-        known = [pair for pair in several if pair is not None]
-        if len(known) < len(several):
+        ends_known = [pair for pair in several if pair is not None]
+        if len(ends_known) < len(several):
             return None
-        return max(low for low, _ in known), max(high for _, high in known)
+        return max(low for low, _ in ends_known), max(high for _, high in ends_known)
 
 
 class Constant(_Unknown):
@@ -230,7 +230,7 @@ class Score(_Terms):
         if operation in (operator.add, operator.sub):
             mine, theirs = (self.form, self.unknowns), self._parts(other)
             if theirs is None:
-                return self._calculated(operation, other, swapped=swapped)
+                return self._calculate(operation, other, swapped=swapped)
             left, right = (theirs, mine) if swapped else (mine, theirs)
             sign = 1 if operation is operator.add else -1
             form = left[0] + right[0] if sign == 1 else left[0] - right[0]
@@ -244,9 +244,9 @@ class Score(_Terms):
                 return self.refuse(operation.__name__)
             times = ((unknown, by * factor) for unknown, by in self.unknowns if factor)
             return self._made(self.form * factor, tuple(times), kind)
-        return self._calculated(operation, other, swapped=swapped)
+        return self._calculate(operation, other, swapped=swapped)
 
-    def _calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+    def _calculate(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         answer = self.as_answer()
         return calculate(operation, *((other, answer) if swapped else (answer, other)))
 
@@ -303,7 +303,7 @@ class Weight(_Positive, _Terms):
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         kind = self.kind
         if operation is operator.add:
-            return _added(self, other)
+            return _add(self, other)
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
@@ -343,7 +343,7 @@ class SumOfWeights(_Positive):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         if operation is operator.add:
-            return _added(self, other)
+            return _add(self, other)
         if operation is operator.truediv and swapped and type(other) is Weight:
             return other.binary(operation, self, swapped=False)
         return self.refuse(operation.__name__)
@@ -359,7 +359,7 @@ def _digits_of_constants(unknowns: Unknowns) -> float:
     return sum(abs(float(by) * math.log2(number)) for number, by in constants)
 
 
-def _added(left: _OfScores, right: Any) -> Any:
+def _add(left: _OfScores, right: Any) -> Any:
     """A sum of weights; 0 is none."""
     if isinstance(right, (int, float)) and right == 0:
         return SumOfWeights(left.run, _weights_in(left), left.kind)
@@ -380,7 +380,7 @@ def exp_of_score(score: Any, kind: Any) -> Any:
         ends = None if unknowns else score.run.sum_of_answers(score.form).ends
         if ends is None or max(map(abs, ends)) > _LARGEST:
             size = "any size" if ends is None else f"size {float(max(map(abs, ends))):.6g}"
-            score.run.tree.unsupported(f"exp of a score of {size}, which is not a float", _SHIFT)
+            score.run.tree.forbid(f"exp of a score of {size}, which is not a float", _SHIFT)
     return Weight(score.run, score.form, unknowns, kind)
 
 
@@ -485,7 +485,7 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
 
     ``items`` are as in ``rng.choice``: their number, or what is chosen from.
     """
-    weights = _listed(p)
+    weights = _list(p)
     if weights is None or items.ndim > 1:
         return None
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
@@ -507,7 +507,7 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     It looks up a grid point times the sum in the cumulative sums (docs/theory/size.md, S10). None
     where the weights are plain.
     """
-    listed = _listed(weights)
+    listed = _list(weights)
     if listed is None:
         return None
     first = listed[0]
@@ -534,7 +534,7 @@ def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
     return reached == set(maximum.parts)
 
 
-def _listed(p: Any) -> list[Weight] | None:
+def _list(p: Any) -> list[Weight] | None:
     if type(p) is SymbolicArray:
         if type(p.storage) is not CellStorage or p.ndim != 1:
             return None

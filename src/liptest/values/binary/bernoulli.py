@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liptest.values.binary.sum_laws import SumLaw, sum_law
 from liptest.values.binary.sum_rows import Row, Rows, rows_of_tables
 from liptest.values.binary.truth_tables import TruthTables
-from liptest.values.branching import Branching, used_again
+from liptest.values.branching import Branching, make_used_again_error
 from liptest.values.draws.grid import split_weights
 
 
@@ -91,7 +91,7 @@ class BernoulliVariables:
             self._stale()
 
     def _stale(self) -> NoReturn:
-        self.tree.fail(used_again(self.tree.name))
+        self.tree.fail(make_used_again_error(self.tree.name))
 
     def current(self, entries: TruthTables) -> TruthTables:
         """Entries with all that is known."""
@@ -138,11 +138,13 @@ class BernoulliVariables:
 
     def draw(self, variables: NDArray[np.int64], rng: np.random.Generator) -> None:
         """Draw bits that are free, at a point: without choices in the tree."""
-        own = np.unique(variables)
-        own = own[self.known[own] < 0]
-        weight = self.ones[own] / (self.zeros[own] + self.ones[own].astype(np.float64))
-        self.known[own] = rng.random(len(own)) < weight
-        self.some_known = self.some_known or len(own) > 0
+        open_variables = np.unique(variables)
+        open_variables = open_variables[self.known[open_variables] < 0]
+        weight = self.ones[open_variables] / (
+            self.zeros[open_variables] + self.ones[open_variables].astype(np.float64)
+        )
+        self.known[open_variables] = rng.random(len(open_variables)) < weight
+        self.some_known = self.some_known or len(open_variables) > 0
 
     def resolve_all(self, variables: Iterable[int]) -> None:
         """Choose all of some variables, in their order."""
@@ -169,13 +171,13 @@ class BernoulliVariables:
             whole = self._whole_group(rows)
             if whole is not None:
                 shifted = replace(whole, shift=whole.shift + constant)
-                return self._chosen(shifted, key, function)
+                return self._choose(shifted, key, function)
             if not len(rows.variables):
                 return constant
-            settled, entries = self._settled_groups(rows)
+            settled, entries = self._settle_groups(rows)
             constant += settled
 
-    def _chosen(self, match: Match, key: Hashable, function: Callable[[int], Hashable]) -> int:
+    def _choose(self, match: Match, key: Hashable, function: Callable[[int], Hashable]) -> int:
         """Choose among the results of a function of a whole group; a value that leads to it."""
         group = self._groups[match.group]
         outcomes = group.law.outcomes(
@@ -210,7 +212,7 @@ class BernoulliVariables:
         self._place[group.variables[places]] = places
         self._groups.append(group)
 
-    def _settled_groups(self, rows: Rows) -> tuple[int, TruthTables]:
+    def _settle_groups(self, rows: Rows) -> tuple[int, TruthTables]:
         """Choose the sums of all rows in groups; their total, and the rows that are left."""
         by_group: dict[int, list[Row]] = {}
         for row in rows.listed():
@@ -254,7 +256,7 @@ class BernoulliVariables:
         """Choose the sum of some parts of a group, which become a group of their own."""
         group = self._groups[match.group]
         identity = Match(match.group, (), Fraction(1), Fraction(0))
-        self._chosen(identity, "exponent", lambda exponent: exponent)
+        self._choose(identity, "exponent", lambda exponent: exponent)
         if len(match.numbers) == len(group.law.parts):
             return match.value(group.total())
         split = group.law.split(match.numbers)

@@ -37,7 +37,7 @@ from liptest.values.binary.truth_tables import (
     TruthTables,
     as_input,
     cast_to,
-    combined,
+    combine_entries,
     is_ordered,
     plain_tables,
 )
@@ -220,7 +220,7 @@ class BernoulliValue(SymbolicValue):
         return np.array(self.concretise("numpy.array()"), dtype=dtype)
 
 
-def _number_of(variables: BernoulliVariables, entry: TruthTables) -> Any:
+def _make_number(variables: BernoulliVariables, entry: TruthTables) -> Any:
     """One entry of an array, of no dimensions, as a number: a plain one where nothing is random."""
     if not entry.count:
         return entry.table[0]
@@ -233,7 +233,7 @@ def _of_two(name: str, function: Any, left: BernoulliValue, right: BernoulliValu
     if entries[0] is not None and entries[1] is not None:
         entry = entry_of_two(name, function, entries[0], entries[1])
         if entry is not None:
-            return _number_of(left.variables, entry)
+            return _make_number(left.variables, entry)
     if name not in ("add", "sub", *(comparison.__name__ for comparison in COMPARISONS.values())):
         return None
     formula = combination(name, function, left.formula, right.formula)
@@ -307,7 +307,7 @@ class PackedBits(Storage):
 
     def cells(self) -> NDArray[Any]:
         flat = self.tables.flat()
-        cells = (_number_of(self._variables, flat.at(place)) for place in range(len(flat.table)))
+        cells = (_make_number(self._variables, flat.at(place)) for place in range(len(flat.table)))
         return np.fromiter(cells, object, len(flat.table)).reshape(self.shape)
 
     def moved(self, move: Move) -> Any:
@@ -315,7 +315,7 @@ class PackedBits(Storage):
         moved = move(places)
         if not isinstance(moved, np.ndarray):
             entry = self._shared.tables.flat().at(moved)
-            return _number_of(self._variables, self._variables.current(entry))
+            return _make_number(self._variables, self._variables.current(entry))
         view = PackedBits(self._variables, self._shared, moved)
         if np.may_share_memory(moved, places):
             return view
@@ -329,9 +329,9 @@ class PackedBits(Storage):
             if chosen is not NotImplemented:
                 index, value = ..., chosen
         places = np.asarray(self.all_places[concretise_all(index, "an index")])
-        given = _tables_of(value)
+        given = _find_tables(value)
         if given is not None:
-            given = combined(lambda array: np.asarray(array).astype(self.dtype), (given,))
+            given = combine_entries(lambda array: np.asarray(array).astype(self.dtype), (given,))
         if given is None:
             plain = concretise_all(value, "an assignment")
             given = plain_tables(cast_to(plain, places.shape, self.dtype))
@@ -352,7 +352,7 @@ class PackedBits(Storage):
             flat = variables.current(flat)
         values = flat.table[:, 0].copy()
         for place in range(len(values) if flat.count else 0):
-            entry = _number_of(variables, variables.current(flat.at(place)))
+            entry = _make_number(variables, variables.current(flat.at(place)))
             values[place] = concretise_all(entry, use)
         return values.reshape(self.shape)
 
@@ -377,16 +377,16 @@ def _is_packed(value: Any) -> bool:
     return type(value) is SymbolicArray and type(value.storage) is PackedBits
 
 
-def _array_of(variables: BernoulliVariables, tables: TruthTables) -> Any:
+def _make_array(variables: BernoulliVariables, tables: TruthTables) -> Any:
     """What NumPy gives: an array, a plain one where nothing is random, or a number."""
     if not tables.shape:
-        return _number_of(variables, tables)
+        return _make_number(variables, tables)
     if not tables.count or not tables.table.size:
         return tables.model().copy()
     return SymbolicArray(PackedBits(variables, _Shared(tables)))
 
 
-def _tables_of(value: Any) -> TruthTables | None:
+def _find_tables(value: Any) -> TruthTables | None:
     """An array, or a number, of functions of variables; None for anything else."""
     if _is_packed(value):
         tables: TruthTables = value.storage.tables
@@ -407,7 +407,7 @@ def draw_bits(branching: Branching, weights: Sequence[Sequence[int]], values: ND
     lowest = pairs // np.gcd(pairs[:, 0], pairs[:, 1])[:, None]
     variables = BernoulliVariables.of(branching)
     drawn = variables.new(lowest[:, 0], lowest[:, 1]).reshape(*shape, 1)
-    array = _array_of(variables, variables.current(TruthTables(drawn, values)).used())
+    array = _make_array(variables, variables.current(TruthTables(drawn, values)).used())
     if branching.draw_log is None or type(array) is np.ndarray:
         return array
     return branching.draw_log.hand_out(array, (lowest.tobytes(), values.shape, values.tobytes()))
@@ -415,7 +415,7 @@ def draw_bits(branching: Branching, weights: Sequence[Sequence[int]], values: ND
 
 def array_of_tables(variables: BernoulliVariables, tables: TruthTables) -> Any:
     """Truth tables as what NumPy gives, with all that is known."""
-    return _array_of(variables, variables.current(tables))
+    return _make_array(variables, variables.current(tables))
 
 
 # ---- entry by entry ------------------------------------------------------------------------------
@@ -427,16 +427,16 @@ def _entrywise(
     """A function that NumPy calculates entry by entry; NotImplemented with other random numbers."""
     given: list[Any] = []
     for operand in inputs:
-        tables = _tables_of(operand)
+        tables = _find_tables(operand)
         if tables is None and issubclass(type(operand), Symbolic):
             if type(operand) is not BernoulliValue:
                 return NotImplemented
             operand = operand.concretise("")
         given.append(as_input(operand) if tables is None else tables)
-    entries = combined(function, tuple(given))
+    entries = combine_entries(function, tuple(given))
     if entries is None:
         return _of_plain(function, concretise_all(inputs, getattr(function, "__name__", "")))
-    return _array_of(variables, entries)
+    return _make_array(variables, entries)
 
 
 @raises_as_numpy
@@ -509,7 +509,7 @@ def _reducing(reduce: Reduction) -> Callable[..., Any]:
     return reduction
 
 
-def _sum_of(
+def _sum_up(
     variables: BernoulliVariables,
     tables: TruthTables,
     whole: tuple[NDArray[np.int64], int] | None,
@@ -529,14 +529,14 @@ def _sum_of(
 def _sum(variables: BernoulliVariables, array: PackedBits) -> Any:
     tables = array.tables.flat()
     kind = type(np.sum(np.zeros(1, dtype=array.dtype)))
-    return _sum_of(variables, tables, whole_numbers(tables.table), kind)
+    return _sum_up(variables, tables, whole_numbers(tables.table), kind)
 
 
 def _mean(variables: BernoulliVariables, array: PackedBits) -> Any:
     if array.dtype.kind not in "biu" and array.dtype != np.float64:
         return NotImplemented
     tables = array.tables.flat()
-    total = _sum_of(variables, tables, whole_numbers(tables.table), np.float64)
+    total = _sum_up(variables, tables, whole_numbers(tables.table), np.float64)
     return total if total is NotImplemented else total / math.prod(array.shape)
 
 
@@ -632,19 +632,19 @@ def _dot(variables: BernoulliVariables, left: Any, right: Any) -> Any:
         TruthTables(operand.variables, table)
         for operand, (table, _) in zip(pair, (whole[0], whole[1]), strict=True)
     ]
-    products = combined(np.multiply, tuple(numbers))
+    products = combine_entries(np.multiply, tuple(numbers))
     if products is None:
         return NotImplemented
-    return _sum_of(variables, products, (products.table, whole[0][1] + whole[1][1]), kind)
+    return _sum_up(variables, products, (products.table, whole[0][1] + whole[1][1]), kind)
 
 
 def _tables_or_plain(one: Any) -> TruthTables:
-    tables = _tables_of(one)
+    tables = _find_tables(one)
     return plain_tables(np.asarray(one)) if tables is None else tables
 
 
 def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
-    def joined(variables: BernoulliVariables, arrays: Any, *arguments: Any, **options: Any) -> Any:
+    def join(variables: BernoulliVariables, arrays: Any, *arguments: Any, **options: Any) -> Any:
         """As places of all the entries in line, joined likewise."""
         if options.keys() - {"axis"} or not isinstance(arrays, (list, tuple)):
             return NotImplemented
@@ -659,9 +659,9 @@ def _joining(function: Callable[..., Any]) -> Callable[..., Any]:
         line = join_tables(
             [TruthTables(part.flat().variables, part.flat().table.astype(dtype)) for part in given]
         )
-        return _array_of(variables, line.at(function(places, *arguments, **options)))
+        return _make_array(variables, line.at(function(places, *arguments, **options)))
 
-    return joined
+    return join
 
 
 def _append(variables: BernoulliVariables, array: Any, values: Any, axis: Any = None) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.binary.sum_rows import join_tables
-from liptest.values.binary.truth_tables import TruthTables, combined
+from liptest.values.binary.truth_tables import TruthTables, combine_entries
 
 #: Whole numbers that are summed stay below this.
 MOST = 1 << 62
@@ -243,7 +243,7 @@ def entry_of_two(
         whole = [tables.table for tables in (left, right) if tables.table.dtype.kind in "iu"]
         if any(table.dtype not in _WIDE or (np.abs(table) >> 15).any() for table in whole):
             return None
-    return combined(function, (left, right))
+    return combine_entries(function, (left, right))
 
 
 def combination(

@@ -102,7 +102,7 @@ class SumLaw:
 
     def outcomes(self, key: Hashable, function: Callable[[int], Hashable]) -> Outcomes:
         """The different results of a function of the exponent; ``key`` stands for the function."""
-        return self._remembered("outcomes", key, lambda: self._outcomes(function))
+        return self._remember("outcomes", key, lambda: self._outcomes(function))
 
     def _outcomes(self, function: Callable[[int], Hashable]) -> Outcomes:
         coefficients = self.polynomial.coeffs()
@@ -121,13 +121,13 @@ class SumLaw:
 
     def restricted(self, allowed: tuple[int, ...]) -> SumLaw:
         """Given that the sum is one of fewer totals."""
-        return self._remembered(
+        return self._remember(
             "restricted", allowed, lambda: replace(self, allowed=allowed, _last={})
         )
 
     def weights_of(self, number: int, place: int) -> Split:
         """Weights of 0 and 1 of the variable at a place, in the part of the given number."""
-        return self._remembered("weights", place, lambda: self._weights_of(number, place))
+        return self._remember("weights", place, lambda: self._weights_of(number, place))
 
     def _weights_of(self, number: int, place: int) -> Split:
         part, rest = self.parts[number], _integers(self._rest(number))
@@ -146,11 +146,13 @@ class SumLaw:
 
     def given(self, number: int, place: int, bit: int) -> SumLaw:
         """Once a variable is known. A part without variables leaves, and the sum is without it."""
-        return self._remembered(
-            "given", (place, bit), lambda: self._given(number, self.parts[number].given(place, bit))
+        return self._remember(
+            "given",
+            (place, bit),
+            lambda: self._find_given(number, self.parts[number].given(place, bit)),
         )
 
-    def _given(self, number: int, part: Part) -> SumLaw:
+    def _find_given(self, number: int, part: Part) -> SumLaw:
         parts, rest = dict(self.parts), self._rest(number)
         if part.places:
             parts[number] = part
@@ -163,13 +165,13 @@ class SumLaw:
 
     def _rest(self, number: int) -> Any:
         """The polynomial of all other parts."""
-        return self._remembered(
+        return self._remember(
             "rest", number, lambda: self.polynomial // self.parts[number].polynomial()
         )
 
     def split(self, numbers: tuple[int, ...]) -> Outcomes:
         """What the sum of some parts can be, given the one total: the exponents are the results."""
-        return self._remembered("split", numbers, lambda: self._split(numbers))
+        return self._remember("split", numbers, lambda: self._split(numbers))
 
     def _split(self, numbers: tuple[int, ...]) -> Outcomes:
         (total,) = self.allowed
@@ -181,7 +183,7 @@ class SumLaw:
 
     def halves(self, numbers: tuple[int, ...], exponent: int) -> tuple[SumLaw, SumLaw]:
         """The laws of some parts and of the others, given what both sums are."""
-        return self._remembered(
+        return self._remember(
             "halves", (numbers, exponent), lambda: self._halves(frozenset(numbers), exponent)
         )
 
@@ -224,7 +226,7 @@ class SumLaw:
             drawn.update(zip(part.places, bits, strict=True))
         return drawn
 
-    def _remembered(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
+    def _remember(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
         # The tree is walked depth first: only the last answer is needed again.
         cached = self._last.get(what)
         if cached is None or cached[0] != key:
@@ -259,7 +261,7 @@ def sum_law(key: Key) -> SumLaw | None:
     Places are the variables in the order of the key. Laws are kept for the next run.
     """
     if key not in _LAWS:
-        digits, law = _made(key)
+        digits, law = _make(key)
         _digits_kept[0] += digits
         if _digits_kept[0] > KEPT_DIGITS:
             forget_laws()
@@ -274,7 +276,7 @@ def forget_laws() -> None:
     _digits_kept[0] = 0
 
 
-def _made(key: Key) -> tuple[int, SumLaw | None]:
+def _make(key: Key) -> tuple[int, SumLaw | None]:
     tables = [_numbers(values).reshape(-1, 1 << count) for count, *_, values in key]
     step = math.gcd(*(int(np.gcd.reduce(np.diff(table), axis=None)) for table in tables)) or 1
     parts: list[Part] = []

@@ -105,7 +105,7 @@ class Rows:
     def entries(self) -> TruthTables:
         """The rows as entries of an array in one line."""
         count = max((block.count for block in self.blocks), default=0)
-        padded = [block.padded(count) for block in self.blocks]
+        padded = [block.pad_with(count) for block in self.blocks]
         if not padded:
             return TruthTables(np.empty((0, 0), dtype=np.int64), np.empty((0, 1), dtype=np.int64))
         return join_tables(padded)
@@ -114,7 +114,7 @@ class Rows:
 def join_tables(several: list[TruthTables]) -> TruthTables:
     """Entries in lines, one line after the other."""
     count = max(tables.count for tables in several)
-    padded = [tables.padded(count) for tables in several]
+    padded = [tables.pad_with(count) for tables in several]
     return TruthTables(
         np.concatenate([tables.variables for tables in padded]),
         np.concatenate([tables.table for tables in padded]),
@@ -132,7 +132,7 @@ def rows_of_tables(entries: TruthTables) -> Rows | int:
     variables = rows.variables
     if len(np.unique(variables)) == len(variables):
         return rows
-    return _joined(rows)
+    return _join(rows)
 
 
 def _blocks(entries: TruthTables) -> tuple[list[TruthTables], int]:
@@ -157,7 +157,7 @@ def _blocks(entries: TruthTables) -> tuple[list[TruthTables], int]:
     return [join_tables(some) for _, some in sorted(by_count.items())], constant
 
 
-def _joined(rows: Rows) -> Rows | int:
+def _join(rows: Rows) -> Rows | int:
     """Rows that share variables as one, for all that do."""
     members: dict[int, list[Row]] = {}
     counts: dict[int, Counter[int]] = {}
@@ -174,7 +174,7 @@ def _joined(rows: Rows) -> Rows | int:
         members[first], counts[first] = some, count
         leader.update(dict.fromkeys(count, first))
     joined = [
-        some[0] if len(some) == 1 else _sum_of(some, list(counts[first]))
+        some[0] if len(some) == 1 else _sum_up(some, list(counts[first]))
         for first, some in members.items()
     ]
     return rows_of_joined(joined, rows.constant)
@@ -187,7 +187,7 @@ def rows_of_joined(rows: list[Row], constant: int) -> Rows:
     return Rows(tuple(blocks), constant + more)
 
 
-def _sum_of(rows: list[Row], variables: list[int]) -> Row:
+def _sum_up(rows: list[Row], variables: list[int]) -> Row:
     place = {variable: column for column, variable in enumerate(variables)}
     values = (
         sum(row.values[_number(bits[place[v]] for v in row.variables)] for row in rows)

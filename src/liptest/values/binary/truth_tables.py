@@ -64,7 +64,7 @@ class TruthTables:
         """A plain array of the same type and shape."""
         return self.table[..., 0]
 
-    def padded(self, count: int) -> TruthTables:
+    def pad_with(self, count: int) -> TruthTables:
         """With more variables, on which nothing depends."""
         more = count - self.count
         if more == 0:
@@ -100,7 +100,7 @@ class TruthTables:
     def written(self, places: NDArray[np.int64], value: TruthTables) -> TruthTables:
         """A copy with other entries at places in line, of the same type."""
         count = max(self.count, value.count)
-        line, value = self.flat().padded(count), value.padded(count)
+        line, value = self.flat().pad_with(count), value.pad_with(count)
         variables, table = line.variables.copy(), line.table.copy()
         variables[places], table[places] = value.variables, value.table
         return TruthTables(
@@ -136,7 +136,7 @@ def _differ(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(different, dtype=np.bool_)
 
 
-def combined(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTables | None:
+def combine_entries(function: Callable[..., Any], inputs: tuple[Any, ...]) -> TruthTables | None:
     """A function that NumPy calculates entry by entry, of entries and plain arrays or numbers.
 
     None where the result may depend on more than the entries: too many variables, an error or a

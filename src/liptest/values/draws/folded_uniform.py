@@ -26,7 +26,7 @@ from liptest.values.draws.inverse_cdf import (
     log_of_steps,
     roundings_from_grid,
 )
-from liptest.values.draws.transforms import signed
+from liptest.values.draws.transforms import make_sign
 from liptest.values.draws.uniform import FOLDING, DerivedUniform, UniformValue
 from liptest.values.faults import raises_as_numpy
 from liptest.values.promotion import promote
@@ -67,7 +67,7 @@ class FoldedUniform(DerivedUniform):
         self.branching = source.branching
         self._base = source.base
         self._source, self._steps, self._sign, self._after = source, steps, sign, after
-        self._factor = Fraction(0) if sign is None else sign_of(sign, source)
+        self._factor = Fraction(0) if sign is None else find_sign(sign, source)
         self.low = self.high = -1
         self._found: Any = None
         self.kind = type(self._model())
@@ -87,7 +87,7 @@ class FoldedUniform(DerivedUniform):
 
     def takes(self, sign: UniformValue) -> bool:
         """Whether a number is a multiple of the sign of u, and this has none yet."""
-        return self._sign is None and self._found is None and sign_of(sign, self._source) != 0
+        return self._sign is None and self._found is None and find_sign(sign, self._source) != 0
 
     def signed(self, sign: UniformValue) -> FoldedUniform:
         """Times a multiple of the sign of u."""
@@ -97,22 +97,22 @@ class FoldedUniform(DerivedUniform):
         """A logarithm of |u| is on one side of 0: this is it times the sign of u, or minus it."""
         if self.kind is not float or self.base is not other.base:
             return NotImplemented
-        sign = other.after(signed(1.0)) * (-1.0 if self._model() <= 0 else 1.0)
+        sign = other.after(make_sign(1.0)) * (-1.0 if self._model() <= 0 else 1.0)
         if not self.takes(sign):
             return NotImplemented
         number = self.signed(sign)
         return NotImplemented if number.inversion() is None else number
 
-    def resolved(self) -> Any:
+    def resolve_number(self) -> Any:
         """The same number, or a plain one, once it is known on which side of 0 u lies."""
         if self._found is None:
             number: Any = self._source.current()
             for step in self._steps:
-                number = _stepped(number, step)
+                number = _step(number, step)
             if self._sign is not None:
                 number = number * self._sign
             for step in self._after:
-                number = _stepped(number, step)
+                number = _step(number, step)
             self._found = number
         return self._found
 
@@ -125,7 +125,7 @@ class FoldedUniform(DerivedUniform):
         base = self._base
         if base.noise is None or base.inverted is not None or self._sign is not None:
             return super().current()
-        return self.resolved()
+        return self.resolve_number()
 
     def after(self, step: Step) -> Any:
         is_open = self._found is None and self.base.noise is None
@@ -133,25 +133,25 @@ class FoldedUniform(DerivedUniform):
             if self._sign is None:
                 return FoldedUniform(self._source, (*self._steps, step))
             return FoldedUniform(self._source, self._steps, self._sign, (*self._after, step))
-        return _stepped(self.resolved(), step)
+        return _step(self.resolve_number(), step)
 
     def compare(self, comparison: Operation, other: Any) -> Any:
         noise = self.as_own_noise()
-        return comparison(self.resolved() if noise is None else noise, other)
+        return comparison(self.resolve_number() if noise is None else noise, other)
 
     def typed(self, kind: Any) -> Any:
         if kind is self.kind or kind in (float, np.float64):
             return super().typed(kind)
         noise = self.as_own_noise()
-        return _typed(self.resolved(), kind) if noise is None else noise.typed(kind)
+        return _give_type(self.resolve_number(), kind) if noise is None else noise.typed(kind)
 
     def rounded(self, how: str, kind: Any) -> Any:
         noise = self.as_own_noise()
         if noise is not None:
             return noise.rounded(how, kind)
-        number = self.resolved()
+        number = self.resolve_number()
         if not _is_uniform(number):
-            return _rounded(number, how, kind)
+            return _round(number, how, kind)
         return number.rounded(how, kind)
 
     def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
@@ -159,10 +159,10 @@ class FoldedUniform(DerivedUniform):
             noise = promote(self)
             if noise is not None:
                 return noise.concretise(use)
-        number = self.resolved()
+        number = self.resolve_number()
         if _is_uniform(number):
             return number.concretise(use, settle)
-        return number if settle is None else _settled(number, settle)
+        return number if settle is None else _settle(number, settle)
 
     def inversion(self) -> Inverted | None:
         low, high, logarithm = self._base.low, self._base.high, self._quantile()
@@ -204,7 +204,7 @@ class FoldedUniform(DerivedUniform):
         return -logarithm.factor if size > 0 else logarithm.factor, logarithm.constant
 
 
-def sign_of(value: UniformValue, source: UniformValue) -> Fraction:
+def find_sign(value: UniformValue, source: UniformValue) -> Fraction:
     """c where a number is c times the sign of another, which is uniform around 0; else 0."""
     line: Any = None if value.is_folded else value.line
     while isinstance(line, Image) and line.step.linear is not None and not line.step.linear[1]:
@@ -220,29 +220,29 @@ def sign_of(value: UniformValue, source: UniformValue) -> Fraction:
     return Fraction(float(ends[1])) * (1 if own[0] > 0 else -1)
 
 
-def _stepped(value: Any, step: Step) -> Any:
+def _step(value: Any, step: Step) -> Any:
     if not _is_uniform(value):
         return step.of_number(value)
     return value.directly(step) if step.name in ABSOLUTES else value.after(step)
 
 
 @raises_as_numpy
-def _typed(value: Any, kind: Any) -> Any:
+def _give_type(value: Any, kind: Any) -> Any:
     return value.typed(kind) if _is_uniform(value) else kind(value)
 
 
 @raises_as_numpy
-def _rounded(plain: Any, how: str, kind: Any) -> Any:
+def _round(plain: Any, how: str, kind: Any) -> Any:
     return kind(getattr(np, how)(plain) if issubclass(kind, float) else _TO_WHOLE[how](plain))
 
 
 @raises_as_numpy
-def _settled(plain: Any, settle: Callable[[Any], Any]) -> Any:
+def _settle(plain: Any, settle: Callable[[Any], Any]) -> Any:
     return settle(plain)
 
 
-def _folded(value: UniformValue, step: Step) -> FoldedUniform:
+def _fold(value: UniformValue, step: Step) -> FoldedUniform:
     return FoldedUniform(value, (step,))
 
 
-FOLDING.folded = _folded
+FOLDING.folded = _fold

@@ -182,12 +182,12 @@ def exact_line(low: float, high: float) -> Line | None:
     """
     width = high - low
     for line in (Line(low, width), FusedLine(low, width)):
-        if all(line.value(point) == drawn for point, drawn in _drawn(low, high)):
+        if all(line.value(point) == drawn for point, drawn in _draw_points(low, high)):
             return line
     return None
 
 
-def _drawn(low: float, high: float) -> list[tuple[int, float]]:
+def _draw_points(low: float, high: float) -> list[tuple[int, float]]:
     """Grid points, and what NumPy makes of them."""
     points = _GENERATOR(_BITS(0)).random(_PROBES) * GRID
     drawn = _GENERATOR(_BITS(0)).uniform(low, high, _PROBES)

@@ -168,7 +168,7 @@ def regions(line: Line | Image, step: Step) -> tuple[Region, ...]:
         if len(cached) > 1024:
             cached.clear()
         with np.errstate(all="ignore"):
-            cached[step] = tuple(_found(line, step))
+            cached[step] = tuple(_find(line, step))
     return cached[step]
 
 
@@ -186,7 +186,7 @@ def one_sided(line: Line | Image, step: Step, low: int, high: int) -> Region | N
     return region if region.refused is None else None
 
 
-def _found(line: Line | Image, step: Step) -> Iterator[Region]:
+def _find(line: Line | Image, step: Step) -> Iterator[Region]:
     start = line.start
     last = step.tag(line.value(line.stop - 1))
     while start < line.stop:
@@ -276,7 +276,7 @@ def pieces(line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
     if line.is_open and isinstance(line, Image) and not line.is_monotone():
         return None
     with np.errstate(all="ignore"):
-        spans = _told_apart(line, low, high, settle)
+        spans = _tell_apart(line, low, high, settle)
     if spans is None:
         return None
     spans.sort()
@@ -290,7 +290,7 @@ def pieces(line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
     )
 
 
-def _told_apart(
+def _tell_apart(
     line: Line | Image, low: int, high: int, settle: Callable[[Any], Any]
 ) -> list[tuple[int, int, Any]] | None:
     def key(point: int) -> Any:

@@ -194,10 +194,10 @@ def quantile_in_base(line: Any) -> Quantile | None:
 def _of_library(known: Quantiles, slope: Fraction, shift: Fraction) -> Quantile:
     if known.turned:
         slope, shift = -slope, 1 - shift
-    return _turned(Fraction(known.factor), slope, shift, known.family)
+    return _turn(Fraction(known.factor), slope, shift, known.family)
 
 
-def _turned(factor: Fraction, slope: Fraction, shift: Fraction, family: str) -> Quantile:
+def _turn(factor: Fraction, slope: Fraction, shift: Fraction, family: str) -> Quantile:
     """With a w that rises, for families of which minus the noise has the same law."""
     if slope < 0 and Noise(family, _ONE).is_symmetric:
         factor, slope, shift = -factor, -slope, 1 - shift
@@ -224,7 +224,7 @@ def _logistic(factor: Fraction, constant: Fraction, above: Line, below: Line) ->
     whole = above[1] + below[1]
     if above[0] + below[0] or whole <= 0:
         return None
-    found = _turned(factor, above[0] / whole, above[1] / whole, "logistic")
+    found = _turn(factor, above[0] / whole, above[1] / whole, "logistic")
     return replace(found, constant=constant)
 
 
@@ -276,7 +276,7 @@ def ratio_in_base(line: Any) -> tuple[Line, Line] | None:
     return (slope * above[0] + shift * below[0], slope * above[1] + shift * below[1]), below
 
 
-def joined_lines(operation: str, first: Any, second: Any) -> Step | None:
+def join_lines(operation: str, first: Any, second: Any) -> Step | None:
     """What makes a number of one of the grid and one of its monotone functions, and another.
 
     Only where it is monotone in floats, too: one line rises, the other falls, and of a quotient
@@ -284,11 +284,11 @@ def joined_lines(operation: str, first: Any, second: Any) -> Step | None:
     """
     if first.rising == second.rising and operation != "add":
         return None
-    return _joined(operation, first, second)
+    return _join(operation, first, second)
 
 
 @lru_cache(maxsize=1024)
-def _joined(operation: str, first: Any, second: Any) -> Step | None:
+def _join(operation: str, first: Any, second: Any) -> Step | None:
     if operation == "truediv":
         lines = linear_in_base(first), linear_in_base(second)
         if any(one is None or min(one[1], one[0] + one[1]) < 0 for one in lines):

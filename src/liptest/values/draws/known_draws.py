@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from liptest.values.answers.aligned import AlignedRun, NoisyData, ReleasedValue
 from liptest.values.answers.decisions import Alternative
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.branching import KNOWN, Branching, Path
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import is_symbolic
@@ -51,12 +51,15 @@ class _KnownDraw:
 
     def _entries(self, weights: tuple[Any, ...]) -> NDArray[Any]:
         if self._drawn is None or self._drawn[0] != weights:
-            self._drawn = weights, np.ravel(drawn(*self._call, np.array(weights), self._seed))
+            self._drawn = (
+                weights,
+                np.ravel(draw_with_known(*self._call, np.array(weights), self._seed)),
+            )
         return self._drawn[1]
 
 
 @raises_as_numpy
-def drawn(method: str, first: Any, size: Any, weights: Any, seed: int) -> Any:
+def draw_with_known(method: str, first: Any, size: Any, weights: Any, seed: int) -> Any:
     """``choice(first, size, p=weights)`` or ``multinomial(first, weights, size)``, from a seed."""
     rng = np.random.Generator(np.random.PCG64(seed))
     if method == "choice":
@@ -64,7 +67,7 @@ def drawn(method: str, first: Any, size: Any, weights: Any, seed: int) -> Any:
     return getattr(rng, method)(first, weights, size)
 
 
-def noted_seed(tree: Branching) -> int | None:
+def find_noted_seed(tree: Branching) -> int | None:
     """The seed of a draw with known parameters, where such a one was noted."""
     log = tree.draw_log
     noted = None if log is None else log.next_order(KNOWN, 1)
@@ -72,13 +75,15 @@ def noted_seed(tree: Branching) -> int | None:
 
 
 def draw_known(tree: Branching, method: str, first: Any, size: Any, known: tuple[Any, ...]) -> Any:
-    """A draw with ``known_weights``, as an array or one number.
+    """A draw with ``find_known_weights``, as an array or one number.
 
     ``first`` is what is chosen from, or how many trials there are. Raises ValueError, on paths of
     their own, where NumPy does: weights below 0 or not a number, or that do not add up to 1.
     """
     run = tree.noise
-    made = drawn(method, first, size, np.full(len(known), 1 / len(known)), 0)  # raises as NumPy
+    made = draw_with_known(
+        method, first, size, np.full(len(known), 1 / len(known)), 0
+    )  # raises as NumPy
     if np.asarray(made).dtype.kind not in "biuf":
         return _text(tree, first, size, known)
     seed = 0
@@ -102,14 +107,14 @@ def draw_known(tree: Branching, method: str, first: Any, size: Any, known: tuple
 
     if not np.ndim(made):
         return entry(0)
-    cells = filled([entry(place) for place in range(made.size)], made.shape, object)
-    return array_of(tree, cells, made.dtype)
+    cells = fill_array([entry(place) for place in range(made.size)], made.shape, object)
+    return make_array(tree, cells, made.dtype)
 
 
 def _text(tree: Branching, texts: Any, size: Any, known: tuple[Any, ...]) -> Any:
     """One text, by branching over all of them; several are refused."""
     if np.size(np.empty(() if size is None else size)) != 1:
-        tree.unsupported(
+        tree.forbid(
             "a choice of texts with probabilities that data and noise determine",
             "choose whole numbers, rng.choice(k, size, p=p), and name them after the release",
         )
@@ -123,7 +128,7 @@ def _refuse_as_numpy() -> NoReturn:
     raise ValueError("probabilities do not sum to 1")
 
 
-def known_weights(tree: Branching, weights: Any) -> tuple[Any, ...] | None:
+def find_known_weights(tree: Branching, weights: Any) -> tuple[Any, ...] | None:
     """Weights as numbers that are known, some of them symbolic; None for all others."""
     run, kind = tree.noise, type(weights)
     if not isinstance(run, AlignedRun) or kind not in (SymbolicArray, list, tuple):
@@ -133,15 +138,15 @@ def known_weights(tree: Branching, weights: Any) -> tuple[Any, ...] | None:
     cells = weights.cells.tolist() if kind is SymbolicArray else list(weights)
     if not any(issubclass(type(cell), NoisyData) for cell in cells):
         return None
-    known: list[Any] = []
+    weights_known: list[Any] = []
     for cell in cells:
         if issubclass(type(cell), NoisyData):
-            known.append(cell.released("a choice"))
+            weights_known.append(cell.released("a choice"))
         elif is_symbolic(cell) or not isinstance(cell, _NUMBERS):
             return None
         else:
-            known.append(cell)
-    return tuple(known)
+            weights_known.append(cell)
+    return tuple(weights_known)
 
 
 def ends_refused(path: Path, exception: str) -> bool:

@@ -28,10 +28,10 @@ from liptest.values.draws.noise_run import (
     NoisyNumber,
     NoisyValue,
     WholeValue,
-    bounded,
+    constrain_sum,
 )
 from liptest.values.draws.questions import Cells, PathCondition, Span
-from liptest.values.draws.tails import drawn_by_weight
+from liptest.values.draws.tails import draw_by_weight
 from liptest.values.faults import raises_as_numpy
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import REFLECTED, Operation, SymbolicValue, is_symbolic
@@ -120,7 +120,7 @@ class AnyNoise(NoisyNumber):
             is_rounded = not form.terms or self._is_near(form, other)
             if is_rounded and not _is_one_float(self, other):
                 self.refuse(f"{operation.__name__} of two numbers that {_ROUNDING}")
-            return value_of(self.run, form, kind, self.roundings + other.roundings + 1)
+            return find_value(self.run, form, kind, self.roundings + other.roundings + 1)
         use = f"{operation.__name__} with another number with noise"
         return operation(self.concretise(use), other)
 
@@ -218,7 +218,7 @@ class NoiseValue(AnyNoise):
     def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
         if decimals == 0:
             return self.rounded("rint", kind)
-        return _rounded_to_places(self, decimals, kind)
+        return _round_to_places(self, decimals, kind)
 
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
@@ -233,7 +233,7 @@ class NoiseValue(AnyNoise):
             return RoundedValue(self.run, form if same else -form, "zero", kind)
         if operation is operator.mul:
             times -= is_exact_factor(Fraction(number))
-            return value_of(self.run, form * number, kind, times)
+            return find_value(self.run, form * number, kind, times)
         if not swapped and operation is operator.truediv:
             times -= is_exact_factor(Fraction(number))
             return NoiseValue(self.run, form * (1 / Fraction(number)), kind, times)
@@ -353,13 +353,13 @@ class RoundedValue(AnyNoise):
             return self.rounded("rint", kind)
         if not self.is_precise:
             return kind(own(self.concretise("round()"), decimals))
-        return _rounded_to_places(self, decimals, kind)
+        return _round_to_places(self, decimals, kind)
 
     def with_constant(
         self, operation: Operation, constant: Any, kind: Any, *, swapped: bool
     ) -> Any:
         number = Fraction(exact_number(constant))
-        step = partial(_applied, operation, constant, swapped)
+        step = partial(_apply, operation, constant, swapped)
         slope, shift = self._slope, self._shift
         if kind in KINDS:
             if operation is operator.add:
@@ -423,7 +423,9 @@ class RoundedValue(AnyNoise):
         bottom, closed = (None, False) if low is None else below(low)
         top, top_closed = (None, False) if high is None else above(high)
         form = self.run.current(self.form)
-        return (bounded(form, low=bottom, high=top, low_closed=closed, high_closed=top_closed),)
+        return (
+            constrain_sum(form, low=bottom, high=top, low_closed=closed, high_closed=top_closed),
+        )
 
     def _known(self) -> int | None:
         """The whole number, where it was looked at before."""
@@ -439,7 +441,7 @@ class RoundedValue(AnyNoise):
             self.run.symbolic = True
             parts = self._how, int(self._slope), int(self._shift)
             return WholeValue(self.run.current(self.form), *parts)
-        k = self._chosen() if k is None else k
+        k = self._choose() if k is None else k
         if k == 0 and not use.startswith(_ALIKE_FOR_ZEROS) and self._is_minus_zero():
             return self.value(-0.0)
         return self.value(k)
@@ -452,9 +454,9 @@ class RoundedValue(AnyNoise):
             return False
         return self.run.holds(operator.lt, self.run.current(self.form))
 
-    def _chosen(self) -> int:
+    def _choose(self) -> int:
         run, form = self.run, self.run.current(self.form)
-        alone = self._drawn_alone(form)
+        alone = self._draw_alone(form)
         if alone is not None:
             return alone
         asked = Cells(run.asked(), (form, self._how), self._between, self._middle)
@@ -466,7 +468,7 @@ class RoundedValue(AnyNoise):
         run.known[form, self._how] = k = int(span[0])
         return k
 
-    def _drawn_alone(self, form: Form) -> int | None:
+    def _draw_alone(self, form: Form) -> int | None:
         """A single geometric draw of which nothing is known: chosen by weight, like any draw."""
         (variable, factor), *more = form.terms
         noise = self.run.noises[variable]
@@ -478,7 +480,7 @@ class RoundedValue(AnyNoise):
             for other, _ in constraint.terms
         ):
             return None
-        drawn = drawn_by_weight(self.run.tree, float(noise.parameter))
+        drawn = draw_by_weight(self.run.tree, float(noise.parameter))
         self.run.fixed[variable] = Fraction(drawn)
         return int(form.constant + drawn)
 
@@ -487,7 +489,7 @@ class RoundedValue(AnyNoise):
         used = {number for constraint in self.run.constraints for number, _ in constraint.terms}
         if used.isdisjoint(variable for variable, _ in form.terms):
             noises = self.run.noises
-            likely = sum((c * _middle_of(noises[v]) for v, c in form.terms), form.constant)
+            likely = sum((c * _find_middle(noises[v]) for v, c in form.terms), form.constant)
         else:
             likely = self.run.value_inside(form)
         return ROUNDED[self._how](likely)
@@ -500,7 +502,7 @@ class RoundedValue(AnyNoise):
         return self.is_whole or bool(self.concretise("is_integer").is_integer())
 
 
-def value_of(run: NoiseRun, form: Form, kind: Any, roundings: int = 0) -> Any:
+def find_value(run: NoiseRun, form: Form, kind: Any, roundings: int = 0) -> Any:
     """A sum as what stands for it: a plain number where no noise is left in it."""
     if not form.terms:
         return kind(form.constant) if issubclass(kind, float) else kind(int(form.constant))
@@ -558,7 +560,7 @@ def _result_kind(operation: Operation, left: Any, right: Any) -> Any:
     return type(operation(left(2), right(2)))
 
 
-def _rounded_to_places(number: Any, places: int, kind: Any) -> Any:
+def _round_to_places(number: Any, places: int, kind: Any) -> Any:
     scale: Any = 10 ** abs(places)
     scaled = number * scale if places > 0 else number / scale
     whole = scaled.rounded("rint", kind)
@@ -592,7 +594,7 @@ def _on_lattice(step: Fraction, shift: Fraction, kind: Any, k: int) -> Any:
     return kind(float(number)) if issubclass(kind, float) else kind(int(number))
 
 
-def _applied(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
+def _apply(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
     return operation(constant, value) if swapped else operation(value, constant)
 
 
@@ -602,7 +604,7 @@ def _of_known(operation: Any, constant: Any, swapped: bool, value: Any) -> Any:
     return operation(constant, value) if swapped else operation(value, constant)
 
 
-def _middle_of(noise: Noise) -> Fraction:
+def _find_middle(noise: Noise) -> Fraction:
     """About the median."""
     low, high = noise.support
     if low is None:

@@ -35,7 +35,7 @@ from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
 from liptest.values.draws.questions import ListedBranches, PathCondition, Question, QuestionContext
 from liptest.values.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
-from liptest.values.lines import line_in_words, place_of
+from liptest.values.lines import find_place, line_in_words
 from liptest.values.protocol import SymbolicValue
 
 _ADVICE = (
@@ -140,7 +140,7 @@ class NoiseRun:
         """The "maximum" or "minimum" of two numbers there."""
         raise NotImplementedError
 
-    def drawn_again(self, *draw: Any) -> Any:
+    def draw_again(self, *draw: Any) -> Any:
         """What such a draw gave on another path; None: it is new."""
         return None
 
@@ -176,7 +176,7 @@ class NoiseRun:
     def asked(self) -> QuestionContext:
         """What a question needs to know; the noise drawn before it is part of what it is."""
         self.check_current()
-        place = place_of(sys._getframe(1))
+        place = find_place(sys._getframe(1))
         # What is asked of an output after the program has ended is due to its last question.
         is_after = not place[0] or place[0].startswith(_PACKAGE)
         self._place = self._place if is_after else place
@@ -193,7 +193,7 @@ class NoiseRun:
         """
         if self.tree.leaves_out_light:
             return self._take_heavy(key, ways())
-        again = self._repeated(key)
+        again = self._find_repeated(key)
         question: Question = ListedBranches(self.asked(), key, ways) if again is None else again
         taken, question = self.choose(question)
         self.constraints += question.way(taken) or ()
@@ -214,7 +214,7 @@ class NoiseRun:
         self.left_out += light
         return taken
 
-    def _repeated(self, key: Any) -> ListedBranches | None:
+    def _find_repeated(self, key: Any) -> ListedBranches | None:
         """The question as it was asked first, where this run repeats it; most do."""
         path, depth = self.tree.path, self.tree.depth
         listed = path[depth][0] if depth < len(path) else None
@@ -282,15 +282,15 @@ class NoiseRun:
         if not isinstance(error, UnsupportedForm):
             self.tree.fail(error)
         where = line_in_words(*place)
-        self.tree.unsupported(f"{error}{f' ({where})' if where else ''}", _ADVICE)
+        self.tree.forbid(f"{error}{f' ({where})' if where else ''}", _ADVICE)
 
     def _point_inside(self, rng: np.random.Generator) -> tuple[Fraction, ...]:
         """Values of all variables that agree with all that was chosen."""
-        known = self._inside
-        if known is None or known[0] is not self.constraints or known[1] != len(self.noises):
+        point = self._inside
+        if point is None or point[0] is not self.constraints or point[1] != len(self.noises):
             points = System(self.noises).points_inside(self.constraints)
-            known = self._inside = self.constraints, len(self.noises), points
-        return known[2](rng)
+            point = self._inside = self.constraints, len(self.noises), points
+        return point[2](rng)
 
     def value_inside(self, form: Form) -> Fraction:
         """What a sum may be now, given all that was chosen; the same each time."""
@@ -330,7 +330,7 @@ class NoiseRun:
         return self.value_at_point(form)
 
 
-def bounded(
+def constrain_sum(
     form: Form,
     *,
     low: Fraction | None = None,
@@ -344,12 +344,12 @@ def bounded(
 
 def _two_sides(comparison: Callable[[Any, Any], Any], form: Form) -> tuple[PathCondition, ...]:
     yes, no = _SIDES[comparison]
-    return (bounded(form, **yes),), (bounded(form, **no),)
+    return (constrain_sum(form, **yes),), (constrain_sum(form, **no),)
 
 
 def _zero_or_not(form: Form) -> tuple[PathCondition, ...]:
-    zero = bounded(form, low=_ZERO, high=_ZERO, low_closed=True, high_closed=True)
-    return (zero,), (bounded(form, high=_ZERO),), (bounded(form, low=_ZERO),)
+    zero = constrain_sum(form, low=_ZERO, high=_ZERO, low_closed=True, high_closed=True)
+    return (zero,), (constrain_sum(form, high=_ZERO),), (constrain_sum(form, low=_ZERO),)
 
 
 _SIDES: dict[Any, Any] = {

@@ -188,9 +188,9 @@ class PackedUniforms(Storage):
             array, bound, ufunc = bound, array, _MIRRORED[ufunc]
         if type(array) is not SymbolicArray or array.storage is not self:
             return NotImplemented
-        return self._compared(ufunc, bound)
+        return self._compare(ufunc, bound)
 
-    def _compared(self, ufunc: Any, bound: Any) -> Any:
+    def _compare(self, ufunc: Any, bound: Any) -> Any:
         """A comparison with plain numbers as an array of variables."""
         shared = self._shared
         if shared.cells is not None or not _is_plain(bound):
@@ -219,7 +219,7 @@ class PackedUniforms(Storage):
     ) -> NDArray[np.int64]:
         floats = self._shared.floats
         if len(floats.lines) == 1:
-            cuts = _cuts_of(floats.lines[0], name, bounds.tobytes(), holds)
+            cuts = _find_cuts(floats.lines[0], name, bounds.tobytes(), holds)
             return np.broadcast_to(cuts.reshape(bounds.shape), shape).ravel()
         pairs = zip(places.tolist(), np.broadcast_to(bounds, shape).ravel().tolist(), strict=True)
         return np.array([_cut(floats.line(place), name, bound, holds) for place, bound in pairs])
@@ -246,7 +246,7 @@ def _cut(line: Line, name: str, bound: float, holds: bool) -> int:
 
 
 @lru_cache(maxsize=256)
-def _cuts_of(line: Line, name: str, bounds: bytes, holds: bool) -> NDArray[np.int64]:
+def _find_cuts(line: Line, name: str, bounds: bytes, holds: bool) -> NDArray[np.int64]:
     return np.array([_cut(line, name, bound, holds) for bound in np.frombuffer(bounds).tolist()])
 
 

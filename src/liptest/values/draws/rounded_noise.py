@@ -79,17 +79,17 @@ class RoundedNoise(NoisyData):
         if added is not None:
             kinds = [self.kind, other.kind if is_symbolic(other) else type(other)]
             kind = result_kind(operation, *(reversed(kinds) if swapped else kinds))
-            own = self._settled() if added.terms else self
+            settled = self._settled() if added.terms else self
             if operation is operator.add:
-                return own._with(own.form + added, own.how, kind)
+                return settled._with(settled.form + added, settled.how, kind)
             if not swapped:
-                return own._with(own.form - added, own.how, kind)
-            if own.how in _OPPOSITE:
-                return own._with(added - own.form, _OPPOSITE[own.how], kind)
+                return settled._with(settled.form - added, settled.how, kind)
+            if settled.how in _OPPOSITE:
+                return settled._with(added - settled.form, _OPPOSITE[settled.how], kind)
         if operation is operator.mul and not is_symbolic(other) and other == -1:
-            own = self._settled()
+            settled = self._settled()
             kind = result_kind(operation, self.kind, type(other))
-            return own._with(-own.form, _OPPOSITE[own.how], kind)
+            return settled._with(-settled.form, _OPPOSITE[settled.how], kind)
         return self.released(operation.__name__).binary(operation, other, swapped=swapped)
 
     def _whole_part(self, other: Any) -> Form | None:
@@ -170,11 +170,11 @@ def _whole_form(rounded: RoundedNoise) -> Form | None:
 
 def _whole_noise(run: AlignedRun, variable: int, factor: Fraction, part: Fraction) -> Form | None:
     """``floor(factor * variable + part)``, the same for the same; None where another one exists."""
-    known = run.wholes.get(variable)
-    if known is not None:
-        return known[1] if known[0] == (factor, part) else None
+    whole = run.wholes.get(variable)
+    if whole is not None:
+        return whole[1] if whole[0] == (factor, part) else None
     source = run.noises[variable]
-    run.noises.append(_rounded_family(source.family, factor * source.parameter))
+    run.noises.append(_find_rounded_family(source.family, factor * source.parameter))
     made = Form.variable(len(run.noises) - 1)
     if run.point is not None:
         at_point = factor * run.at_point(Form.variable(variable)) + part
@@ -184,7 +184,7 @@ def _whole_noise(run: AlignedRun, variable: int, factor: Fraction, part: Fractio
 
 
 @lru_cache(maxsize=1024)
-def _rounded_family(family: str, scale: Fraction) -> Noise:
+def _find_rounded_family(family: str, scale: Fraction) -> Noise:
     return Noise(f"rounded {family}", scale)
 
 
@@ -195,12 +195,12 @@ def check_wholes(run: AlignedRun, told: Iterable[Form]) -> None:
     asked = [one.terms for one in (*run.conditions(), *run.conditions_of_contests())]
     used = {v for terms in (*asked, *(form.terms for form in told)) for v, _ in terms}
     if not used.isdisjoint(run.wholes):
-        run.tree.unsupported(
+        run.tree.forbid(
             "noise that is used beside what it was rounded to", "use the rounded noise alone"
         )
 
 
-def rounded_number(number: AlignedValue, how: str, kind: Any) -> Any:
+def round_number(number: AlignedValue, how: str, kind: Any) -> Any:
     """A number with noise in it, rounded: kept until it is used, where it is noise alone."""
     run, form = number.run, number.form
     has_answers = any(type(run.noises[variable]) is Answer for variable, _ in form.terms)
@@ -209,5 +209,5 @@ def rounded_number(number: AlignedValue, how: str, kind: Any) -> Any:
     return RoundedNoise(run, form, how, kind)
 
 
-OF_SCORES.rounded = rounded_number
+OF_SCORES.rounded = round_number
 OF_SCORES.types |= {RoundedNoise}

@@ -29,7 +29,7 @@ Tailed = tuple[int, tuple[int, ...]]
 
 
 @lru_cache(maxsize=64)
-def tailed_weights(method: str, parameters: tuple[float, ...]) -> Tailed | None:
+def find_tailed_weights(method: str, parameters: tuple[float, ...]) -> Tailed | None:
     """First value, the weights of the values from there on, and last that of the tail.
 
     ``method`` is one of TAILED; wrong parameters raise NumPy's error. None where the tail after
@@ -99,14 +99,14 @@ def _split(weights: tuple[int, ...]) -> Split:
     return Split(weights)
 
 
-def drawn_by_weight(tree: Branching, success: float) -> int:
+def draw_by_weight(tree: Branching, success: float) -> int:
     """One geometric draw, which is looked at alone."""
     return draw_tailed(tree, "geometric", success)
 
 
 def draw_tailed(tree: Branching, method: str, *parameters: float) -> int:
     """One draw of a distribution, by its weights; a run in its tail is left out."""
-    tailed = tailed_weights(method, parameters)
+    tailed = find_tailed_weights(method, parameters)
     if tailed is None:
         tree.fail(
             BudgetError(

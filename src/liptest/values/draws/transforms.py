@@ -195,13 +195,13 @@ def _with_second(operation: Callable[[Any, Any], Any], constant: Any) -> Callabl
 
 
 @lru_cache(maxsize=256)
-def rounded(function: Callable[..., Any], digits: int) -> Step:
+def make_rounding(function: Callable[..., Any], digits: int) -> Step:
     """``round(x, digits)`` or ``numpy.round(x, digits)``."""
     return Step("round", _with_second(function, digits), _grows, rounds=True)
 
 
 @lru_cache(maxsize=256)
-def signed(size: float) -> Step:
+def make_sign(size: float) -> Step:
     """``math.copysign(size, x)``."""
     return Step("copysign", partial(math.copysign, size), _grows, rounds=True)
 

@@ -34,12 +34,12 @@ from liptest.values.draws.inverse_cdf import (
     Quantile,
     half_width,
     is_bare_logarithm,
-    joined_lines,
+    join_lines,
     linear_in_base,
     quantile_in_base,
     roundings_from_grid,
 )
-from liptest.values.draws.noise import NoiseValue, value_of
+from liptest.values.draws.noise import NoiseValue, find_value
 from liptest.values.draws.noise_run import NoiseRun
 from liptest.values.draws.quantile_steps import of_ufunc
 from liptest.values.draws.transforms import (
@@ -54,8 +54,8 @@ from liptest.values.draws.transforms import (
     UNARY,
     binary,
     log_to_base,
-    rounded,
-    signed,
+    make_rounding,
+    make_sign,
 )
 from liptest.values.faults import raises_as_numpy
 from liptest.values.promotion import as_noise, promote
@@ -144,14 +144,14 @@ class UniformValue(SymbolicValue):
         """Its values, of the type that the code sees."""
         return self.line
 
-    def _derived(self, image: Image) -> Any:
+    def _derive(self, image: Image) -> Any:
         return DerivedUniform(self.base, image)
 
     # ---- comparisons
 
     def __lt__(self, bound: Any) -> Any:
         if type(bound) is not float or self.high != GRID or self.low != 0:
-            return self._compared_exactly(np.less, bound)
+            return self._compare_exactly(np.less, bound)
         # The first comparison of a number, mostly the only one: all short cuts are taken.
         line = self.line
         cut, weights = line.known_halves.get(bound) or line.halves(bound)
@@ -171,21 +171,21 @@ class UniformValue(SymbolicValue):
         return True
 
     def __ge__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.greater_equal, bound)
+        return self._compare_exactly(np.greater_equal, bound)
 
     def __le__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.less_equal, bound)
+        return self._compare_exactly(np.less_equal, bound)
 
     def __gt__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.greater, bound)
+        return self._compare_exactly(np.greater, bound)
 
     def __eq__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.equal, bound)
+        return self._compare_exactly(np.equal, bound)
 
     def __ne__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.not_equal, bound)
+        return self._compare_exactly(np.not_equal, bound)
 
-    def _compared_exactly(self, ufunc: Any, bound: Any) -> Any:
+    def _compare_exactly(self, ufunc: Any, bound: Any) -> Any:
         if type(bound) not in _EXACT or self.base.noise is not None:
             return compare_any(COMPARISONS[ufunc], self, bound)
         truth = self.compare(COMPARISONS[ufunc], bound)
@@ -256,7 +256,7 @@ class UniformValue(SymbolicValue):
             self.refuse(region.refused)
         if region.image is None:
             return step.of_number(line.value(max(base.low, region.start)))
-        return self._derived(region.image)
+        return self._derive(region.image)
 
     def part(self, stops: Sequence[int]) -> int:
         """Which part of the grid, cut at ``stops``, the number lies in: known, or chosen."""
@@ -344,7 +344,7 @@ class UniformValue(SymbolicValue):
         noise = self._noise_to_round()
         if noise is not None:
             return noise.rounded_to(decimals, kind, own)
-        return self.after(rounded(own, decimals))
+        return self.after(make_rounding(own, decimals))
 
     def concretise(self, use: str, settle: Callable[[Any], Any] | None = None) -> Any:
         """``settle(number)``, or a rounded number itself, after branching over all it can be."""
@@ -408,7 +408,7 @@ class UniformValue(SymbolicValue):
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
         form = noise.form * slope + shift
-        return value_of(noise.run, form, self.kind, self._count_roundings())
+        return find_value(noise.run, form, self.kind, self._count_roundings())
 
     def _count_roundings(self) -> int:
         """How many operations of floats lead to it that may have rounded."""
@@ -440,18 +440,18 @@ class UniformValue(SymbolicValue):
         if not _is_uniform(other) or self.base is not other.base:
             return NotImplemented
         if operation is not operator.mul:
-            return self._joined_lines(operation, other)
+            return self._join_lines(operation, other)
         for sign, folded in ((self, other), (other, self)):
             if folded.is_folded and folded.takes(sign):
                 return folded.signed(sign)
         return NotImplemented
 
-    def _joined_lines(self, operation: Operation, other: UniformValue) -> Any:
+    def _join_lines(self, operation: Operation, other: UniformValue) -> Any:
         name, base = operation.__name__, self.base
         is_open = base.noise is None and not self.is_folded and not other.is_folded
         if not is_open or name not in _JOINING or base.line.discrete:
             return NotImplemented
-        step = joined_lines(name, self._line_seen(), other._line_seen())
+        step = join_lines(name, self._line_seen(), other._line_seen())
         return NotImplemented if step is None else base.directly(step)
 
     def with_sign_of(self, other: UniformValue) -> Any:
@@ -527,13 +527,13 @@ def _invert(value: UniformValue) -> bool:
     run = NoiseRun.of(base.branching)
     noise = Noise("laplace" if inverted.folded else inverted.family, Fraction(1))
     form = run.new(noise)
-    base.inverted, base.noise = inverted, value_of(run, form, float)
+    base.inverted, base.noise = inverted, find_value(run, form, float)
     base.low = base.high = -1
     return True
 
 
 @as_noise.register
-def _promoted(value: UniformValue) -> Any:
+def _promote(value: UniformValue) -> Any:
     base = value.base
     if base.noise is None and _invert(value):
         return value.current()
@@ -542,7 +542,7 @@ def _promoted(value: UniformValue) -> Any:
             return None
         run = NoiseRun.of(base.branching)
         start, stop = Fraction(base.low, GRID), Fraction(base.high, GRID)
-        base.noise = value_of(run, run.new(_UNIFORM) * (stop - start) + start, float)
+        base.noise = find_value(run, run.new(_UNIFORM) * (stop - start) + start, float)
         base.low = base.high = -1
     return value.current()
 
@@ -559,7 +559,7 @@ def of_math(function: Any, x: Any, *more: Any) -> Any:
     """A function of the module math, of a random number or any other."""
     if function is _COPYSIGN and len(more) == 1 and _is_uniform(more[0]):
         if not _is_uniform(x):
-            return more[0].after(signed(float(x)))
+            return more[0].after(make_sign(float(x)))
         answer = x.with_sign_of(more[0])
         if answer is not NotImplemented:
             return answer

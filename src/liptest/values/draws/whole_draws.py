@@ -54,7 +54,7 @@ class WholeDraw(UniformValue):
         self._answered: Form | None = None
 
     def __lt__(self, bound: Any) -> Any:
-        return self._compared_exactly(np.less, bound)
+        return self._compare_exactly(np.less, bound)
 
     def typed(self, kind: Any) -> Any:
         if kind is int and self.kind is not int:
@@ -105,7 +105,7 @@ class WholeDraw(UniformValue):
             return NotImplemented
         self.check_own(operation.__name__)
         first, count = span
-        kind = _kind_of(operation, value.kind, (first, first + count - 1), other)
+        kind = _find_kind(operation, value.kind, (first, first + count - 1), other)
         if kind is None:
             return NotImplemented
         if operation is operator.xor:
@@ -114,7 +114,7 @@ class WholeDraw(UniformValue):
             return value if kind is value.kind else NotImplemented
         if operation is operator.mod and count == other:
             back = lambda remainder: first + (remainder - first) % count  # noqa: E731
-            return self._known_by(WholeDraw(self.branching, 0, count, kind), back, first)
+            return self._note_known_by(WholeDraw(self.branching, 0, count, kind), back, first)
         if operation is operator.mod and other:
             return self._remainder(operation, value.kind, first, count, int(other), other)
         if operation is operator.and_:
@@ -127,7 +127,7 @@ class WholeDraw(UniformValue):
         if first < 0 or count & (count - 1) or first % count:
             return NotImplemented
         made = WholeDraw(self.branching, (first ^ other) // count * count, count, kind)
-        return self._known_by(made, lambda number: number ^ other, first)
+        return self._note_known_by(made, lambda number: number ^ other, first)
 
     def _remainder(
         self, operation: Operation, kind: Any, first: int, count: int, modulus: int, other: Any
@@ -140,10 +140,10 @@ class WholeDraw(UniformValue):
         place = self.branching.choose(Split(counts)) if places > 1 else 0
         made = WholeDraw(self.branching, 0, counts[place], int)
         start = first + place
-        self._known_by(made, lambda number: start + modulus * number, first)
+        self._note_known_by(made, lambda number: start + modulus * number, first)
         return operation(kind(start), other)
 
-    def _known_by(self, made: WholeDraw, back: Undo, first: int) -> WholeDraw:
+    def _note_known_by(self, made: WholeDraw, back: Undo, first: int) -> WholeDraw:
         """Say that it is known by another number; ``back`` gives what lies at ``first``, .."""
         away = int(self.line.value(self.low)) - first
         self._instead = made, lambda number: back(number) + away
@@ -155,7 +155,7 @@ def _line(first: int, count: int, kind: Any) -> Line:
     return whole_line(count) if is_plain else entry_line(first, count, kind)
 
 
-def _kind_of(operation: Operation, kind: Any, ends: tuple[int, int], other: Any) -> Any:
+def _find_kind(operation: Operation, kind: Any, ends: tuple[int, int], other: Any) -> Any:
     """The type of all outcomes; None where the ends have several, or NumPy refuses one of them."""
     try:
         kinds = {type(operation(kind(end), other)) for end in ends}

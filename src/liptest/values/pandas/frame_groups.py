@@ -13,7 +13,7 @@ from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
 from liptest.values.pandas.record_series import BinSeries, ByKey, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
-from liptest.values.protocol import branching_of
+from liptest.values.protocol import find_branching
 from liptest.values.records.column import Column
 from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 
@@ -46,7 +46,7 @@ class OfUsers(OfPandas):
     def __init__(self, frame: Any, by: KeySeries, *, as_index: bool = True) -> None:
         self._frame, self._by, self._as_index = frame, by, as_index
 
-    branching = branching_of("_by")
+    branching = find_branching("_by")
 
     def __getitem__(self, key: Any) -> Any:
         series = self._frame[key] if isinstance(key, str) else None
@@ -96,7 +96,7 @@ class OfUsers(OfPandas):
             return self.refuse(".groupby with as_index", "leave the option out")
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(RowsLeft(n))
+        return self._frame.bound_rows(RowsLeft(n))
 
     def transform(self, func: Any) -> Any:
         """With "size" how many rows the user of each row has."""
@@ -104,7 +104,7 @@ class OfUsers(OfPandas):
 
     def first(self) -> Any:
         """The first row of each user: nothing is missing."""
-        return self._frame.bounded(RowsLeft(1)).drop(columns=[self._by.name])
+        return self._frame.bound_rows(RowsLeft(1)).drop(columns=[self._by.name])
 
 
 class FrameOfUsers(CountsRows):
@@ -182,7 +182,7 @@ class ColumnOfUsers(MadeOfRows):
     def __init__(self, by: KeySeries, series: RecordSeries, *, as_index: bool = True) -> None:
         self._by, self._series, self._as_index = by, series, as_index
 
-    branching = branching_of("_by")
+    branching = find_branching("_by")
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
@@ -260,7 +260,7 @@ class InBins(OfPandas):
     def __init__(self, frame: Any, bins: BinSeries, series: RecordSeries | None = None) -> None:
         self._frame, self._bins, self._series = frame, bins, series
 
-    branching = branching_of("_bins")
+    branching = find_branching("_bins")
 
     def __getitem__(self, key: Any) -> Any:
         column = self._frame[key] if isinstance(key, str) else None

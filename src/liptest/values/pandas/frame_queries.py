@@ -102,7 +102,7 @@ class _Query:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             parts = [
-                self._compared(left, kind, right)
+                self._compare(left, kind, right)
                 for left, kind, right in zip(sides, node.ops, sides[1:], strict=False)
             ]
             made: RecordSeries = reduce(operator.and_, parts)
@@ -121,7 +121,7 @@ class _Query:
                 return made
         return self.truth(node)
 
-    def _compared(self, left: ast.expr, kind: ast.cmpop, right: ast.expr) -> Any:
+    def _compare(self, left: ast.expr, kind: ast.cmpop, right: ast.expr) -> Any:
         one, other = self._value(left), self._value(right)
         if isinstance(kind, (ast.In, ast.NotIn)):
             if type(one) is not RecordSeries or not isinstance(other, (list, tuple, set)):
@@ -147,13 +147,13 @@ class _Query:
                 return self._frame[node.id]
             self._refuse(node)
         if isinstance(node, ast.BinOp):
-            return self._calculated(node)
+            return self._calculate(node)
         try:
             return ast.literal_eval(node)
         except ValueError:
             self._refuse(node)
 
-    def _calculated(self, node: ast.BinOp) -> Any:
+    def _calculate(self, node: ast.BinOp) -> Any:
         """Sums, differences, products and ratios of columns of numbers and of constants."""
         operation = _ARITHMETIC.get(type(node.op))
         sides = [self._value(side) for side in (node.left, node.right)]

@@ -36,7 +36,7 @@ from liptest.values.pandas.record_series import (
     RecordSeries,
 )
 from liptest.values.pandas.user_cells import OfUsersAndGroups
-from liptest.values.protocol import branching_of, is_symbolic
+from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.reals.real_matrix import join_columns
 from liptest.values.records.record_rows import (
     PLACE,
@@ -45,7 +45,7 @@ from liptest.values.records.record_rows import (
     common_type,
     rows_by_name,
 )
-from liptest.values.records.row_places import LaterRows, PlaceAmongRows, RowsLeft, codes_of
+from liptest.values.records.row_places import LaterRows, PlaceAmongRows, RowsLeft, find_codes
 
 _BY_GROUPS = "frame.groupby(key)[column].sum().reindex(KEYS, fill_value=0)"
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
@@ -63,7 +63,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def _first(self) -> Any:
         return next(iter(self._series.values()))
 
-    branching = branching_of("_first")
+    branching = find_branching("_first")
 
     @property
     def columns(self) -> list[str]:
@@ -236,7 +236,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         made, by = dict(rows._series), rows._series[on]
         for name in added:
             entries = dict(zip(keys, right[name].tolist(), strict=True))
-            made[name] = rows._column(name, by.looked_up(entries, ".merge"), ".merge")
+            made[name] = rows._column(name, by.look_up(entries, ".merge"), ".merge")
         return SymbolicFrame(made)
 
     def itertuples(self, index: bool = True, name: Any = "Pandas") -> Any:
@@ -273,7 +273,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         ]
         return RecordRows(self._leading, rows)
 
-    def applied_by(self, function: Any, by_rows: bool) -> Any:
+    def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``frame.apply(.., axis=1)``; ``function`` makes a list of numbers of the rows."""
         if not by_rows:
             return self.refuse(".apply to columns")
@@ -414,7 +414,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """The first row of each user, or of each user in each group."""
         if keep != "first" or options:
             return self.refuse(".drop_duplicates with options", "keep the first row of each user")
-        return self.bounded(self._first_rows(subset, ".drop_duplicates"))
+        return self.bound_rows(self._first_rows(subset, ".drop_duplicates"))
 
     def duplicated(self, subset: Any = None, keep: Any = "first") -> Any:
         """Whether each row is not the first one of its user, or of its user in its group."""
@@ -437,13 +437,13 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
                 " frame.groupby('region')[key].nunique().reindex(KEYS, fill_value=0)",
             )
         others = [column for column in keys.values() if type(column) is RecordSeries]
-        return RowsLeft(1, by=codes_of(others))
+        return RowsLeft(1, by=find_codes(others))
 
     def those(self, condition: RecordSeries) -> SymbolicFrame:
         """The records for which a condition holds."""
         return SymbolicFrame({name: series[condition] for name, series in self._series.items()})
 
-    def bounded(self, rows: RowsLeft) -> SymbolicFrame:
+    def bound_rows(self, rows: RowsLeft) -> SymbolicFrame:
         """Some rows of each user."""
         return SymbolicFrame({name: rows.of(series) for name, series in self._series.items()})
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import array_of, filled
+from liptest.values.array import fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
-from liptest.values.pandas.named_groups import Unfilled, has_zero, named_keys
+from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import FrameOfPandas, PartOfPandas
 from liptest.values.pandas.record_series import ByKey
-from liptest.values.protocol import ARITHMETIC, branching_of, is_symbolic
+from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
 
 class _InColumns(FrameOfPandas):
@@ -57,7 +57,7 @@ class AnswersByKey(_InColumns):
 
     def reindex(self, index: Any, fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
-        keys = named_keys(self, index)
+        keys = list_named_keys(self, index)
         if fill_value is None:
             return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
         if not has_zero(fill_value):
@@ -102,7 +102,7 @@ class Crossed(FrameOfPandas):
         # Whether there were gaps once, so that numbers are floats.
         self._has_gaps = not is_filled if has_gaps is None else has_gaps
 
-    branching = branching_of("_answers")
+    branching = find_branching("_answers")
 
     def refuse(self, use: str, advice: str = "") -> Any:
         """End the analysis."""
@@ -116,8 +116,8 @@ class Crossed(FrameOfPandas):
         """Answers of named rows and columns; of those that do not occur 0, or nan for now."""
         if not (fill_value is None or has_zero(fill_value)) or (index is None and columns is None):
             return self.refuse(".reindex without fill_value=0")
-        rows = self._index if index is None else named_keys(self, index)
-        cells = self._columns if columns is None else named_keys(self, columns)
+        rows = self._index if index is None else list_named_keys(self, index)
+        cells = self._columns if columns is None else list_named_keys(self, columns)
         is_filled = self._is_filled and fill_value is not None
         gaps = self._has_gaps or not is_filled
         return Crossed(self._answers, rows, cells, is_filled=is_filled, has_gaps=gaps)._named()
@@ -227,7 +227,7 @@ class KeyedFrame(_InColumns):
         cells = [column[key] for key in self._keys for column in self._columns.values()]
         kinds = [cell.kind if is_symbolic(cell) else type(cell) for cell in cells]
         kind = np.result_type(*map(np.dtype, kinds))
-        return array_of(self.branching, filled(cells, self.shape, object), kind)
+        return make_array(self.branching, fill_array(cells, self.shape, object), kind)
 
     @property
     def values(self) -> Any:

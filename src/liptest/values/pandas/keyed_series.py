@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from liptest.values.array import array_of, filled
-from liptest.values.protocol import NUMPY, Symbolic, branching_of, is_symbolic
+from liptest.values.array import fill_array, make_array
+from liptest.values.protocol import NUMPY, Symbolic, find_branching, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
@@ -59,10 +59,10 @@ class KeyedSeries(Symbolic):
         symbolic = [entry for entry in values if is_symbolic(entry)]
         if not symbolic:
             return cls(entries, np.array(values))
-        cells = filled(values, (len(values),), object)
+        cells = fill_array(values, (len(values),), object)
         kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
         kind = np.result_type(*map(np.dtype, kinds))
-        return cls(entries, array_of(symbolic[0].branching, cells, kind))
+        return cls(entries, make_array(symbolic[0].branching, cells, kind))
 
     @property
     def kind(self) -> Any:
@@ -71,7 +71,7 @@ class KeyedSeries(Symbolic):
 
         return pandas.Series
 
-    branching = branching_of("array")
+    branching = find_branching("array")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -184,7 +184,7 @@ class KeyedSeries(Symbolic):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is KeyedSeries and key.keys_ == self.keys_:
-            return self._selected(key)
+            return self._select(key)
         if key in self.keys_:
             return self.array[self.keys_.index(key)]
         return self.refuse("an index")
@@ -202,7 +202,7 @@ class KeyedSeries(Symbolic):
         """The entry of a key."""
         return self[key] if key in self.keys_ else default
 
-    def _selected(self, chosen: KeyedSeries) -> KeyedSeries:
+    def _select(self, chosen: KeyedSeries) -> KeyedSeries:
         """The entries for which a condition holds, which the run branches over."""
         kept = [place for place, holds in enumerate(chosen.tolist()) if holds]
         return KeyedSeries.of({self.keys_[place]: self.array[place] for place in kept})

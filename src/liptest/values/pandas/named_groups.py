@@ -39,7 +39,7 @@ def has_zero(value: Any) -> bool:
     return type(value) in (int, float) and value == 0
 
 
-def named_keys(of: OfPandas, index: Any) -> list[Any]:
+def list_named_keys(of: OfPandas, index: Any) -> list[Any]:
     """Keys that the program names, each once."""
     if is_symbolic(index):
         of.refuse(".reindex with keys that depend on the data")

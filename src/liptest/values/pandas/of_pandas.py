@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from liptest.values.branching import Branching
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, branching_of
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, find_branching
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -64,7 +64,7 @@ class OfPandas(Symbolic):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def applied_by(self, function: Any, by_rows: bool) -> Any:
+    def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
         return self.refuse(".apply", INSTEAD["apply"])
 
@@ -83,7 +83,7 @@ class PartOfPandas(OfPandas):
     def __init__(self, of: Any) -> None:
         self._of = of
 
-    branching = branching_of("_of")
+    branching = find_branching("_of")
 
 
 class CountsRows(OfPandas):
@@ -164,7 +164,7 @@ class _Words(Symbolic):
         self.described = described
 
 
-def _refused(operation: Any) -> Any:
+def _refuse(operation: Any) -> Any:
     def operate(self: OfPandas, other: Any) -> Any:
         return self.refuse(f"an operator ({operation.__name__})")
 
@@ -174,7 +174,7 @@ def _refused(operation: Any) -> Any:
 for _operation in (*ARITHMETIC.values(), *COMPARISONS.values()):
     _name = _operation.__name__.rstrip("_")
     for _method_name in (f"__{_name}__", f"__r{_name}__"):
-        setattr(OfPandas, _method_name, _refused(_operation))
+        setattr(OfPandas, _method_name, _refuse(_operation))
 
 
 _NOISY_COUNTS = (

@@ -19,9 +19,9 @@ import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
-from liptest.values.pandas.named_groups import Unfilled, has_zero, named_keys
+from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
-from liptest.values.protocol import branching_of, is_symbolic
+from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
@@ -42,7 +42,7 @@ class _Series(SeriesOfPandas):
 
     array: Any
 
-    branching = branching_of("array")
+    branching = find_branching("array")
 
 
 class RecordSeries(_Series):
@@ -83,7 +83,7 @@ class RecordSeries(_Series):
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry."""
         if self.names is not None:
-            return self._compared(operation, other)
+            return self._compare(operation, other)
         if operation is operator.and_ and isinstance(other, OfPandas) and other.bounds_rows:
             return other & self  # a bound of the rows of users
         partner = other.numbers("an operator") if type(other) is RecordSeries else other
@@ -92,7 +92,7 @@ class RecordSeries(_Series):
         pair = (partner, self.array) if swapped else (self.array, partner)
         return self.like(operation(*pair))
 
-    def _compared(self, operation: Any, other: Any) -> Any:
+    def _compare(self, operation: Any, other: Any) -> Any:
         if operation not in (operator.eq, operator.ne) or not isinstance(other, str):
             return self.refuse("an operator of names", "compare them with ==, != or .isin([..])")
         assert self.names is not None
@@ -171,9 +171,9 @@ class RecordSeries(_Series):
         return self.mapped(known, ".map")
 
     def mapped(self, known: dict[Any, Any], use: str) -> Any:
-        """``looked_up``, of all records."""
+        """``look_up``, of all records."""
         self._check_not_empty(use)
-        return self.looked_up(known, use)
+        return self.look_up(known, use)
 
     def _check_not_empty(self, use: str) -> None:
         """Refuse names of a selection: what pandas makes of none of them are texts, not numbers."""
@@ -184,38 +184,38 @@ class RecordSeries(_Series):
         if self.names is not None and is_selected:
             self.refuse(f"{use} of selected names (there may be none)", _EARLIER)
 
-    def looked_up(self, values: dict[Any, Any], use: str) -> Any:
+    def look_up(self, values: dict[Any, Any], use: str) -> Any:
         """By the entry of each record another one."""
         column: Any = self.array.storage
         if column.leads:
             return self.refuse(f"{use} of real numbers", "compare them with constants")
         entries = self.each_entry(use)
         kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
-        own = [one for one, is_kept in zip(entries, kept, strict=True) if is_kept]
-        if not own or not set(own) <= values.keys():
+        kept_entries = [one for one, is_kept in zip(entries, kept, strict=True) if is_kept]
+        if not kept_entries or not set(kept_entries) <= values.keys():
             return self.refuse(f"{use} without an entry for some of its", "name one for each")
-        made = [
-            values[one] if is_kept else values[own[0]]
+        looked_up = [
+            values[one] if is_kept else values[kept_entries[0]]
             for one, is_kept in zip(entries, kept, strict=True)
         ]
-        kinds = {type(one) for one in made}
+        kinds = {type(one) for one in looked_up}
         if kinds == {str}:
-            names = tuple(dict.fromkeys(made))
-            places = np.array([names.index(one) for one in made])
+            names = tuple(dict.fromkeys(looked_up))
+            places = np.array([names.index(one) for one in looked_up])
             return RecordSeries(column.like(places), self.name, names)
-        if len(kinds) > 1 or not kinds <= {int, float, bool} or np.array(made).dtype == object:
+        if len(kinds) > 1 or not kinds <= {int, float, bool} or np.array(looked_up).dtype == object:
             return self.refuse(f"{use} with entries of several types, or not of numbers")
-        return self.like(column.like(np.array(made)))
+        return self.like(column.like(np.array(looked_up)))
 
     def where(self, condition: Any, other: Any = None) -> Any:
         """Its entries where a condition holds, else others."""
-        return self._chosen(condition, self, other, ".where")
+        return self._choose(condition, self, other, ".where")
 
     def mask(self, condition: Any, other: Any = None) -> Any:
         """Its entries where a condition does not hold, else others."""
-        return self._chosen(condition, other, self, ".mask")
+        return self._choose(condition, other, self, ".mask")
 
-    def _chosen(self, condition: Any, first: Any, second: Any, use: str) -> Any:
+    def _choose(self, condition: Any, first: Any, second: Any, use: str) -> Any:
         if type(condition) is not RecordSeries:
             return self.refuse(f"{use} with a condition that is not one of the rows")
         pair = [
@@ -287,7 +287,7 @@ class RecordSeries(_Series):
             return self.refuse("groups of real numbers")  # type: ignore[no-any-return]
         return list(dict.fromkeys(self.each_entry("groups")))
 
-    def applied_by(self, function: Any, by_rows: bool) -> Any:
+    def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` and ``.map`` of a function, which makes a list of other numbers."""
         if by_rows:
             return self.refuse(".apply with an axis")
@@ -377,7 +377,7 @@ class RecordSeries(_Series):
             masks[-1] |= self == edges[-1].item()
         return BinSeries(dict(zip(list(binned.categories), masks, strict=True)), self.name)
 
-    def crossed_with(self, columns: Any, normalize: Any = False) -> Any:
+    def cross_with(self, columns: Any, normalize: Any = False) -> Any:
         """``pandas.crosstab``: how many records have each pair of entries, or which share."""
         if type(columns) is not RecordSeries:
             return self.refuse("pandas.crosstab with what is not a column of the same frame")
@@ -409,13 +409,13 @@ class RecordSeries(_Series):
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         use = f"numpy.{function.__name__}"
         if function is np.select:
-            return _selected(*inputs, **options)
+            return _select(*inputs, **options)
         answer = function(*(_array(argument, use) for argument in inputs), **options)
         alike = function.__name__ in ("clip", "round", "around")
         return self.like(answer) if alike and type(answer) is SymbolicArray else answer
 
 
-def _selected(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """``numpy.select``: the choice of the first condition that holds."""
     chosen = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
@@ -466,7 +466,7 @@ class KeySeries(_Series):
     def nunique(self) -> Any:
         """How many users there are."""
         first: Any = self.array.storage
-        return first.bounded(1).storage.count()
+        return first.bound_rows(1).storage.count()
 
     def __len__(self) -> int:
         return self.count()  # type: ignore[no-any-return]
@@ -557,18 +557,18 @@ class Dummies(PartOfPandas):
         """The columns of named entries."""
         if columns is None or not has_zero(fill_value):
             return self.refuse(".reindex without columns and fill_value=0")
-        return Dummies(self._of, named_keys(self, columns))
+        return Dummies(self._of, list_named_keys(self, columns))
 
-    def _named(self, counts: Any) -> Any:
+    def _name(self, counts: Any) -> Any:
         return counts if self._keys is None else counts.reindex(self._keys, fill_value=0)
 
     def sum(self) -> Any:
         """How many records have each entry."""
-        return self._named(self._of.value_counts())
+        return self._name(self._of.value_counts())
 
     def mean(self) -> Any:
         """Which share of the records has each entry."""
-        return self._named(self._of.value_counts(normalize=True))
+        return self._name(self._of.value_counts(normalize=True))
 
 
 class Located(PartOfPandas):
@@ -578,10 +578,10 @@ class Located(PartOfPandas):
 
     def __getitem__(self, key: Any) -> Any:
         if type(key) is tuple and len(key) == 2 and self._of.has_columns:
-            rows, columns = _made_of(self._of, key[0]), key[1]
+            rows, columns = _make_of(self._of, key[0]), key[1]
             frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
             return frame[columns]
-        key = _made_of(self._of, key)
+        key = _make_of(self._of, key)
         if not isinstance(key, OfPandas):
             return self.refuse(".loc")
         return self._of[key]
@@ -592,7 +592,7 @@ class Located(PartOfPandas):
         self._of.set_some(*key, value)
 
 
-def _made_of(of: Any, condition: Any) -> Any:
+def _make_of(of: Any, condition: Any) -> Any:
     """A condition, which may be a function of the frame."""
     is_function = callable(condition) and not isinstance(condition, OfPandas)
     return condition(of) if is_function else condition
@@ -654,7 +654,7 @@ class ByKey(_Series):
 
     def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
-        keys = named_keys(self, index)
+        keys = list_named_keys(self, index)
         if fill_value is None:
             return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
         if not has_zero(fill_value):

@@ -24,8 +24,8 @@ from liptest.values.pandas.of_pandas import (
 )
 from liptest.values.pandas.record_series import ByKey, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
-from liptest.values.protocol import branching_of
-from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, codes_of
+from liptest.values.protocol import find_branching
+from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, find_codes
 
 # Groups of each user.
 _MOST_GROUPS = 64
@@ -61,7 +61,7 @@ class OfUsersAndGroups(MadeOfRows):
     ) -> None:
         self._frame, self._keys, self._as_index, self._column = frame, keys, as_index, column
 
-    branching = branching_of("_by")
+    branching = find_branching("_by")
 
     @property
     def _by(self) -> KeySeries:
@@ -82,21 +82,21 @@ class OfUsersAndGroups(MadeOfRows):
         """How many rows each user has in each group."""
         return self._made({"size": self._number("size", self._by)})
 
-    def _left(self, most: int) -> RowsLeft:
+    def _leave(self, most: int) -> RowsLeft:
         others = [column for column in self._keys.values() if type(column) is RecordSeries]
-        return RowsLeft(most, by=codes_of(others))
+        return RowsLeft(most, by=find_codes(others))
 
     def head(self, n: Any = 5) -> Any:
         """The first n rows of each user in each group."""
         if type(n) is not int or n < 1 or not self._as_index or self._column is not None:
             return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(self._left(n))
+        return self._frame.bound_rows(self._leave(n))
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Which row of its user in its group each is: from 0 on."""
         if ascending is not True:
             return self.refuse(".cumcount from the last row on")
-        return PlaceAmongRows(self._by, rows=self._left(0))
+        return PlaceAmongRows(self._by, rows=self._leave(0))
 
     def agg(self, func: Any = None, **named: Any) -> Any:
         """What a name says, of one column; or named, ``.agg(total=("amount", "sum"))``."""
@@ -194,7 +194,7 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
             ]
             yield self._of_rows(reduce(operator.and_, masks))
 
-    def summed(self, known: Mapping[str, Any]) -> Any:
+    def sum_all(self, known: Mapping[str, Any]) -> Any:
         """The answer of all users, in those groups that have some entries."""
         return sum(cell.sum() for cell in self._cells(known))
 
@@ -204,7 +204,7 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
 
     def sum(self) -> Any:
         """The answer: each user adds a number for each group, or nothing."""
-        return self.summed({})
+        return self.sum_all({})
 
     def count_rows(self) -> Any:
         """How many pairs of users and groups there are."""
@@ -222,9 +222,9 @@ class CellsOfUsers(CountsRows, SeriesOfPandas):
                 names[place] if type(place) is int and 0 <= place < len(names) else place
                 for place in places
             ]
-        return self.grouped(by, options)
+        return self.group_by_names(by, options)
 
-    def grouped(self, by: Any, options: Mapping[str, Any]) -> Any:
+    def group_by_names(self, by: Any, options: Mapping[str, Any]) -> Any:
         """The same, by names of columns."""
         names = by if isinstance(by, list) else [by]
         series = [self._keys.get(name) if isinstance(name, str) else None for name in names]
@@ -252,14 +252,14 @@ class GroupsOfCells(OfPandas):
     ) -> None:
         self._cells, self._names, self._series = cells, names, series
 
-    branching = branching_of("_cells")
+    branching = find_branching("_cells")
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
 
     def sum(self) -> Any:
         """Of each group the sum over the users."""
-        return ByGroupOfCells(self._cells.summed, self._names, self._series)
+        return ByGroupOfCells(self._cells.sum_all, self._names, self._series)
 
     def size(self) -> Any:
         """Of each group how many users have a row in it."""
@@ -331,10 +331,10 @@ class FrameOfCells(FrameOfPandas):
 
     def assign(self, **columns: Any) -> Any:
         """The frame with other numbers."""
-        made = FrameOfCells(self._cells)
+        frame = FrameOfCells(self._cells)
         for name, value in columns.items():
-            made[name] = value(made) if callable(value) else value
-        return made
+            frame[name] = value(frame) if callable(value) else value
+        return frame
 
     def reset_index(self) -> Any:
         """The same: the users are not to be seen."""
@@ -356,10 +356,10 @@ class _GroupsOfFrame(OfPandas):
     def __init__(self, frame: FrameOfCells, by: Any, options: Mapping[str, Any]) -> None:
         self._frame, self._by, self._options = frame, by, options
 
-    branching = branching_of("_frame")
+    branching = find_branching("_frame")
 
     def __getitem__(self, key: Any) -> Any:
-        return self._frame[key].grouped(self._by, self._options)
+        return self._frame[key].group_by_names(self._by, self._options)
 
     def __getattr__(self, name: str) -> Any:
         return self[name] if name in self._frame._cells else super().__getattr__(name)

@@ -41,13 +41,13 @@ class PerUser:
         """The numbers of both, of the same rows."""
         return PerUser(self.before, self.kept, tuple(sorted({*self.made, *other.made}, key=repr)))
 
-    def renamed(self, recipe: Recipe, joined: PerUser) -> Recipe:
+    def rename_recipe(self, recipe: Recipe, joined: PerUser) -> Recipe:
         """A recipe of its numbers, of those of another one that has them all."""
         if recipe[0] == "real":
             return number_at(joined.made.index(self.made[int(recipe[1])]))
         if not callable(recipe[0]):
             return recipe
-        return (recipe[0], *(self.renamed(part, joined) for part in recipe[1:]))
+        return (recipe[0], *(self.rename_recipe(part, joined) for part in recipe[1:]))
 
     def of_rows(
         self, users: NDArray[np.int64], cells: NDArray[np.int64], entries: Any
@@ -65,7 +65,7 @@ class PerUser:
     ) -> list[NDArray[Any]]:
         """For each row the numbers of a user who has so many of it; nan where none is kept."""
         those = np.frombuffer(self.kept, dtype=np.bool_)[cells]
-        kept = times if self.before is None else self.before.left_of_equal(times)
+        kept = times if self.before is None else self.before.count_left_of_equal(times)
         numbers = []
         for how, recipe in self.made:
             terms = np.broadcast_to(evaluate(recipe, cells, entries), cells.shape).astype(float)
@@ -104,7 +104,7 @@ class RowsByUser:
         terms = terms[self.order]
         is_there = terms == terms
         if how in ("size", "count"):
-            return self._counted((is_there | True) if how == "size" else is_there)
+            return self._count((is_there | True) if how == "size" else is_there)
         floats = terms.astype(np.float64) + 0.0
         listed = [
             own[there].tolist()
@@ -116,7 +116,7 @@ class RowsByUser:
     def _split(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
         return np.split(numbers, self.starts[1:]) if len(self.starts) else []
 
-    def _counted(self, truths: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _count(self, truths: NDArray[np.bool_]) -> NDArray[np.int64]:
         if not len(self.starts):
             return np.array([], dtype=np.int64)
         counts: NDArray[np.int64] = np.add.reduceat(truths, self.starts, dtype=np.int64)
@@ -163,7 +163,7 @@ def number_at(place: int) -> Recipe:
     return "real", str(place)
 
 
-def added_by_users(recipe: Recipe, numbers: list[NDArray[Any]]) -> NDArray[np.float64]:
+def add_by_users(recipe: Recipe, numbers: list[NDArray[Any]]) -> NDArray[np.float64]:
     """What each user adds to an answer; pandas leaves NaN out."""
     entries = {str(place): own for place, own in enumerate(numbers)}
     made = evaluate(recipe, np.zeros(len(numbers[0]), np.int64), entries)

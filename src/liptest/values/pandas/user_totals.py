@@ -19,9 +19,9 @@ from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.pandas.of_pandas import CountsRows, SeriesOfPandas
 from liptest.values.pandas.record_series import KeySeries
 from liptest.values.pandas.user_numbers import COUNTS, PerUser, number_at
-from liptest.values.protocol import branching_of, is_symbolic
+from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.reals.recipes import ENDS, Recipe, has_known, is_safe
-from liptest.values.reals.rounded_sums import Rounding, margin_of
+from liptest.values.reals.rounded_sums import Rounding, find_margin
 
 _OWN = number_at(0)
 #: What is made of the rows of a user; of those to the left a number of the rows themselves.
@@ -100,13 +100,13 @@ class UserTotals(CountsRows, SeriesOfPandas):
         column = series.array.storage if how in COUNTS else series.numbers(f".{how}").storage
         if column.kept is None:
             return refuse(f".{how}", _CLIPPED)
-        low, high, recipe, kind = _rows_of(column, is_size=how == "size")
+        low, high, recipe, kind = _find_rows(column, is_size=how == "size")
         if recipe is None or has_known(recipe):
             return refuse(f".{how}", _CLIPPED)
         if kind.kind == "i" and max(-low, high) * column.answers.records >= _MOST_WHOLE:
             return refuse(f".{how} of whole numbers that are too large for floats")
         is_whole = how in COUNTS or (kind.kind in "ib" and how not in ("mean", "median"))
-        ends = _ends_of(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
+        ends = _find_ends(how, (low, high), column.answers.most_rows, is_exact=kind.kind in "ib")
         per_user = PerUser(column.answers.bound, column.kept.tobytes(), ((how, recipe),))
         name = None if how == "size" else series.name
         return cls(column, per_user, ends, is_whole=is_whole, name=name)
@@ -117,7 +117,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         alike = self._among is None and self.is_of(own) and self._recipe == _OWN
         return bool(alike and self._per_user == own._per_user)
 
-    branching = branching_of("_column")
+    branching = find_branching("_column")
 
     def calculated(self, ufunc: Any, other: Any = None, *, swapped: bool = False) -> Any:
         """A function of NumPy, of each number and a constant."""
@@ -125,7 +125,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         if self._is_loose and ufunc not in _SELECTING:
             return self.refuse(f"{name} of sums of floats, whose rounding is not known")
         if ufunc in _LOGICAL:
-            return self._combined(ufunc, other)
+            return self._combine(ufunc, other)
         parts: list[tuple[Recipe, float, float]] = [(self._recipe, *self._ends)]
         if ufunc.nin == 2:
             if not _is_constant(other):
@@ -164,14 +164,14 @@ class UserTotals(CountsRows, SeriesOfPandas):
         """Whether it says for each user whether a condition holds."""
         return self._recipe[0] in (*_COMPARISONS, *_LOGICAL)
 
-    def _combined(self, ufunc: Any, other: Any) -> UserTotals:
+    def _combine(self, ufunc: Any, other: Any) -> UserTotals:
         """Whether two conditions of the same users hold, or one does not."""
         if ufunc is np.logical_not and other is None and self.is_truth:
             return self._like((ufunc, self._recipe), (0.0, 1.0), is_whole=True)
         is_truth = isinstance(other, UserTotals) and other.is_truth and self.is_truth
         if ufunc is np.logical_not or not is_truth or not self.is_of(other):
             self.refuse("an operator but of two conditions of the same users")
-        own, its = self._joined(other), other._joined(self)
+        own, its = self._join(other), other._join(self)
         made: UserTotals = own._like((ufunc, own._recipe, its._recipe), (0.0, 1.0), is_whole=True)
         return made
 
@@ -181,13 +181,13 @@ class UserTotals(CountsRows, SeriesOfPandas):
         alike = (own.before, own.kept) == (its.before, its.kept)
         if not alike or self._column.answers is not other._column.answers:
             return False
-        return bool(self._joined(other)._among == other._joined(self)._among)
+        return bool(self._join(other)._among == other._join(self)._among)
 
-    def _joined(self, other: UserTotals) -> Any:
+    def _join(self, other: UserTotals) -> Any:
         """The same, with what the other one is made of beside it."""
         both = self._per_user.joined(other._per_user)
-        among = None if self._among is None else self._per_user.renamed(self._among, both)
-        recipe = self._per_user.renamed(self._recipe, both)
+        among = None if self._among is None else self._per_user.rename_recipe(self._among, both)
+        recipe = self._per_user.rename_recipe(self._recipe, both)
         return self._made(type(self), self._ends, per_user=both, recipe=recipe, among=among)
 
     def as_kind(self, kind: Any) -> Any:
@@ -216,7 +216,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
             return self.refuse("an index")
         if not self.is_of(key):
             return self.refuse("an index by numbers of other users")
-        own, its = self._joined(key), key._joined(self)
+        own, its = self._join(key), key._join(self)
         among = its._recipe if own._among is None else (np.logical_and, own._among, its._recipe)
         return own._made(type(self), self._ends, among=among)
 
@@ -289,7 +289,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         sizes = np.array([low, high, some])
         margin = Fraction(0)
         if not self._is_whole:
-            margin = margin_of(sizes, records, is_off=False, in_pairs=self.keeps_order)
+            margin = find_margin(sizes, records, is_off=False, in_pairs=self.keeps_order)
         if self._is_loose:
             margin += self._looseness(max(-low, high))
         kept = self._column.kept
@@ -305,7 +305,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
 
     def _looseness(self, largest: float) -> Fraction:
         """How far the rounding of each user's own sum moves two sums over all users (B16)."""
-        records, (low, high, _, _) = self._column.answers.records, _rows_of(self._column)
+        records, (low, high, _, _) = self._column.answers.records, _find_rows(self._column)
         most = self._column.answers.most_rows or records
         size = max(-low, high)
         if low < 0 < high:
@@ -325,7 +325,7 @@ class UserTotals(CountsRows, SeriesOfPandas):
         """How many users there are."""
         if self._among is not None:
             return self._made(UserTotals, (0.0, 1.0), is_whole=True, recipe=self._among).sum()
-        return self._column.bounded(1).storage.count()
+        return self._column.bound_rows(1).storage.count()
 
     @property
     def size(self) -> Any:
@@ -341,7 +341,7 @@ _SELECTING = (np.maximum, np.minimum, np.absolute)
 _FOLLOWED = (np.maximum, np.minimum, np.add, np.subtract, np.multiply, np.divide, np.absolute)
 
 
-def _ends_of(
+def _find_ends(
     how: str, row: tuple[float, float], most: int | None, *, is_exact: bool
 ) -> tuple[float, float]:
     """Between which floats the number of a user of at most so many rows lies."""
@@ -366,7 +366,7 @@ def _is_constant(value: Any) -> bool:
     return is_number and bool(abs(value) < _MOST_WHOLE)
 
 
-def _rows_of(column: Any, *, is_size: bool = False) -> tuple[float, float, Recipe | None, Any]:
+def _find_rows(column: Any, *, is_size: bool = False) -> tuple[float, float, Recipe | None, Any]:
     """Between which floats what rows have lies, how it is calculated, and its type."""
     if column.leads and not is_size:
         kept = column.kept

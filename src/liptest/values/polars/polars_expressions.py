@@ -20,12 +20,12 @@ import numpy as np
 
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
-from liptest.values.polars.polars_nodes import is_plain_number, literal_of
+from liptest.values.polars.polars_nodes import is_plain_number, read_literal
 from liptest.values.polars.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.real_column import RealColumn
-from liptest.values.records.column import Column, column_of
-from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, codes_of, rows_of_users
+from liptest.values.records.column import Column, find_column
+from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, find_codes, rows_of_users
 
 _INT32 = 1 << 31
 _COMPARING = {
@@ -115,22 +115,22 @@ class Reader:
     def condition(self, node: Any, use: str) -> RecordSeries:
         """A truth for each record."""
         series = self.rows(node, use)
-        if series.names is not None or letter_of(series) != "b":
+        if series.names is not None or find_letter(series) != "b":
             return self.refuse(f"{use} that is not a comparison")  # type: ignore[no-any-return]
         return series  # type: ignore[no-any-return]
 
     def selection(self, node: Any, use: str) -> Any:
         """Which rows are left: a condition of each, or a bound of those of each user."""
-        found = self.calculate(node)
-        is_bound = type(found) is PlaceAmongRows and found.rows.most
-        return found if is_bound else self.condition(node, use)
+        selected = self.calculate(node)
+        is_bound = type(selected) is PlaceAmongRows and selected.rows.most
+        return selected if is_bound else self.condition(node, use)
 
     def numbers(self, node: Any, use: str) -> RecordSeries:
         """A number for each record, no truth."""
         series = self.rows(node, use)
         if series.names is not None:
             return self.refuse(f"{use} of names", "compare them with ==, != or .is_in([..])")  # type: ignore[no-any-return]
-        if letter_of(series) not in "if":
+        if find_letter(series) not in "if":
             return self.refuse(f"{use} of truths", "cast them: .cast(pl.Int64)")  # type: ignore[no-any-return]
         return series  # type: ignore[no-any-return]
 
@@ -145,10 +145,10 @@ class Reader:
 
     def literal(self, said: Any) -> PlainEntry:
         """A constant of Python, of a type that a column may have."""
-        return literal_of(self.refuse, said)
+        return read_literal(self.refuse, said)
 
 
-def letter_of(series: RecordSeries) -> str:
+def find_letter(series: RecordSeries) -> str:
     """The letter of the type: "b", "i", "f"."""
     return series.array.dtype.kind  # type: ignore[no-any-return]
 
@@ -200,7 +200,7 @@ def _binary(reader: Reader, inner: Any) -> Any:
         pair = [of_rows(side, kind) for side in (left, right)]
         return _LOGICAL[kind](*pair)
     if kind in _COMPARING:
-        return _compared(reader, _COMPARING[kind], left, right)
+        return _compare(reader, _COMPARING[kind], left, right)
     if kind == "Plus" and {"Over"} & ({*left} | {*right}):
         places = [reader.calculate(side) for side in (left, right)]
         return operator.add(*(one.value if type(one) is PlainEntry else one for one in places))
@@ -217,13 +217,13 @@ def calculate_rows(refuse: Any, kind: str, left: Any, right: Any) -> Any:
         return refuse("arithmetic of constants")
     if kind in _ARITHMETIC:
         return _ARITHMETIC[kind](left, right)
-    kinds = [letter_of(side) if type(side) is RecordSeries else type(side) for side in pair]
+    kinds = [find_letter(side) if type(side) is RecordSeries else type(side) for side in pair]
     if not all(letter in ("i", int) for letter in kinds) or type(left) is not RecordSeries:
         return refuse(f"{kind} of floats, or of a constant", "(x / y).floor()")
     return _OF_WHOLE[kind](left, right)
 
 
-def _compared(reader: Reader, operation: Any, left: Any, right: Any) -> Any:
+def _compare(reader: Reader, operation: Any, left: Any, right: Any) -> Any:
     sides = [reader.calculate(operand) for operand in (left, right)]
     if PlaceAmongRows in map(type, sides):
         return operation(*(one.value if type(one) is PlainEntry else one for one in sides))
@@ -245,10 +245,10 @@ def compare_rows(refuse: Any, operation: Any, left: Any, right: Any) -> Any:
             return refuse("a comparison of names", "compare them with a string")
         return operation(left, right)
     if type(right) is RecordSeries:
-        if right.names is not None or (letter_of(left) == "b") != (letter_of(right) == "b"):
+        if right.names is not None or (find_letter(left) == "b") != (find_letter(right) == "b"):
             return refuse("a comparison of columns of different types")
         return operation(left, right)
-    if letter_of(left) == "b":
+    if find_letter(left) == "b":
         is_truth = type(right) is bool and operation in (operator.eq, operator.ne)
         return operation(left, right) if is_truth else refuse("a comparison of truths")
     return (
@@ -283,7 +283,7 @@ def _ternary(reader: Reader, inner: Any) -> Any:
 def _cast(reader: Reader, inner: Any) -> Any:
     said = inner["dtype"]
     name = said["Literal"] if isinstance(said, dict) and said.keys() == {"Literal"} else said
-    if name == "String" and (bins := _bins_of(inner["expr"])):
+    if name == "String" and (bins := _find_bins(inner["expr"])):
         return _names_of_bins(reader, *bins)
     if inner.get("options") not in ("Strict", "NonStrict") or name not in _CASTS:
         return reader.refuse(f"cast to {name}", "cast to pl.Int64 or pl.Float64")
@@ -297,7 +297,7 @@ def _cast(reader: Reader, inner: Any) -> Any:
     return cast_rows(reader.refuse, column, name)
 
 
-def _bins_of(node: Any) -> tuple[Any, dict[str, Any]] | None:
+def _find_bins(node: Any) -> tuple[Any, dict[str, Any]] | None:
     """What is put into bins, and the options as ``cut`` has them; None where nothing is."""
     called = node.get("Function", {}) if isinstance(node, dict) else {}
     said = called.get("function")
@@ -371,7 +371,7 @@ def _filter(reader: Reader, inner: Any) -> Any:
 
 
 @_node("Agg")
-def _aggregated(reader: Reader, inner: Any) -> Any:
+def _aggregate(reader: Reader, inner: Any) -> Any:
     if not isinstance(inner, dict) or len(inner) != 1:
         return reader.refuse(f"{str(inner)[:60]}")
     [(kind, node)] = inner.items()
@@ -403,7 +403,7 @@ def _any_rows(reader: Reader, node: Any, use: str) -> Any:
 def add_column(reader: Reader, found: Any) -> RowsTotal:
     """The sum of a column."""
     if type(found) is Narrow:
-        column = column_of(found.series.array)
+        column = find_column(found.series.array)
         assert column is not None
         largest = int(np.abs(column.table).max(initial=0))
         if largest * column.answers.records >= _INT32:
@@ -411,7 +411,7 @@ def add_column(reader: Reader, found: Any) -> RowsTotal:
         return RowsTotal(add_rows(reader.refuse, found.series))
     if type(found) is not RecordSeries:
         return reader.refuse(".sum() of what is not a column of numbers")  # type: ignore[no-any-return]
-    return RowsTotal(add_rows(reader.refuse, found), is_unsigned=letter_of(found) == "b")
+    return RowsTotal(add_rows(reader.refuse, found), is_unsigned=find_letter(found) == "b")
 
 
 def add_rows(refuse: Any, series: RecordSeries) -> Any:
@@ -444,7 +444,7 @@ def _plain(value: Any) -> Any:
 
 
 @_node("Function")
-def _called(reader: Reader, inner: Any) -> Any:
+def _call(reader: Reader, inner: Any) -> Any:
     if not inner.keys() <= {"input", "function", "options"}:
         return reader.refuse(f"{str(inner)[:60]}")
     said, inputs = inner["function"], inner["input"]
@@ -480,14 +480,14 @@ def _is_in(reader: Reader, inputs: list[Any], options: Any) -> Any:
     said = inputs[1]
     if options not in (None, {"nulls_equal": False}) or "Literal" not in said:
         return reader.refuse("is_in of what is not a list of constants")
-    return is_in(reader.refuse, series, _list_of(said, reader))
+    return is_in(reader.refuse, series, _read_list(said, reader))
 
 
 def is_in(refuse: Any, series: RecordSeries, values: Any) -> Any:
     """Whether each entry is one of some constants of its type."""
     kind: Any = str if series.names is not None else int
     if series.names is None and (
-        letter_of(series) != "i" or type(series.array.storage) is not Column
+        find_letter(series) != "i" or type(series.array.storage) is not Column
     ):
         return refuse("is_in of what is not whole numbers or names", "compare with is_between")
     if not isinstance(values, list) or not all(type(constant) is kind for constant in values):
@@ -495,7 +495,7 @@ def is_in(refuse: Any, series: RecordSeries, values: Any) -> Any:
     return series.isin(values)
 
 
-def _list_of(node: Any, reader: Reader) -> Any:
+def _read_list(node: Any, reader: Reader) -> Any:
     """The constants of a list, as polars itself reads them."""
     import polars
 
@@ -521,7 +521,7 @@ def clip_rows(refuse: Any, series: RecordSeries, low: Any, high: Any) -> Any:
     bounds = [bound for bound in (low, high) if bound is not None]
     if any(type(bound) not in (int, float) for bound in bounds):
         return refuse("clip with bounds that are not constants")
-    if letter_of(series) == "i" and any(type(bound) is float for bound in bounds):
+    if find_letter(series) == "i" and any(type(bound) is float for bound in bounds):
         return refuse("clip of whole numbers with floats", "cast them: .cast(pl.Float64)")
     if not bounds or (len(bounds) == 2 and low > high):
         return refuse("clip with these bounds")
@@ -535,7 +535,7 @@ def _fill_null(reader: Reader, inputs: list[Any], options: Any) -> Any:
         return column  # a sum of no rows is 0, and a mean of none is refused
     series = reader.numbers(inputs[0], "fill_null")
     value = reader.operand(inputs[1], "fill_null")
-    if type(value) is not int and not (type(value) is float and letter_of(series) == "f"):
+    if type(value) is not int and not (type(value) is float and find_letter(series) == "f"):
         return reader.refuse("fill_null with a number of another type")
     return series
 
@@ -553,7 +553,7 @@ def _with_array(function: Any) -> Callable[[RecordSeries], Any]:
 
 def _whole_stay(function: Any) -> Callable[[RecordSeries], Any]:
     return lambda series: (
-        series if letter_of(series) == "i" else series.like(function(series.array))
+        series if find_letter(series) == "i" else series.like(function(series.array))
     )
 
 
@@ -567,7 +567,7 @@ _entrywise("Ceil", _whole_stay(np.ceil))
 @_function("Round")
 def _round(reader: Reader, inputs: list[Any], options: Any) -> Any:
     series = reader.numbers(inputs[0], "round")
-    if letter_of(series) == "f" and options != {"decimals": 0, "mode": "HalfToEven"}:
+    if find_letter(series) == "f" and options != {"decimals": 0, "mode": "HalfToEven"}:
         return reader.refuse("round to decimals", ".round(0, mode='half_to_even')")
     return _whole_stay(np.rint)(series)
 
@@ -578,7 +578,7 @@ def _power(reader: Reader, inputs: list[Any], options: Any) -> Any:
     exponent = reader.operand(inputs[1], "pow")
     if type(exponent) is not int or exponent < 0:
         return reader.refuse("pow with what is not a constant whole number")
-    if letter_of(series) == "i":
+    if find_letter(series) == "i":
         return series**exponent
     if type(series.array.storage) is RealColumn and exponent == 2:
         return series**2
@@ -593,7 +593,7 @@ def combine(conditions: list[Any]) -> Any:
 def array_of_series(series: RecordSeries) -> SymbolicArray:
     """The numbers, which nobody may write, as those of polars."""
     array = series.numbers(".to_numpy()")
-    column = column_of(array)
+    column = find_column(array)
     if column is None:
         return array
     table = column.table.view()
@@ -634,7 +634,7 @@ def place_over(reader: Any, inner: Any) -> Any:
     first = _first_place(reader, said)
     if first is None:
         return reader.refuse("over() of what does not say which row of its user each is", ADVICE)
-    by = codes_of(others) if others else b""
+    by = find_codes(others) if others else b""
     return PlaceAmongRows(users[0], first=first, rows=RowsLeft(0, by=by))
 
 

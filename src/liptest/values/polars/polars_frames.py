@@ -23,18 +23,18 @@ from liptest.values.polars.polars_expressions import (
     clip_rows,
     combine,
     compare_rows,
+    find_letter,
     is_in,
-    letter_of,
 )
-from liptest.values.polars.polars_joins import joined_columns
+from liptest.values.polars.polars_joins import find_joined_columns
 from liptest.values.polars.polars_known import KnownFrame, OfPolars, flat
-from liptest.values.polars.polars_nodes import is_plain_number, named_expressions
+from liptest.values.polars.polars_nodes import is_plain_number, name_expressions
 from liptest.values.polars.polars_parts import Narrow, RowsTotal
 from liptest.values.polars.polars_users import AnyRowOfUsers, UsersOfPolars
-from liptest.values.protocol import branching_of
+from liptest.values.protocol import find_branching
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import join_columns
-from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, codes_of
+from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, find_codes
 
 _KEYS_ADVICE = (
     "join a frame of declared keys: keys.join(groups, on='region', how='left', "
@@ -70,7 +70,7 @@ class PolarsFrame(CountsRows, OfPolars):
     def _first(self) -> Any:
         return next(iter(self._series.values()))
 
-    branching = branching_of("_first")
+    branching = find_branching("_first")
 
     def _made(self, series: dict[str, Any]) -> PolarsFrame:
         return PolarsFrame(series, is_lazy=self._is_lazy)
@@ -156,19 +156,19 @@ class PolarsFrame(CountsRows, OfPolars):
     def _named(self, positional: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         """By name what expressions give, for each record or of all."""
         reader = Reader(self._series, self.refuse)
-        nodes = named_expressions(flat(positional), self.columns, self.refuse)
+        nodes = name_expressions(flat(positional), self.columns, self.refuse)
         for name, expression in named.items():
-            [node] = named_expressions([expression], self.columns, self.refuse).values()
+            [node] = name_expressions([expression], self.columns, self.refuse).values()
             nodes[name] = node
         return {name: reader.calculate(node) for name, node in nodes.items()}
 
     def select(self, *exprs: Any, **named_exprs: Any) -> Any:
         """Columns of the records, or numbers of all of them."""
-        made = self._named(exprs, named_exprs)
-        if made and all(type(total) is RowsTotal for total in made.values()):
-            columns = {name: [total] for name, total in made.items()}
+        named = self._named(exprs, named_exprs)
+        if named and all(type(total) is RowsTotal for total in named.values()):
+            columns = {name: [total] for name, total in named.items()}
             return KnownFrame(self.branching, columns, set(), is_lazy=self._is_lazy)
-        return self._made(self._columns_of(made, ".select"))
+        return self._made(self._columns_of(named, ".select"))
 
     def with_columns(self, *exprs: Any, **named_exprs: Any) -> Any:
         """With further columns, or others of the same name."""
@@ -200,7 +200,7 @@ class PolarsFrame(CountsRows, OfPolars):
             if type(predicate) is PolarsSeries:
                 conditions.append(predicate.condition(".filter"))
             else:
-                nodes = named_expressions([predicate], self.columns, self.refuse)
+                nodes = name_expressions([predicate], self.columns, self.refuse)
                 conditions += [reader.selection(node, ".filter") for node in nodes.values()]
         for name, value in constraints.items():
             conditions.append(compare_rows(self.refuse, operator.eq, self._series.get(name), value))
@@ -218,7 +218,7 @@ class PolarsFrame(CountsRows, OfPolars):
     ) -> Any:
         """With the columns of a public frame, by a key that it has once."""
         self._refuse_lazy(".join")
-        return self._made(joined_columns(self, self._series, other, on, how, maintain_order))
+        return self._made(find_joined_columns(self, self._series, other, on, how, maintain_order))
 
     def unique(self, subset: Any = None, *, keep: str = "any", maintain_order: bool = False) -> Any:
         """The first row of each user, or of each user in each group."""
@@ -238,9 +238,9 @@ class PolarsFrame(CountsRows, OfPolars):
             return self.refuse(".unique of any rows", 'say which ones: keep="first"')
         if keep == "any":
             return AnyRowOfUsers(keys[0])
-        return self.bounded(RowsLeft(1, by=codes_of(others) if others else b""))
+        return self.bound_rows(RowsLeft(1, by=find_codes(others) if others else b""))
 
-    def bounded(self, rows: RowsLeft) -> Any:
+    def bound_rows(self, rows: RowsLeft) -> Any:
         """Some rows of each user."""
         return self._made({name: rows.of(series) for name, series in self._series.items()})
 
@@ -253,7 +253,7 @@ class PolarsFrame(CountsRows, OfPolars):
         if named_by or len(names) != 1:
             return self.refuse(".group_by", "group by the name of one column")
         if not isinstance(names[0], str):
-            names = list(named_expressions(names, self.columns, self.refuse))
+            names = list(name_expressions(names, self.columns, self.refuse))
         series = self._series.get(names[0])
         if type(series) not in (RecordSeries, KeySeries):
             return self.refuse(".group_by", "group by the name of one column")
@@ -277,7 +277,7 @@ class PolarsFrame(CountsRows, OfPolars):
         """One column as it is."""
         return self._series[name]
 
-    def calculated_for(
+    def calculate_for(
         self, condition: RecordSeries, positional: Sequence[Any], named: dict[str, Any]
     ) -> dict[str, Any]:
         """What expressions give of some rows."""
@@ -297,7 +297,7 @@ class PolarsFrame(CountsRows, OfPolars):
         self._refuse_lazy(".to_numpy")
         if not all(type(series) is RecordSeries for series in self._series.values()):
             return self.refuse(".to_numpy of users", "select its columns before")
-        if any(letter_of(series) == "b" for series in self._series.values()):
+        if any(find_letter(series) == "b" for series in self._series.values()):
             return self.refuse(".to_numpy of truths", "cast them: .cast(pl.Int64)")
         arrays = [series.numbers(".to_numpy") for series in self._series.values()]
         rows = join_columns(arrays, is_strided=True)
@@ -316,7 +316,7 @@ class PolarsUsers(CountsRows, OfPolars):
     def __init__(self, series: KeySeries) -> None:
         self._series = series
 
-    branching = branching_of("_series")
+    branching = find_branching("_series")
 
     def n_unique(self) -> Any:
         """How many users there are."""
@@ -365,7 +365,7 @@ class PolarsSeries(CountsRows, OfPolars):
     def __init__(self, series: RecordSeries) -> None:
         self.series = series
 
-    branching = branching_of("series")
+    branching = find_branching("series")
 
     def made(self, series: Any) -> PolarsSeries:
         """Other entries of the same records."""
@@ -373,14 +373,14 @@ class PolarsSeries(CountsRows, OfPolars):
 
     def condition(self, use: str) -> RecordSeries:
         """Its truths."""
-        if self.series.names is not None or letter_of(self.series) != "b":
+        if self.series.names is not None or find_letter(self.series) != "b":
             self.refuse(f"{use} of what is not a comparison")
         return self.series
 
     def numbers(self, use: str) -> RecordSeries:
         """Its numbers."""
         self.series.numbers(use)
-        if letter_of(self.series) == "b":
+        if find_letter(self.series) == "b":
             self.refuse(f"{use} of truths", "cast them: .cast(pl.Int64)")
         return self.series
 
@@ -493,7 +493,7 @@ class GroupedFrame(OfPolars):
     def __init__(self, frame: PolarsFrame, name: str) -> None:
         self._frame, self._name = frame, name
 
-    branching = branching_of("_frame")
+    branching = find_branching("_frame")
 
 
 class PolarsGroups(GroupedFrame):
@@ -519,7 +519,7 @@ class PolarsGroups(GroupedFrame):
             return self.refuse(".head of groups that are not users")
         if type(n) is not int or n < 1:
             return self.refuse(".head", "give it a whole number of at least 1")
-        return self._frame.bounded(RowsLeft(n))
+        return self._frame.bound_rows(RowsLeft(n))
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Numbers of each group that occurs, or of each user."""
@@ -529,7 +529,7 @@ class PolarsGroups(GroupedFrame):
 
         def of_key(key: Any) -> dict[str, Any]:
             condition = compare_rows(self.refuse, operator.eq, keys, key)
-            made = self._frame.calculated_for(condition, aggs, named_aggs)
+            made = self._frame.calculate_for(condition, aggs, named_aggs)
             if not made or not all(type(total) is RowsTotal for total in made.values()):
                 self.refuse(".agg of what is not a number of each group")
             return made
@@ -579,7 +579,7 @@ class CellsOfPolars(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    branching = branching_of("_frame")
+    branching = find_branching("_frame")
 
     @property
     def kind(self) -> Any:
@@ -618,7 +618,7 @@ class CellsByGroup(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    branching = branching_of("_frame")
+    branching = find_branching("_frame")
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Sums over users by group."""
@@ -646,9 +646,9 @@ class OccurringKeys(OfPolars):
     ) -> None:
         self._frame, self._name, self._of_key = frame, name, of_key
 
-    branching = branching_of("_frame")
+    branching = find_branching("_frame")
 
-    def joined_to(self, keys: Any, options: dict[str, Any]) -> Any:
+    def join_to(self, keys: Any, options: dict[str, Any]) -> Any:
         """``keys.join(self, ..)`` of a plain frame of declared keys."""
         expected = {"on": self._name, "how": "left"}
         given = dict(options)

@@ -19,7 +19,7 @@ _ORDERS = ("left", "left_right")
 _TYPES = ("Int64", "Float64", "String", "Boolean")
 
 
-def joined_columns(
+def find_joined_columns(
     frame: Any, series: dict[str, Any], other: Any, on: Any, how: Any, order: Any
 ) -> dict[str, Any]:
     """The columns by name after ``frame.join(other, on=.., how=..)``."""
@@ -40,11 +40,11 @@ def joined_columns(
         return frame.refuse(".join with a key, or a name of a column, twice", _ADVICE)  # type: ignore[no-any-return]
     rows = frame.those(key.isin(keys))._series if how == "inner" else series
     return dict(rows) | {
-        name: _looked_up(rows[on], name, keys, other[name], frame.refuse) for name in added
+        name: _look_up(rows[on], name, keys, other[name], frame.refuse) for name in added
     }
 
 
-def _looked_up(
+def _look_up(
     key: RecordSeries, name: str, keys: list[Any], entries: Any, refuse: Callable[..., Any]
 ) -> Any:
     """By the key of each record the entry of a public column."""
@@ -52,7 +52,7 @@ def _looked_up(
     are_known = str(entries.dtype) in _TYPES and None not in values
     if not are_known or not all(math.isfinite(one) for one in values if type(one) is float):
         return refuse(".join with entries that are missing, or of another type", _ADVICE)
-    found = key.looked_up(dict(zip(keys, values, strict=True)), ".join")
+    found = key.look_up(dict(zip(keys, values, strict=True)), ".join")
     return RecordSeries(found.array, name, found.names)
 
 

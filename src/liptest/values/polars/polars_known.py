@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import array_of, filled
+from liptest.values.array import fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.pandas.of_pandas import OfPandas
-from liptest.values.polars.polars_nodes import literal_of, named_expressions
+from liptest.values.polars.polars_nodes import name_expressions, read_literal
 from liptest.values.polars.polars_parts import ADVICE, RowsTotal
 from liptest.values.protocol import is_symbolic
 
@@ -119,8 +119,8 @@ class KnownFrame(OfPolars):
 
     def filter(self, predicate: Any) -> Any:
         """The row of a declared key: ``pl.col(key) == "a"``."""
-        nodes = named_expressions([predicate], self.columns, self.refuse)
-        name, value = _compared_key(nodes, self.refuse)
+        nodes = name_expressions([predicate], self.columns, self.refuse)
+        name, value = _read_compared_key(nodes, self.refuse)
         keys = self._columns.get(name, [])
         if not keys or any(type(key) is not type(value) for key in keys):
             return self.refuse(".filter but by one declared key", "pl.col(key) == 'a'")
@@ -133,10 +133,10 @@ class KnownFrame(OfPolars):
 
     def with_columns(self, *exprs: Any, **named_exprs: Any) -> Any:
         """With 0 for groups that do not occur: ``pl.col("n").fill_null(0)``."""
-        nodes = named_expressions(flat(exprs), self.columns, self.refuse)
+        nodes = name_expressions(flat(exprs), self.columns, self.refuse)
         for name, expression in named_exprs.items():
-            [nodes[name]] = named_expressions([expression], self.columns, self.refuse).values()
-        filled = {name: _filled_column(node) for name, node in nodes.items()}
+            [nodes[name]] = name_expressions([expression], self.columns, self.refuse).values()
+        filled = {name: _read_filled_column(node) for name, node in nodes.items()}
         if not filled or not all(own in self._columns for own in filled.values()):
             return self.refuse(".with_columns but of .fill_null(0)", "calculate after .to_list()")
         made = {name: self._columns[own] for name, own in filled.items()}
@@ -208,7 +208,7 @@ class KnownFrame(OfPolars):
         return self.rows(named=True)
 
 
-def _compared_key(nodes: dict[str, Any], refuse: Any) -> tuple[str, Any]:
+def _read_compared_key(nodes: dict[str, Any], refuse: Any) -> tuple[str, Any]:
     """The column and the constant of ``pl.col(name) == constant``; an empty name for all else."""
     [node] = nodes.values()
     said = node.get("BinaryExpr", {}) if isinstance(node, dict) else {}
@@ -216,10 +216,10 @@ def _compared_key(nodes: dict[str, Any], refuse: Any) -> tuple[str, Any]:
     sides = (left, right) if isinstance(left, dict) and isinstance(right, dict) else ({}, {})
     if said.get("op") != "Eq" or "Column" not in sides[0] or "Literal" not in sides[1]:
         return "", None
-    return sides[0]["Column"], literal_of(refuse, sides[1]["Literal"]).value
+    return sides[0]["Column"], read_literal(refuse, sides[1]["Literal"]).value
 
 
-def _filled_column(node: Any) -> Any:
+def _read_filled_column(node: Any) -> Any:
     """The column in which ``pl.col(name).fill_null(0)`` puts 0; None for all else."""
     if isinstance(node, dict) and "Alias" in node:
         node = node["Alias"][0]
@@ -228,7 +228,7 @@ def _filled_column(node: Any) -> Any:
     if called.get("function") != "FillNull" or len(inputs) != 2 or "Literal" not in inputs[1]:
         return None
     is_column = isinstance(inputs[0], dict) and inputs[0].keys() == {"Column"}
-    value = literal_of(_of_nothing, inputs[1]["Literal"]).value
+    value = read_literal(_of_nothing, inputs[1]["Literal"]).value
     return inputs[0]["Column"] if is_column and type(value) is int and value == 0 else None
 
 
@@ -289,8 +289,8 @@ class KnownSeries(OfPolars):
         kind = np.result_type(*map(np.dtype, kinds))
         if not symbolic:
             return np.array(values, dtype=kind)
-        cells = filled(values, (len(values),), object)
-        return array_of(symbolic[0].branching, cells, kind)
+        cells = fill_array(values, (len(values),), object)
+        return make_array(symbolic[0].branching, cells, kind)
 
 
 def flat(values: Any) -> list[Any]:

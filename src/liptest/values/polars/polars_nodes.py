@@ -13,7 +13,7 @@ from liptest.values.polars.polars_parts import PlainEntry
 _LARGEST = 1 << 53
 
 
-def named_expressions(expressions: Any, names: list[str], refuse: Any) -> dict[str, Any]:
+def name_expressions(expressions: Any, names: list[str], refuse: Any) -> dict[str, Any]:
     """By the name of what it gives each expression, as nodes."""
     nodes: dict[str, Any] = {}
     for expression in expressions:
@@ -37,8 +37,8 @@ def _is_expression(value: Any) -> bool:
 
 
 def _nodes(expression: Any, names: list[str], refuse: Any) -> dict[str, Any]:
-    node = node_of(expression)
-    chosen = _selected(node, names)
+    node = read_node(expression)
+    chosen = _find_selected(node, names)
     if chosen is None:
         return {expression.meta.output_name(): node}
     if not chosen or _has_alias(node):
@@ -46,7 +46,7 @@ def _nodes(expression: Any, names: list[str], refuse: Any) -> dict[str, Any]:
     return {name: _put(node, {"Column": name}) for name in chosen}
 
 
-def node_of(expression: Any) -> Any:
+def read_node(expression: Any) -> Any:
     """What polars says of an expression, as lists and dicts."""
     return json.loads(expression.meta.serialize(format="json"))
 
@@ -65,7 +65,7 @@ def _selector_in(node: Any) -> Any:
     return there[0] if len(there) == 1 else (False if there else None)
 
 
-def _selected(node: Any, names: list[str]) -> list[str] | None:
+def _find_selected(node: Any, names: list[str]) -> list[str] | None:
     selector = _selector_in(node)
     if selector is None:
         return None
@@ -92,7 +92,7 @@ def _put(node: Any, column: Any) -> Any:
     return [_put(child, column) for child in node] if isinstance(node, list) else node
 
 
-def literal_of(refuse: Callable[..., Any], said: Any) -> PlainEntry:
+def read_literal(refuse: Callable[..., Any], said: Any) -> PlainEntry:
     """A constant of Python, of a type that a column may have."""
     value = _plain_literal(said)
     if value is None and _holds_no_number(said):

@@ -18,9 +18,9 @@ from liptest.values.pandas.of_pandas import CountsRows
 from liptest.values.pandas.record_series import KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
 from liptest.values.polars.polars_known import KnownFrame, OfPolars, flat
-from liptest.values.polars.polars_nodes import is_plain_number, literal_of, named_expressions
+from liptest.values.polars.polars_nodes import is_plain_number, name_expressions, read_literal
 from liptest.values.polars.polars_parts import ADVICE, Narrow, PlainEntry, RowsTotal
-from liptest.values.protocol import branching_of, is_symbolic
+from liptest.values.protocol import find_branching, is_symbolic
 
 _CLIPPED = (
     "clip what each user adds: frame.group_by(key).agg(pl.col('column').clip(0, 10).sum()"
@@ -165,7 +165,7 @@ class UsersReader:
     def calculate(self, node: Any) -> Any:
         """A ``TotalsOfPolars``, a ``RowsTotal`` or a ``PlainEntry``."""
         if node == "Len":
-            return self._counted()
+            return self._count()
         if not isinstance(node, dict) or len(node) != 1:
             return self.refuse(f"{str(node)[:60]}")
         [(kind, inner)] = node.items()
@@ -181,9 +181,9 @@ class UsersReader:
 
     def number(self, node: Any, use: str) -> Any:
         """A constant."""
-        found = self.calculate(node)
-        is_number = type(found) is PlainEntry and is_plain_number(found.value)
-        return found.value if is_number else self.refuse(f"{use} with what is not a constant")
+        calculated = self.calculate(node)
+        is_number = type(calculated) is PlainEntry and is_plain_number(calculated.value)
+        return calculated.value if is_number else self.refuse(f"{use} with what is not a constant")
 
     def column(self, name: Any) -> Any:
         """Numbers of each user by name."""
@@ -191,7 +191,7 @@ class UsersReader:
             return self.refuse(f"{name!r}, of which no number of each user is made", _CLIPPED)
         return self._totals[name]
 
-    def _counted(self) -> Any:
+    def _count(self) -> Any:
         if self._rows is None:
             return RowsTotal(next(iter(self._totals.values())).count_rows(), is_unsigned=True)
         return CountsOfUsers.of(self._rows.first, "size", self.refuse)
@@ -201,15 +201,15 @@ class UsersReader:
         if isinstance(node, dict) and "input" in node:
             node = node["input"]
         if self._rows is not None:
-            return self._made_of_rows(kind, node)
-        found = self.totals(node, f".{kind.lower()}()")
+            return self._make_of_rows(kind, node)
+        totals = self.totals(node, f".{kind.lower()}()")
         if kind == "Sum":
-            return RowsTotal(found.sum(), is_unsigned=found.is_unsigned)
+            return RowsTotal(totals.sum(), is_unsigned=totals.is_unsigned)
         if kind == "Count":
-            return RowsTotal(found.count_rows(), is_unsigned=True)
+            return RowsTotal(totals.count_rows(), is_unsigned=True)
         return self.refuse(f".{kind.lower()}() over users", _CLIPPED)
 
-    def _made_of_rows(self, kind: str, node: Any) -> Any:
+    def _make_of_rows(self, kind: str, node: Any) -> Any:
         if kind not in _MADE:
             return self.refuse(f".{kind.lower()}()")
         column = self._rows.calculate(node)
@@ -232,10 +232,10 @@ def _alias(reader: UsersReader, inner: Any) -> Any:
 
 
 def _literal(reader: UsersReader, said: Any) -> Any:
-    return literal_of(reader.refuse, said)
+    return read_literal(reader.refuse, said)
 
 
-def _aggregated(reader: UsersReader, inner: Any) -> Any:
+def _aggregate(reader: UsersReader, inner: Any) -> Any:
     if not isinstance(inner, dict) or len(inner) != 1:
         return reader.refuse(f"{str(inner)[:60]}")
     [(kind, node)] = inner.items()
@@ -261,7 +261,7 @@ def _binary(reader: UsersReader, inner: Any) -> Any:
     return found.calculated(_CALCULATED[kind], number, swapped=swapped)
 
 
-def _called(reader: UsersReader, inner: Any) -> Any:
+def _call(reader: UsersReader, inner: Any) -> Any:
     said, inputs = inner["function"], inner["input"]
     if said == "Abs":
         return reader.totals(inputs[0], "abs").abs()
@@ -291,13 +291,13 @@ def _column(reader: UsersReader, name: Any) -> Any:
 
 
 _NODES: dict[str, Callable[[UsersReader, Any], Any]] = {
-    "Agg": _aggregated,
+    "Agg": _aggregate,
     "Alias": _alias,
     "BinaryExpr": _binary,
     "Cast": _cast,
     "Column": _column,
     "Filter": _filter,
-    "Function": _called,
+    "Function": _call,
     "Literal": _literal,
 }
 
@@ -347,29 +347,29 @@ class UsersOfPolars(CountsRows, OfPolars):
             return self.refuse(".collect of a frame that is not lazy")
         return UsersOfPolars(self._totals)
 
-    def _calculated(self, exprs: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+    def _calculate(self, exprs: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         reader = UsersReader(self.refuse, totals=self._totals)
         nodes = _nodes(exprs, named, list(self._totals), self.refuse)
         return {name: reader.calculate(node) for name, node in nodes.items()}
 
     def totals_of(self, exprs: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
         """By name sums over all users."""
-        made = self._calculated(exprs, named)
-        if not made or not all(type(total) is RowsTotal for total in made.values()):
+        calculated = self._calculate(exprs, named)
+        if not calculated or not all(type(total) is RowsTotal for total in calculated.values()):
             self.refuse(".agg of what is not a sum over users")
-        return made
+        return calculated
 
     def select(self, *exprs: Any, **named_exprs: Any) -> Any:
         """Numbers of each user, or of all."""
-        made = self._calculated(exprs, named_exprs)
-        if made and all(type(total) is RowsTotal for total in made.values()):
-            columns = {name: [total] for name, total in made.items()}
+        calculated = self._calculate(exprs, named_exprs)
+        if calculated and all(type(total) is RowsTotal for total in calculated.values()):
+            columns = {name: [total] for name, total in calculated.items()}
             return KnownFrame(self.branching, columns, set(), is_lazy=self._is_lazy)
-        return UsersOfPolars(self._each(made, ".select"), is_lazy=self._is_lazy)
+        return UsersOfPolars(self._each(calculated, ".select"), is_lazy=self._is_lazy)
 
     def with_columns(self, *exprs: Any, **named_exprs: Any) -> Any:
         """With further numbers of each user."""
-        made = self._each(self._calculated(exprs, named_exprs), ".with_columns")
+        made = self._each(self._calculate(exprs, named_exprs), ".with_columns")
         return UsersOfPolars(self._totals | made, is_lazy=self._is_lazy)
 
     def _each(self, made: dict[str, Any], use: str) -> dict[str, Any]:
@@ -379,10 +379,10 @@ class UsersOfPolars(CountsRows, OfPolars):
 
     def filter(self, *predicates: Any) -> Any:
         """The users for whom a comparison holds."""
-        made = list(self._calculated(predicates, {}).values())
-        if len(made) != 1 or type(made[0]) is not TruthsOfUsers:
+        conditions = list(self._calculate(predicates, {}).values())
+        if len(conditions) != 1 or type(conditions[0]) is not TruthsOfUsers:
             return self.refuse(".filter of users but by one condition, as pl.col('n') > 1")
-        left = {name: total[made[0]] for name, total in self._totals.items()}
+        left = {name: total[conditions[0]] for name, total in self._totals.items()}
         return UsersOfPolars(left, is_lazy=self._is_lazy)
 
     def __getitem__(self, key: Any) -> Any:
@@ -419,7 +419,7 @@ class AnyRowOfUsers(CountsRows, OfPolars):
     def __init__(self, users: KeySeries) -> None:
         self._users = users
 
-    branching = branching_of("_users")
+    branching = find_branching("_users")
 
     def count_rows(self) -> Any:
         """How many users there are."""
@@ -435,7 +435,7 @@ def _nodes(
     positional: Sequence[Any], named: dict[str, Any], names: list[str], refuse: Any
 ) -> dict[str, Any]:
     """By name what expressions say."""
-    nodes = named_expressions(flat(positional), names, refuse)
+    nodes = name_expressions(flat(positional), names, refuse)
     for name, expression in named.items():
-        [nodes[name]] = named_expressions([expression], names, refuse).values()
+        [nodes[name]] = name_expressions([expression], names, refuse).values()
     return nodes

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.real_column import FUNCTIONS, RealColumn
 
@@ -40,8 +40,8 @@ def _histogram(
     for place, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)):
         below = array <= high if place == last else array < high
         counts.append(np.sum((array >= low) & below))
-    cells = filled(counts, (len(counts),), object)
-    return array_of(column.branching, cells, np.dtype(np.int64)), edges
+    cells = fill_array(counts, (len(counts),), object)
+    return make_array(column.branching, cells, np.dtype(np.int64)), edges
 
 
 def _places(column: RealColumn, array: Any, edges: Any, *, is_right: bool, use: str) -> Any:

@@ -45,14 +45,14 @@ from liptest.values.reals.recipes import (
     truth_between,
 )
 from liptest.values.reals.rounded_sums import column_rounding
-from liptest.values.records.column import Column, column_of
+from liptest.values.records.column import Column, find_column
 from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_storage import (
     ADVICE,
     JOINS,
     OwnNumbers,
     answer_einsum,
-    given_options,
+    read_options,
 )
 
 Table = NDArray[Any]
@@ -127,13 +127,13 @@ class RealColumn(OwnNumbers):
         low, high = (np.asarray(end, dtype=np.float64) for end in ends)
         if np.isnan(low).any() or np.isnan(high).any():
             self.refuse("arithmetic that gives no number for some record")
-        made = RealColumn(self.branching, self.answers, (low, high), recipe, self.kept)
-        made.norm, made.ball = norm, ball
+        column = RealColumn(self.branching, self.answers, (low, high), recipe, self.kept)
+        column.norm, column.ball = norm, ball
         if ball is not None:
             radius = float(ball.radius) * (1 + 2.0**-50)
-            made.low, made.high = np.maximum(low, -radius), np.minimum(high, radius)
-        made.is_own = True
-        return SymbolicArray(made)
+            column.low, column.high = np.maximum(low, -radius), np.minimum(high, radius)
+        column.is_own = True
+        return SymbolicArray(column)
 
     def is_alike(self, other: Any) -> bool:
         return type(other) is RealColumn and self.has_records_of(other)
@@ -141,9 +141,9 @@ class RealColumn(OwnNumbers):
     def _copy(self, answers: AnswerBook, kept: Table | None) -> RealColumn:
         """The same entries of other records."""
         ends = self.low, self.high
-        made = RealColumn(self.branching, answers, ends, self.recipe, kept, self.name)
-        made.norm, made.ball, made.is_strided = self.norm, self.ball, self.is_strided
-        return made
+        column = RealColumn(self.branching, answers, ends, self.recipe, kept, self.name)
+        column.norm, column.ball, column.is_strided = self.norm, self.ball, self.is_strided
+        return column
 
     def _is_true(self, table: Table) -> SymbolicArray:
         return SymbolicArray(Column(self.branching, self.answers, table, self.kept))
@@ -156,12 +156,12 @@ class RealColumn(OwnNumbers):
             return self.kept is other.kept
         return bool(np.array_equal(self.kept, other.kept))
 
-    def bounded(
+    def bound_rows(
         self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
     ) -> SymbolicArray:
         """Some rows of each user (``RowBound``)."""
         assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
+        answers = self.answers.bound_rows(self.kept, most, order, by=by, is_all=is_all)
         return SymbolicArray(self._copy(answers, self.kept))
 
     # ---- storage
@@ -224,7 +224,7 @@ class RealColumn(OwnNumbers):
             return self.as_rows(self)
         if index is None or (type(index) is tuple and index == (None, slice(None))):
             return self.as_rows(self).T
-        mask = column_of(index)
+        mask = find_column(index)
         if mask is None or not self._may_select(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
@@ -247,7 +247,7 @@ class RealColumn(OwnNumbers):
             self._part(operand, use, is_of_any_size=ufunc in COMPARISONS) for operand in inputs
         ]
         if ufunc in COMPARISONS:
-            return self._compared(ufunc, parts, use)
+            return self._compare(ufunc, parts, use)
         rule = ENDS.get(ufunc, ABOUT.get(ufunc))
         if rule is None:
             return self.refuse(use)
@@ -282,9 +282,9 @@ class RealColumn(OwnNumbers):
             ):
                 return self.refuse(f"{use} of other records")  # type: ignore[no-any-return]
             if type(storage) is RealColumn:
-                made = _Part(storage.low, storage.high, storage.recipe, storage.name)
-                made.norm, made.ball = storage.norm, storage.ball
-                return made
+                part = _Part(storage.low, storage.high, storage.recipe, storage.name)
+                part.norm, part.ball = storage.norm, storage.ball
+                return part
             table = storage.table
             recipe = ("table", table.dtype.char, table.tobytes())
             return _Part(table, table, recipe)
@@ -301,18 +301,18 @@ class RealColumn(OwnNumbers):
         """A number with noise, which is released: what follows is true for each value of it."""
         if self.answers.cells is None or value.run.is_curved:
             return self.refuse(f"{use} with noise, or with a sum of the data")  # type: ignore[no-any-return]
-        known = release_beside(value, self.answers, use)
+        released = release_beside(value, self.answers, use)
         if self.answers.cells.meetings > MOST_MEETINGS and value.run.path > 1:
             self.refuse(f"{use} on many paths, with noise", "run fewer steps, or decide less often")
         if not is_of_any_size:
-            if not math.isfinite(known.low):
+            if not math.isfinite(released.low):
                 self.refuse(f"{use} with noise of any size", "clip it (np.clip(number, 0, 100))")
             if not issubclass(value.kind, (float, np.float64)):
                 self.refuse(f"{use} with a released whole number", "make it a float(..) first")
-        low, high = (np.full(self.low.shape, end) for end in (known.low, known.high))
-        return _Part(low, high, ("known", known.key))
+        low, high = (np.full(self.low.shape, end) for end in (released.low, released.high))
+        return _Part(low, high, ("known", released.key))
 
-    def _compared(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
+    def _compare(self, ufunc: Any, parts: list[_Part], use: str) -> Any:
         left, right = parts
         truths = truth_between(ufunc, (left.low, left.high), (right.low, right.high))
         certain, possible = (np.broadcast_to(truth, self.low.shape) for truth in truths)
@@ -323,7 +323,7 @@ class RealColumn(OwnNumbers):
                 return self.truths_between(self, certain, possible, recipe, test)
             named, other = (left, right) if left.name else (right, left)
             if not named.name or other.name or not _is_point(other):
-                return self._is_true(self._divided(ufunc, parts, certain, possible, use))
+                return self._is_true(self._divide(ufunc, parts, certain, possible, use))
             self.answers.cells.ask(named.name, np.unique(np.asarray(other.low, dtype=np.float64)))
         return self._is_true(certain.copy())
 
@@ -348,7 +348,7 @@ class RealColumn(OwnNumbers):
         condition = row_condition(ufunc, parts[0].recipe, parts[1].recipe, cells.row_values)
         return condition is not None and cells.has_room_for(condition)
 
-    def _divided(
+    def _divide(
         self, ufunc: Any, parts: list[_Part], certain: Table, possible: Table, use: str
     ) -> Table:
         """By cell whether a comparison of what is made of real columns holds."""
@@ -507,9 +507,9 @@ class RealEntry(EntryOfRecord):
         if function.__name__ != "clip" or options or len(inputs) != 3:
             self.refuse(f"numpy.{function.__name__} of the number of one record")
         low, high = inputs[1:]
-        return self.calculated(np.maximum, self, low).calculated_next(np.minimum, high)
+        return self.calculated(np.maximum, self, low).calculate_next(np.minimum, high)
 
-    def calculated_next(self, ufunc: Any, other: Any) -> Any:
+    def calculate_next(self, ufunc: Any, other: Any) -> Any:
         """``calculated`` with itself first."""
         return self.calculated(ufunc, self, other)
 
@@ -599,7 +599,7 @@ def _is_point(part: _Part) -> bool:
 def _sum(
     column: RealColumn, array: Any, axis: Any = None, dtype: Any = None, **options: Any
 ) -> Any:
-    given = given_options(options)
+    given = read_options(options)
     if axis not in (None, 0) or given or array.storage is not column:
         return NotImplemented
     if dtype is None:
@@ -609,7 +609,7 @@ def _sum(
 
 
 def _mean(column: RealColumn, array: Any, axis: Any = None, **options: Any) -> Any:
-    given = given_options(options)
+    given = read_options(options)
     if axis not in (None, 0) or given or column.kept is not None or array.storage is not column:
         return NotImplemented
     column.answers.read_length()
@@ -654,7 +654,7 @@ def _one_of_equal(column: RealColumn, operand: Any) -> Any:
 
 
 def _where(column: RealColumn, condition: Any, *pair: Any) -> Any:
-    mask = column_of(condition)
+    mask = find_column(condition)
     if mask is None or len(pair) != 2 or not column._may_select(mask):
         return NotImplemented
     parts = [column._part(operand, "numpy.where") for operand in pair]

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.answers.aligned import AlignedValue, NoisyData
-from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_norms import OfNorm, norm_of_rows
 from liptest.values.reals.recipes import Recipe
-from liptest.values.records.column import NARROW, Column, column_of
+from liptest.values.records.column import NARROW, Column, find_column
 from liptest.values.records.record_storage import (
     JOINS,
     OwnNumbers,
@@ -112,7 +112,7 @@ class RealMatrix(OwnNumbers):
 
     def entries_at(self, index: Any) -> Any:
         self.lend()
-        mask = column_of(index)
+        mask = find_column(index)
         if mask is not None:
             made = [column.entries_at(index).storage for column in self.columns]
             return SymbolicArray(RealMatrix(made, layout=("selected", self.layout)))
@@ -156,8 +156,8 @@ class RealMatrix(OwnNumbers):
         if not all(_are_alike(part) for part in parts):
             return self.refuse(f"{use} of other records")
         made = [_leading(part).answer_ufunc(ufunc, tuple(part)).storage for part in parts]
-        layout = ("made", *(_layout_of(operand) for operand in inputs))
-        rows = RealMatrix(made, _made_of(ufunc, inputs), layout)
+        layout = ("made", *(_find_layout(operand) for operand in inputs))
+        rows = RealMatrix(made, _make_of(ufunc, inputs), layout)
         rows.is_own = True
         return SymbolicArray(rows)
 
@@ -189,15 +189,15 @@ class RealMatrix(OwnNumbers):
             if scale != 1 and is_symbolic(total):
                 total = AlignedValue(total.run, total.form * scale, total.kind, 1)
             totals.append(total)
-        return array_of(self.branching, filled(totals, (len(totals),), object), np.float64)
+        return make_array(self.branching, fill_array(totals, (len(totals),), object), np.float64)
 
     def row_column(
         self, ends: tuple[Any, Any], recipe: Recipe, known: OfNorm | None, *, keep: bool
     ) -> Any:
         """A column of a number of each row."""
         first = self.columns[0]
-        made = first.like(ends, recipe, known)
-        return made.storage.as_rows(made.storage) if keep else made  # type: ignore[attr-defined]
+        column = first.like(ends, recipe, known)
+        return column.storage.as_rows(column.storage) if keep else column  # type: ignore[attr-defined]
 
 
 def _has_more_axes(value: Any) -> bool:
@@ -210,13 +210,13 @@ def _has_more_axes(value: Any) -> bool:
 
 def _with_columns(value: Any, use: str) -> Any:
     """Rows of numbers of a finite table as those of real ones."""
-    column = column_of(value)
+    column = find_column(value)
     if column is None or column.table.ndim != 2:
         return value
     return SymbolicArray(as_real(column, use))
 
 
-def _layout_of(value: Any) -> tuple[Any, ...]:
+def _find_layout(value: Any) -> tuple[Any, ...]:
     is_rows = type(value) is SymbolicArray and type(value.storage) is RealMatrix
     return value.storage.layout if is_rows else ()
 
@@ -261,7 +261,7 @@ def _are_alike(parts: list[Any]) -> bool:
     return all(first.has_records_of(part.storage) for part in parts if type(part) is SymbolicArray)
 
 
-def _made_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ...]] | None:
+def _make_of(ufunc: Any, inputs: tuple[Any, ...]) -> tuple[int, tuple[Recipe, ...]] | None:
     storages = [operand.storage for operand in inputs if type(operand) is SymbolicArray]
     matrices = [storage for storage in storages if type(storage) is RealMatrix]
     recipes = matrices[0].recipes
@@ -292,7 +292,7 @@ def _sum(
         low, high = np.maximum(np.where(np.isnan(low), 0.0, low), 0.0), high
         power, recipes = matrix.made_of
         norm = norm_of_rows(power, recipes, power=power)
-    recipe = (_added, *matrix.recipes)
+    recipe = (_add, *matrix.recipes)
     return matrix.row_column((low, high), recipe, norm, keep=bool(keepdims))
 
 
@@ -369,7 +369,7 @@ def _clip(matrix: RealMatrix, array: Any, *bounds: Any, **options: Any) -> Any:
     return array
 
 
-def _added(*columns: Any) -> Any:
+def _add(*columns: Any) -> Any:
     return reduce(np.add, columns)
 
 
@@ -415,7 +415,7 @@ def join_columns(arrays: list[SymbolicArray], *, is_strided: bool = False) -> Sy
     if all(type(array.storage) is kind for array in arrays):
         rows: SymbolicArray | None = joined([array.storage for array in arrays])
         return rows
-    columns = [column for array in arrays if (column := column_of(array)) is not None]
+    columns = [column for array in arrays if (column := find_column(array)) is not None]
     if len(columns) < len(arrays) or any(part.is_off for part in columns):
         return None
     tables = [part.table for part in columns]

@@ -112,11 +112,11 @@ def find_factor(ufunc: Any, operands: list[Operand]) -> OfNorm | None:
     if ufunc in (np.multiply, np.divide) and _LEAST <= constant <= _MOST:
         by = Fraction(constant)
         by = by if ufunc is np.multiply else 1 / by
-        return _multiplied(of_norm, by)
+        return _multiply(of_norm, by)
     return None
 
 
-def _multiplied(known: OfNorm, by: Fraction) -> OfNorm | None:
+def _multiply(known: OfNorm, by: Fraction) -> OfNorm | None:
     """What floats calculate; what may vanish before the norm is as small is left out."""
     least = None if known.least is None else known.least * by * (1 - SLACK)
     if known.power != 1 or (least is not None and not _LEAST <= least <= _MOST):
@@ -150,16 +150,16 @@ def find_ball(ufunc: Any, operands: list[Operand]) -> Ball | None:
         return replace(ball, key=(ufunc, ball.key)) if ball is not None and alike else None
     first, second = operands
     if ufunc is np.multiply:
-        scaled = _scaled(first, second) or _scaled(second, first)
+        scaled = _scale(first, second) or _scale(second, first)
         return scaled or _times(ufunc, first, second) or _times(ufunc, second, first)
     if ufunc is np.divide:
-        return _divided(first, second) or _times(ufunc, first, second)
+        return _divide(first, second) or _times(ufunc, first, second)
     if ufunc in (*_LARGEST, *_SMALLEST):
         return _cut(ufunc, first, second) or _cut(ufunc, second, first)
     return None
 
 
-def _scaled(entry: Operand, factor: Operand) -> Ball | None:
+def _scale(entry: Operand, factor: Operand) -> Ball | None:
     """A number of a row times what is at most ``most`` by the norm of the row."""
     of_norm = factor.norm
     if of_norm is None or of_norm.most is None or entry.recipe not in of_norm.norm.columns:
@@ -170,7 +170,7 @@ def _scaled(entry: Operand, factor: Operand) -> Ball | None:
     return Ball((of_norm.norm, factor.recipe), entry.recipe, of_norm.norm.exponent, radius)
 
 
-def _divided(entry: Operand, divisor: Operand) -> Ball | None:
+def _divide(entry: Operand, divisor: Operand) -> Ball | None:
     of_norm = divisor.norm
     if of_norm is None or of_norm.power != 1 or not of_norm.least or not divisor.low >= _LEAST:
         return None

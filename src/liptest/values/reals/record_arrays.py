@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.answers.aligned import AlignedValue
-from liptest.values.array import CellStorage, SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import WIDER, RealMatrix
 from liptest.values.reals.record_axes import FEW_ADDED, axes_within
-from liptest.values.records.column import Column, column_of
+from liptest.values.records.column import Column, find_column
 from liptest.values.records.record_storage import RecordStorage, keeps_records
 
 ADVICE = (
@@ -80,10 +80,10 @@ class RecordArray(RecordStorage):
 
     def _each(self, function: Callable[[Any], Any], name: str) -> Any:
         made = [function(line) for line in self.lines.flat]
-        return _joined(filled(made, self.lines.shape, object), (name, self.layout))
+        return _join(fill_array(made, self.lines.shape, object), (name, self.layout))
 
     def entries_at(self, index: Any) -> Any:
-        if column_of(index) is not None:
+        if find_column(index) is not None:
             return self._each(lambda line: line[index], "selected")
         places = index if type(index) is tuple else (index,)
         rest = _places_within(places, self.lines.ndim)
@@ -97,7 +97,7 @@ class RecordArray(RecordStorage):
         made = [self.lines.flat[place] for place in np.ravel(chosen).tolist()]
         if not made:
             return self.refuse("an index that gives no numbers")
-        return _joined(filled(made, np.shape(chosen), object), ("part", str(rest), self.where))
+        return _join(fill_array(made, np.shape(chosen), object), ("part", str(rest), self.where))
 
     # ---- entry by entry
 
@@ -119,27 +119,27 @@ class RecordArray(RecordStorage):
             return self.refuse(f"{use} with what has another shape")
         every = [np.broadcast_to(part, shape).flat for part in parts]
         made = [function(*entries) for entries in zip(*every, strict=True)]
-        layouts = [_layout_of(_storage(operand)) for operand in inputs]
-        return _joined(filled(made, shape, object), ("made", use, *layouts))
+        layouts = [_find_layout(_storage(operand)) for operand in inputs]
+        return _join(fill_array(made, shape, object), ("made", use, *layouts))
 
     def _operand(self, value: Any, dimensions: int, use: str) -> Lines:
         """Entries at the places within a record."""
-        own = lines_within(value)
-        if own is not None:
-            if own.ndim != dimensions - 1:
+        lines = lines_within(value)
+        if lines is not None:
+            if lines.ndim != dimensions - 1:
                 return self.refuse(f"{use} with what has another shape")  # type: ignore[no-any-return]
-            return own
+            return lines
         if type(value) is SymbolicArray:
             if not isinstance(value.storage, CellStorage):
                 return self.refuse(f"{use} with these numbers")  # type: ignore[no-any-return]
             cells = value.cells
         elif issubclass(type(value), Symbolic):
-            cells = filled([value], (), object)
+            cells = fill_array([value], (), object)
         else:
             plain = np.asarray(value)
             if plain.dtype.kind not in "biuf":
                 self.refuse(f"{use} with an array of {plain.dtype}")
-            cells = filled(plain.ravel().tolist(), plain.shape, object)
+            cells = fill_array(plain.ravel().tolist(), plain.shape, object)
         if cells.ndim == dimensions:
             if len(cells) != 1:
                 self.refuse(f"{use} with an array that differs from record to record")
@@ -172,14 +172,14 @@ class RecordArray(RecordStorage):
                 total = AlignedValue(total.run, total.form * scale, total.kind, 1)
             totals.append(total)
         kind = np.float64 if scale != 1 else np.sum(np.zeros(1, self.dtype)).dtype
-        return array_of(self.branching, filled(totals, self.lines.shape, object), kind)
+        return make_array(self.branching, fill_array(totals, self.lines.shape, object), kind)
 
 
 def _storage(value: Any) -> Any:
     return value.storage if type(value) is SymbolicArray else None
 
 
-def _layout_of(storage: Any) -> tuple[Any, ...]:
+def _find_layout(storage: Any) -> tuple[Any, ...]:
     return storage.layout if type(storage) in (RecordArray, RealMatrix) else ()
 
 
@@ -191,18 +191,18 @@ def lines_within(value: Any) -> Lines | None:
         return storage.lines  # type: ignore[no-any-return]
     if kind is RealMatrix:
         columns = [SymbolicArray(column) for column in storage.columns]
-        return filled(columns, (len(columns),), object)
+        return fill_array(columns, (len(columns),), object)
     if kind is RealColumn:
-        return filled([value], (), object)
+        return fill_array([value], (), object)
     if kind is Column:
         shape = storage.table.shape[1:]
         rows = storage.table.reshape(len(storage.table), -1)
         parts = [storage.like(np.ascontiguousarray(rows[:, k])) for k in range(rows.shape[1])]
-        return filled(parts, shape, object)
+        return fill_array(parts, shape, object)
     return None
 
 
-def _joined(lines: Any, layout: tuple[Any, ...]) -> Any:
+def _join(lines: Any, layout: tuple[Any, ...]) -> Any:
     """One column, rows of reals, a table, or else an array of records."""
     if not lines.ndim:
         return lines.item()
@@ -231,7 +231,7 @@ def _places_within(places: tuple[Any, ...], dimensions: int) -> tuple[Any, ...] 
 # ---- NumPy's functions
 
 
-def _combined(combine: Callable[[RecordArray, list[Any]], Any]) -> Callable[..., Any]:
+def _make_combination(combine: Callable[[RecordArray, list[Any]], Any]) -> Callable[..., Any]:
     """A rule that makes one column of those along an axis within a record."""
 
     def rule(
@@ -245,21 +245,21 @@ def _combined(combine: Callable[[RecordArray, list[Any]], Any]) -> Callable[...,
         place = axes[0] - 1
         lanes = np.moveaxis(storage.lines, place, -1)
         made = [combine(storage, list(lanes[at])) for at in np.ndindex(lanes.shape[:-1])]
-        result = filled(made, lanes.shape[:-1], object)
+        result = fill_array(made, lanes.shape[:-1], object)
         result = np.expand_dims(result, place) if keepdims else result
-        return _joined(result, ("within", place, storage.where))
+        return _join(result, ("within", place, storage.where))
 
     return rule
 
 
-def _added(storage: RecordArray, lane: list[Any]) -> Any:
+def _add(storage: RecordArray, lane: list[Any]) -> Any:
     """The sum; of more than two in an order that is the same for all records."""
     total = reduce(np.add, lane)
     own: Any = total.storage
     if len(lane) <= FEW_ADDED or type(own) is not RealColumn:
         is_off = type(own) is Column and len(lane) > FEW_ADDED and own.dtype.kind == "f"
         return own.like(own.table, is_off=True) if is_off else total
-    if not own.answers.has_order or len(_reals_of(own.recipe)) < FEW_ADDED:
+    if not own.answers.has_order or len(_find_reals(own.recipe)) < FEW_ADDED:
         # How many records there are may decide in which order NumPy adds up the numbers of one.
         return storage.refuse("sums of more than two real numbers of a record")
     sizes = [_largest(line.storage) for line in lane]
@@ -275,17 +275,17 @@ def _largest(storage: Any) -> Any:
     return np.maximum(np.abs(storage.low), np.abs(storage.high))
 
 
-def _reals_of(recipe: Any) -> set[str]:
+def _find_reals(recipe: Any) -> set[str]:
     if type(recipe) is not tuple:
         return set()
-    return {recipe[1]} if recipe[0] == "real" else set().union(*map(_reals_of, recipe))
+    return {recipe[1]} if recipe[0] == "real" else set().union(*map(_find_reals, recipe))
 
 
 def _extreme(ufunc: Any) -> Callable[[RecordArray, list[Any]], Any]:
     return lambda _, lane: reduce(ufunc, lane)
 
 
-def _place_of(ufunc: Any, comparison: Any) -> Callable[[RecordArray, list[Any]], Any]:
+def _find_place(ufunc: Any, comparison: Any) -> Callable[[RecordArray, list[Any]], Any]:
     """The first place of the smallest or the largest, by one comparison after another."""
 
     def combine(storage: RecordArray, lane: list[Any]) -> Any:
@@ -293,7 +293,7 @@ def _place_of(ufunc: Any, comparison: Any) -> Callable[[RecordArray, list[Any]],
         place: Any = _zeros(best.storage)
         for number, line in enumerate(lane[1:], 1):
             is_better = comparison(line, best)
-            if column_of(is_better) is None:
+            if find_column(is_better) is None:
                 storage.refuse("the place of the nearest of too many released numbers")
             place = np.where(is_better, number, place)
             best = ufunc(best, line)
@@ -324,7 +324,7 @@ def _norm(
 def _sum(storage: RecordArray, array: Any, axis: Any = None, **options: Any) -> Any:
     if axis == 0 and type(axis) is int and not options and array.storage is storage:
         return storage.sums("numpy.sum")
-    return _combined(_added)(storage, array, axis, **options)
+    return _make_combination(_add)(storage, array, axis, **options)
 
 
 def _mean(storage: RecordArray, array: Any, axis: Any = None, **options: Any) -> Any:
@@ -354,10 +354,10 @@ def _where(storage: RecordArray, condition: Any, *pair: Any) -> Any:
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,
-    np.max: _combined(_extreme(np.maximum)),
-    np.min: _combined(_extreme(np.minimum)),
-    np.argmin: _combined(_place_of(np.minimum, np.less)),
-    np.argmax: _combined(_place_of(np.maximum, np.greater)),
+    np.max: _make_combination(_extreme(np.maximum)),
+    np.min: _make_combination(_extreme(np.minimum)),
+    np.argmin: _make_combination(_find_place(np.minimum, np.less)),
+    np.argmax: _make_combination(_find_place(np.maximum, np.greater)),
     np.linalg.norm: _norm,
     np.clip: _clip,
     np.where: _where,
@@ -368,9 +368,9 @@ def as_array(storage: Any) -> RecordArray:
     """Rows, or one number of each record, as an array of columns."""
     lines = lines_within(SymbolicArray(storage))
     assert lines is not None
-    return RecordArray(lines, _layout_of(storage))
+    return RecordArray(lines, _find_layout(storage))
 
 
 RealMatrix.as_array = staticmethod(as_array)
 RealMatrix.lines_within = staticmethod(lines_within)
-RealMatrix.of_lines = staticmethod(_joined)
+RealMatrix.of_lines = staticmethod(_join)

@@ -18,8 +18,8 @@ from liptest.values.protocol import Symbolic, is_symbolic
 
 # Rules of other axes.
 from liptest.values.records import ranked_records, spread_of_records  # noqa: F401
-from liptest.values.records.column import APART, FUNCTIONS, Column, column_of
-from liptest.values.records.record_storage import RecordStorage, given_options
+from liptest.values.records.column import APART, FUNCTIONS, Column, find_column
+from liptest.values.records.record_storage import RecordStorage, read_options
 
 _NO_VALUE: Any = np._NoValue
 #: Numbers that are added up in one way only: a first and a second.
@@ -42,12 +42,12 @@ def axes_within(axis: Any, dimensions: int) -> tuple[int, ...] | None:
     return places if places and in_range and 0 not in places else None
 
 
-def _reduced(
+def _reduce(
     function: Any, array: Any, axis: Any = None, keepdims: Any = _NO_VALUE, **options: Any
 ) -> Any:
     """By record; NotImplemented where it is over the records, too."""
-    column = column_of(array)
-    if column is None or is_symbolic(axis) or given_options(options):
+    column = find_column(array)
+    if column is None or is_symbolic(axis) or read_options(options):
         return NotImplemented
     axes = axes_within(axis, column.table.ndim)
     if axes is None:
@@ -82,7 +82,7 @@ def _place(column: Column, function: Any, axes: Any, keep: dict[str, Any], use: 
 def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     if issubclass(type(ord), Symbolic) or isinstance(ord, str):
         return NotImplemented
-    column = column_of(array)
+    column = find_column(array)
     axes = None if column is None or is_symbolic(axis) else axes_within(axis, column.table.ndim)
     if column is None or axes is None or len(axes) > 1 or is_symbolic(keepdims):
         return NotImplemented
@@ -101,7 +101,7 @@ def _within(function: Any, otherwise: Callable[..., Any] | None) -> Callable[...
     def rule(*arguments: Any, **options: Any) -> Any:
         made = NotImplemented
         if 1 <= len(arguments) <= 2:
-            made = _reduced(function, *arguments, **options)
+            made = _reduce(function, *arguments, **options)
         if made is not NotImplemented or otherwise is None:
             return made
         return otherwise(*arguments, **options)

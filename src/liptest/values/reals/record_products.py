@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from liptest.values.answers.aligned import AlignedValue
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import RealMatrix, join_columns
 from liptest.values.reals.real_norms import SLACK
 from liptest.values.records.column import Column
-from liptest.values.records.record_storage import RecordStorage, given_options
+from liptest.values.records.record_storage import RecordStorage, read_options
 
 ADVICE = "sum up products over all records: X.T @ X, X.T @ y, (x * y).sum()"
 _OF_AN_AXIS = (np.sum, np.mean, np.linalg.norm, np.argmin, np.argmax, np.min, np.max)
@@ -76,7 +76,7 @@ class TransposedRows(RecordStorage):
         return operand if np.ndim(operand) == 0 else np.transpose(operand)
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given = given_options(options)
+        given = read_options(options)
         if function is np.dot and not given and len(arguments) == 2:
             made = multiply_records(*arguments)
             return self.refuse("numpy.dot") if made is NotImplemented else made
@@ -109,11 +109,11 @@ def multiply_records(left: Any, right: Any) -> Any:
     if type(left) is SymbolicArray and type(left.storage) is TransposedRows:
         rows: Any = SymbolicArray(left.storage.rows)
         if is_line(right) or is_rows(right):
-            return _summed_products([rows, right], ((0,), (1,)) if is_rows(right) else ((0,), ()))
+            return _sum_products([rows, right], ((0,), (1,)) if is_rows(right) else ((0,), ()))
         if _is_equal_line(right, rows):
             return np.sum(rows * right[0], axis=0)
     if is_line(left) and is_rows(right):
-        return _summed_products([left, right], ((), (0,)))
+        return _sum_products([left, right], ((), (0,)))
     is_turned = type(right) is SymbolicArray and type(right.storage) is TransposedRows
     if is_turned and np.ndim(left) == 1 and not is_line(left):
         return np.dot(SymbolicArray(right.storage.rows), left)
@@ -141,10 +141,10 @@ def einsum_of_records(subscripts: Any, *arrays: Any, optimize: Any = False) -> A
     for array, own in zip(arrays, labels, strict=True):
         if not (is_line(array) if not own else len(own) == 1 and is_rows(array)):
             return NotImplemented
-    return _summed_products(arrays, tuple(tuple(map(after.index, own)) for own in labels), "einsum")
+    return _sum_products(arrays, tuple(tuple(map(after.index, own)) for own in labels), "einsum")
 
 
-def _summed_products(
+def _sum_products(
     arrays: Sequence[Any], axes: tuple[tuple[int, ...], ...], name: str = "matmul"
 ) -> Any:
     """An array of sums over the records; of each operand the axis of it that its numbers are on."""
@@ -172,7 +172,7 @@ def _summed_products(
     if not shape:
         return values[0]
     kind = next((value.kind for value in values if is_symbolic(value)), np.float64)
-    return array_of(first.branching, filled(values, shape, object), np.dtype(kind))
+    return make_array(first.branching, fill_array(values, shape, object), np.dtype(kind))
 
 
 def _where(array: Any) -> Any:
@@ -199,8 +199,8 @@ def sum_of_products(products: Any, use: str, layout: Any = None) -> Any:
     if storage.dtype.kind not in "iuf" or storage.dtype.itemsize < _NARROWEST:
         return storage.refuse(f"{use} that gives {storage.dtype}")
     is_off = storage.is_off or storage.dtype.kind == "f"
-    made = storage.other(storage.table, is_off=is_off)
-    return made.sum_up(made.table, made.dtype.type, use)
+    column = storage.other(storage.table, is_off=is_off)
+    return column.sum_up(column.table, column.dtype.type, use)
 
 
 def _note_moments(arrays: Sequence[Any], cells: dict[Any, Any]) -> None:
@@ -211,7 +211,7 @@ def _note_moments(arrays: Sequence[Any], cells: dict[Any, Any]) -> None:
     answers = {}
     for pair, total in cells.items():
         if is_symbolic(total):
-            answer = _answer_of(total)
+            answer = _find_answer(total)
             if answer is None:
                 return
             answers[pair] = answer
@@ -222,7 +222,7 @@ def _note_moments(arrays: Sequence[Any], cells: dict[Any, Any]) -> None:
         first.answers.note_moments((left.where, right.where, kept), answers, size)
 
 
-def _answer_of(total: Any) -> int | None:
+def _find_answer(total: Any) -> int | None:
     """The number of the one answer that a sum is."""
     if type(total) is not AlignedValue or len(total.form.terms) != 1 or total.form.constant:
         return None
@@ -256,7 +256,7 @@ def move_rows(rows: Any, move: Callable[[Any], Any]) -> Any:
     if not width:
         return rows.refuse("a use that moves records")
     # Where it is not public how many rows there are, some.
-    length = rows.shape[0] if _kept(rows) is None else width + 2
+    length = rows.shape[0] if _keep(rows) is None else width + 2
     places = np.arange(length * width).reshape(length, width)
     moved = move(places)
     if isinstance(moved, np.ndarray) and np.array_equal(moved, places.T):
@@ -270,7 +270,7 @@ def move_rows(rows: Any, move: Callable[[Any], Any]) -> Any:
     return made
 
 
-def _kept(rows: Any) -> Any:
+def _keep(rows: Any) -> Any:
     return rows.columns[0].kept if type(rows) is RealMatrix else rows.kept
 
 

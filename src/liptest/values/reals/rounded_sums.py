@@ -68,7 +68,7 @@ def rounding_in_words(margins: dict[int, Fraction]) -> str:
     return f"{ROUNDING}, up to {float(margin):.3g}" if margin else ""
 
 
-def margin_of(
+def find_margin(
     table: Table, records: int, *, is_off: bool, in_pairs: bool, is_fixed: bool = False
 ) -> Fraction:
     """How far floats may take two sums over n records from each other (docs/theory/size.md, S8).
@@ -106,9 +106,9 @@ def column_rounding(
 ) -> Rounding:
     """Of the sum of a column, in its own type; ``is_fixed`` is whether its order is public."""
     if table.dtype == np.float64:
-        in_any_order = margin_of(table, records, is_off=is_off, in_pairs=in_pairs)
+        in_any_order = find_margin(table, records, is_off=is_off, in_pairs=in_pairs)
         is_fixed = is_fixed and in_pairs  # else it may be a product, in an order that may vary
-        margin = margin_of(table, records, is_off=is_off, in_pairs=in_pairs, is_fixed=is_fixed)
+        margin = find_margin(table, records, is_off=is_off, in_pairs=in_pairs, is_fixed=is_fixed)
         return Rounding(margin, in_any_order / 2)
     if is_exact(table, records, 24):
         return NO_ROUNDING

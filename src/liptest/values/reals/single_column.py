@@ -21,7 +21,7 @@ from liptest.values.reals.real_column import FUNCTIONS, RealColumn
 from liptest.values.reals.recipes import ENDS, has_known, is_safe
 from liptest.values.reals.rounded_sums import single_rounding
 from liptest.values.reals.single_total import SingleTotal, total_in_32_bits
-from liptest.values.records.column import column_of
+from liptest.values.records.column import find_column
 from liptest.values.records.record_storage import RecordStorage
 from liptest.values.unfollowed import LastTotal
 
@@ -92,7 +92,7 @@ class SingleColumn(RecordStorage):
         return SingleColumn(self.column.copied(order))
 
     def entries_at(self, index: Any) -> Any:
-        if column_of(index) is None:
+        if find_column(index) is None:
             return self.refuse("an index that is not a comparison of the same records")
         return SymbolicArray(SingleColumn(self.column.entries_at(index).storage))
 

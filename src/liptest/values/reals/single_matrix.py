@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import SymbolicArray, array_of, filled
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic
 from liptest.values.reals.real_matrix import RealMatrix
 from liptest.values.reals.single_column import SingleColumn, in_32_bits
-from liptest.values.records.column import column_of
+from liptest.values.records.column import find_column
 from liptest.values.records.record_storage import RecordStorage
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -64,7 +64,7 @@ class SingleMatrix(RecordStorage):
         return SymbolicArray(RealMatrix(made, layout=("cast", self.layout)))
 
     def entries_at(self, index: Any) -> Any:
-        if column_of(index) is not None:
+        if find_column(index) is not None:
             made = [one.entries_at(index).storage for one in self.columns]
             return SymbolicArray(SingleMatrix(made, ("selected", self.layout)))
         is_column = type(index) is tuple and len(index) == 2 and type(index[1]) is int
@@ -100,7 +100,7 @@ class SingleMatrix(RecordStorage):
         """The sums of the columns, or their means."""
         where = self.where
         totals = [one.sum_up(use, in_pairs=False, mean=mean, layout=where) for one in self.columns]
-        return array_of(self.branching, filled(totals, (len(totals),), object), _SINGLE)
+        return make_array(self.branching, fill_array(totals, (len(totals),), object), _SINGLE)
 
 
 def _sum(matrix: SingleMatrix, array: Any, axis: Any = None, dtype: Any = None) -> Any:

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from liptest.values.answers.aligned import AlignedRun, AlignedValue, NoisyData
 from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.functions_of_answers import OF_SCORES
-from liptest.values.array import CellStorage, Storage, SymbolicArray, array_of, filled
+from liptest.values.array import CellStorage, Storage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
 from liptest.values.records.record_list import RecordList
-from liptest.values.records.record_parts import DrawnPart, is_grid, line_of, positions_at
+from liptest.values.records.record_parts import DrawnPart, find_line, is_grid, positions_at
 from liptest.values.records.record_storage import OfData, RecordStorage, keeps_records
 
 Table = NDArray[Any]
@@ -110,12 +110,12 @@ class Column(RecordStorage):
         off = self.is_off if is_off is None else is_off
         return Column(self.branching, self.answers, table, self.kept, is_off=off)
 
-    def bounded(
+    def bound_rows(
         self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
     ) -> SymbolicArray:
         """Some rows of each user (``RowBound``)."""
         assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bounded(self.kept, most, order, by=by, is_all=is_all)
+        answers = self.answers.bound_rows(self.kept, most, order, by=by, is_all=is_all)
         made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
         return SymbolicArray(made)
 
@@ -157,7 +157,7 @@ class Column(RecordStorage):
     def write(self, index: Any, value: Any) -> None:
         if not self.table.flags.writeable:
             self.refuse("a write into data")
-        mask = column_of(index)
+        mask = find_column(index)
         if mask is None:
             if not (index is Ellipsis or (type(index) is slice and index == slice(None))):
                 self.refuse("a write that looks at single records")
@@ -165,7 +165,7 @@ class Column(RecordStorage):
         elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
             self.refuse("a write where no comparison of the same records says")
         else:
-            those, source = mask.table.copy(), column_of(value)
+            those, source = mask.table.copy(), find_column(value)
             if source is None:
                 constant = self.table_of(value, "a write")
                 if np.ndim(constant) >= self.table.ndim:
@@ -197,9 +197,9 @@ class Column(RecordStorage):
 
     def entries_at(self, index: Any) -> Any:
         if type(index) is SymbolicArray and type(index.storage) is Column:
-            return self._selected(index.storage)
+            return self._select(index.storage)
         if type(index) is SymbolicArray and index.dtype == np.bool_:
-            chosen = self._chosen_by_coins(index)
+            chosen = self._choose_by_coins(index)
             if chosen is not None:
                 return chosen
         if type(index) is DrawnOrder:
@@ -216,7 +216,7 @@ class Column(RecordStorage):
             part = self.part_at(self._positions_of(first))
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
         if type(first) in (np.ndarray, list) and len(places) == 1:
-            return SymbolicArray(self._copied_at(first))
+            return SymbolicArray(self._copy_at(first))
         if type(first) is not slice and not keeps_records(places, self.table.ndim):
             return self.refuse("a use that looks at single records")
         column = self.other(self.calculated(lambda: self.table[places], "an index"))
@@ -246,9 +246,9 @@ class Column(RecordStorage):
         except Exception:  # NumPy has its own words for it
             return self.refuse("an index")  # type: ignore[no-any-return]
 
-    def _copied_at(self, index: Any) -> Column:
+    def _copy_at(self, index: Any) -> Column:
         """The records at the places of an array, or of truths, that the program names."""
-        part = self.part_at(line_of(positions_at(np.asarray(self.answers.positions), index)))
+        part = self.part_at(find_line(positions_at(np.asarray(self.answers.positions), index)))
         part.table = part.table.copy()
         part.table.flags.writeable = False  # of the copy alone
         return part
@@ -285,10 +285,10 @@ class Column(RecordStorage):
         if order.positions is not None:
             book.orders[order.number] = order.positions
         return SymbolicArray(
-            self._of_part(book.parted(DrawnPart(order.number, order.length, order.places)))
+            self._of_part(book.part_records(DrawnPart(order.number, order.length, order.places)))
         )
 
-    def _chosen_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
+    def _choose_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
         """The records of which coins that are tossed without the data say that they are in."""
         book, coins = self.answers, mask.storage.coins()
         is_whole = book.part is None and book.has_positions and self.kept is None
@@ -299,9 +299,11 @@ class Column(RecordStorage):
         book.note_share(number, coins.share)
         if self.run.point is not None:
             book.orders[number] = np.flatnonzero(coins.draw(self.run.rng))
-        return SymbolicArray(self._of_part(book.parted(DrawnPart(number, book.records, None))))
+        return SymbolicArray(
+            self._of_part(book.part_records(DrawnPart(number, book.records, None)))
+        )
 
-    def _selected(self, mask: Column) -> Any:
+    def _select(self, mask: Column) -> Any:
         if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
             return self.refuse("an index that is not a comparison of the same records")
         kept = mask.table.copy() if self.kept is None else mask.table & self.kept
@@ -401,7 +403,7 @@ class Column(RecordStorage):
         if real is None and function not in _OF_EDGES:
             real = self._leading(given, f"numpy.{function.__name__}")
         if real is not None:
-            is_first = leading(given) is None and column_of(arguments[0]) is self
+            is_first = leading(given) is None and find_column(arguments[0]) is self
             if is_first and function is not np.where:
                 arguments = (SymbolicArray(real), *arguments[1:])
             return real.answer_function(function, arguments, options)
@@ -482,16 +484,16 @@ class Column(RecordStorage):
         if kind == np.float32 and (self.table.ndim > 1 or use == "numpy.dot"):
             return self.refuse(f"{use} of floats of 32 bits", "cast them to np.float64")
         if axis == 0 and self.table.ndim > 1:
-            cells = [self._scaled(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
-            return array_of(self.branching, filled(cells, self.table.shape[1:], object), kind)
+            cells = [self._scale(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
+            return make_array(self.branching, fill_array(cells, self.table.shape[1:], object), kind)
         if axis is not None and (axis != 0 or self.table.ndim > 1):
             return NotImplemented
         if rest.shape[1] > 1 and self.dtype.kind == "f":
             return NotImplemented  # in which order is not known
         in_pairs = in_line and self.table.ndim == 1 and not self.is_strided
-        return self._scaled(rest.sum(axis=1), scale, kind, use, in_pairs=in_pairs)
+        return self._scale(rest.sum(axis=1), scale, kind, use, in_pairs=in_pairs)
 
-    def _scaled(
+    def _scale(
         self,
         table: Table,
         scale: Fraction,
@@ -538,13 +540,13 @@ class Blocks(Storage):
 
     def _of(self, found: Any) -> Any:
         """The same grid of other entries."""
-        column = column_of(found)
+        column = find_column(found)
         assert column is not None
         return SymbolicArray(Blocks(column, self.grid))
 
     def _part(self, positions: NDArray[Any]) -> Any:
         """Records in a line."""
-        line = line_of(positions)
+        line = find_line(positions)
         if line is None:
             return self.column.refuse("a use that looks at single records")
         every = self.column.answers.positions
@@ -594,18 +596,18 @@ class Blocks(Storage):
         share, rest = arguments[1:first], arguments[first:]
         axis = given.pop("axis", rest[0] if rest else None)
         if function in _OF_LINES + _QUANTILES and len(rest) < 2 and not given.keys() - {"ddof"}:
-            one = partial(function, **given)
+            of_block = partial(function, **given)
             if axis in (None, (0, 1)):
-                return one(self._part(np.sort(self.grid, axis=None)), *share)
+                return of_block(self._part(np.sort(self.grid, axis=None)), *share)
             if axis not in (0, 1, -1):
                 return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
             lines = self.grid.T if axis == 0 else self.grid
             parts = [self._part(line) for line in lines]
             for part in parts:
                 part.storage.is_strided = True  # the order of NumPy's sums is not known
-            cells = [one(part, *share) for part in parts]
-            kind = np.asarray(one(np.zeros(2, self.dtype), *share)).dtype
-            return array_of(self.branching, filled(cells, (len(lines),), object), kind)
+            cells = [of_block(part, *share) for part in parts]
+            kind = np.asarray(of_block(np.zeros(2, self.dtype), *share)).dtype
+            return make_array(self.branching, fill_array(cells, (len(lines),), object), kind)
         if function.__name__ in ("clip", "where", "round", "isin"):
             named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
             return self._of(function(*self._columns(arguments), **named))
@@ -661,7 +663,7 @@ def grid_of_records(value: Any) -> Blocks | None:
     return None
 
 
-def column_of(value: Any) -> Column | None:
+def find_column(value: Any) -> Column | None:
     """The column that an array is; None for all else."""
     if type(value) is SymbolicArray and type(value.storage) is Column:
         return value.storage

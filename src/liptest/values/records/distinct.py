@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from liptest.values.array import CellStorage, OpaqueLine
 from liptest.values.protocol import is_symbolic
-from liptest.values.records.column import FUNCTIONS, Column, column_of
+from liptest.values.records.column import FUNCTIONS, Column, find_column
 from liptest.values.unfollowed import Unfollowed
 
 _ADVICE = (
@@ -101,7 +101,7 @@ class DistinctPairs(Unfollowed):
 
 
 def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) -> Any:
-    column = column_of(array)
+    column = find_column(array)
     if column is None or more or options or column.table.ndim > 1 or column.is_off:
         return NotImplemented
     if column.dtype.kind not in "iuf":
@@ -109,10 +109,10 @@ def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) 
     if column.kept is not None and not column.kept.any():
         return NotImplemented
     # Of its own: a later write into the records is not one into these.
-    own = column.other(column.table.copy())
+    copied = column.other(column.table.copy())
     if not return_counts:
-        return Distinct(own, are_counts=False)
-    return Distinct(own, are_counts=False), Distinct(own, are_counts=True)
+        return Distinct(copied, are_counts=False)
+    return Distinct(copied, are_counts=False), Distinct(copied, are_counts=True)
 
 
 FUNCTIONS[np.unique] = _unique

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import SymbolicArray, filled
+from liptest.values.array import SymbolicArray, fill_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.real_column import CALCULATIONS, RealColumn, RealEntry, column_of_entries
 from liptest.values.reals.real_matrix import RealMatrix
@@ -78,7 +78,7 @@ class RealRow(RowOfRecord):
 
     def _operands(self, values: Sequence[Any]) -> list[Any]:
         """The values with an axis of records in front, where they are of this record."""
-        axes = max(map(_axes_of, values))
+        axes = max(map(_find_axes, values))
         return [self._with_axes(value, axes) for value in values]
 
     def _with_axes(self, value: Any, axes: int) -> Any:
@@ -116,7 +116,7 @@ class RealRow(RowOfRecord):
 
     def _dot(self, left: Any, right: Any) -> Any:
         """Of two rows, or of a row and numbers that are the same for all records."""
-        if _axes_of(left) != 1 or _axes_of(right) != 1:
+        if _find_axes(left) != 1 or _find_axes(right) != 1:
             return self.refuse("a product of the row of one record with what is not a row")
         return self._sum(self.calculated(np.multiply, left, right))
 
@@ -131,7 +131,7 @@ class RealRow(RowOfRecord):
         return row._entry(np.linalg.norm(SymbolicArray(row.storage), ord, axis=1))
 
     def _outer(self, left: Any, right: Any) -> Any:
-        if _axes_of(left) != 1 or _axes_of(right) != 1:
+        if _find_axes(left) != 1 or _find_axes(right) != 1:
             return self.refuse("an outer product of what is not a row")
         down, across = self._with_axes(left, 1), self._with_axes(right, 1)
         down = down[:, :, None] if is_of_records(down) else np.asarray(down)[:, None]
@@ -139,10 +139,10 @@ class RealRow(RowOfRecord):
         return self._entry(down * across)
 
     def _clip(self, row: Any, low: Any, high: Any) -> Any:
-        made = row
+        clipped = row
         for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
-            made = made if bound is None else made.calculated(ufunc, made, bound)
-        return made
+            clipped = clipped if bound is None else clipped.calculated(ufunc, clipped, bound)
+        return clipped
 
     def dot(self, other: Any) -> Any:
         """``numpy.dot``."""
@@ -181,7 +181,7 @@ class RealRow(RowOfRecord):
         return self._dot(other, self)
 
 
-def _axes_of(value: Any) -> int:
+def _find_axes(value: Any) -> int:
     """Of the numbers of one record, or of numbers that are the same for all."""
     if isinstance(value, EntryOfRecord):
         return value.ndim if isinstance(value, RealRow) else 0
@@ -247,7 +247,7 @@ class OpenTruth(TruthOfRecord):
         high = value.calculated(np.maximum, value, test.bound)
         above, other = (holds(high), fails(value)) if is_above else (fails(high), holds(value))
         size = max(one.size if isinstance(one, RealRow) else 1 for one in (above, other))
-        pairs = zip(_entries_of(above, size), _entries_of(other, size), strict=True)
+        pairs = zip(_find_entries(above, size), _find_entries(other, size), strict=True)
         made = [test.column.chosen_by_norm(test, *map(_as_array, pair)) for pair in pairs]
         if not isinstance(above, RealRow) and not isinstance(other, RealRow):
             return RealEntry(made[0].storage, self.cell)
@@ -257,7 +257,7 @@ class OpenTruth(TruthOfRecord):
 RealEntry.open_truth = OpenTruth
 
 
-def _entries_of(value: Any, size: int) -> list[Any]:
+def _find_entries(value: Any, size: int) -> list[Any]:
     """The numbers of a row, or one number as often as needed."""
     return value.entries if isinstance(value, RealRow) else [value] * size
 
@@ -291,7 +291,7 @@ def array_of_rows(of: RealColumn, values: Sequence[Any], kept: Any) -> SymbolicA
     if rows[0].ndim == 1:
         reals: Any = [column.storage for column in columns]
         return SymbolicArray(RealMatrix(reals, layout=layout))
-    made: SymbolicArray = RealMatrix.of_lines(filled(columns, rows[0].shape, object), layout)
+    made: SymbolicArray = RealMatrix.of_lines(fill_array(columns, rows[0].shape, object), layout)
     return made
 
 

@@ -17,11 +17,11 @@ from liptest.symbolic.answer_functions import Ranked
 from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.block_statistics import form_of_block, is_block
-from liptest.values.array import OpaqueArray, SymbolicArray, answered_by, array_of, filled
+from liptest.values.array import OpaqueArray, SymbolicArray, answer_by, fill_array, make_array
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
-from liptest.values.records.column import FUNCTIONS, Column, column_of
+from liptest.values.records.column import FUNCTIONS, Column, find_column
 from liptest.values.records.record_list import RecordList
-from liptest.values.records.record_storage import given_options
+from liptest.values.records.record_storage import read_options
 
 _NO_VALUE: Any = np._NoValue
 # Values of a record that may be told apart, and whole numbers of which floats interpolate exactly.
@@ -110,7 +110,9 @@ class SortedRecords(OpaqueArray):
         if np.ndim(v) == 0:
             return np.sum(is_before(column, v))
         counts = [np.sum(is_before(column, number)) for number in np.asarray(v)]
-        return array_of(self.branching, filled(counts, (len(counts),), object), np.dtype(np.int64))
+        return make_array(
+            self.branching, fill_array(counts, (len(counts),), object), np.dtype(np.int64)
+        )
 
 
 class SortedTruths(OpaqueArray):
@@ -127,11 +129,11 @@ class SortedTruths(OpaqueArray):
 
     def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
         is_count = function in (np.sum, np.mean, np.count_nonzero)
-        if not is_count or len(arguments) > 1 or given_options(options):
+        if not is_count or len(arguments) > 1 or read_options(options):
             return NotImplemented
         return function(self.records)
 
-    sum, mean = answered_by("sum"), answered_by("mean")
+    sum, mean = answer_by("sum"), answer_by("mean")
 
 
 def _is_number(value: Any) -> bool:
@@ -204,7 +206,7 @@ def _between(column: Column, place: Fraction) -> AlignedValue | Any:
     return AlignedValue(column.run, form, np.float64)
 
 
-def sorted_records(values: Any, *, descends: bool) -> SortedRecords | None:
+def sort_records(values: Any, *, descends: bool) -> SortedRecords | None:
     """``sorted(values)`` of numbers of the records; None where they are not followed."""
     column = _column_of_numbers(values)
     return None if column is None else SortedRecords(column, _kind(values), descends=descends)
@@ -237,13 +239,13 @@ def _column_of_numbers(values: Any) -> Column | None:
     is_list = type(values) is RecordList
     if is_list and not all(type(entry) is int for entry in values.values):
         return None
-    column = column_of(values.column() if is_list else values)
+    column = find_column(values.column() if is_list else values)
     return column if column is not None and can_be_ranked(column) else None
 
 
-def _ranked(array: Any, options: dict[str, Any]) -> Column | None:
+def _find_ranked(array: Any, options: dict[str, Any]) -> Column | None:
     """The column of which the record of one rank is asked; None for other uses."""
-    column = column_of(array)
+    column = find_column(array)
     given = [
         option for option in options.values() if option is not None and option is not _NO_VALUE
     ]
@@ -251,26 +253,26 @@ def _ranked(array: Any, options: dict[str, Any]) -> Column | None:
 
 
 def _largest(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
-    column = _ranked(array, {"axis": axis, "out": out, **options})
+    column = _find_ranked(array, {"axis": axis, "out": out, **options})
     if column is None:
         return NotImplemented
     return record_of_rank(column, column.read_length(), column.dtype.type)
 
 
 def _smallest(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
-    column = _ranked(array, {"axis": axis, "out": out, **options})
+    column = _find_ranked(array, {"axis": axis, "out": out, **options})
     return NotImplemented if column is None else record_of_rank(column, 1, column.dtype.type)
 
 
 def _median(array: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
-    column = _ranked(array, {"axis": axis, "out": out, **options})
+    column = _find_ranked(array, {"axis": axis, "out": out, **options})
     if column is None:
         return NotImplemented
     return _between(column, Fraction(column.read_length() - 1, 2))
 
 
 def _quantile(array: Any, q: Any, axis: Any = None, out: Any = None, **options: Any) -> Any:
-    column = _ranked(array, {"axis": axis, "out": out, **options})
+    column = _find_ranked(array, {"axis": axis, "out": out, **options})
     if column is None or is_symbolic(q) or np.ndim(q) or not 0 <= q <= 1:
         return NotImplemented
     # As NumPy has it, in floats.
@@ -284,7 +286,7 @@ def _percentile(array: Any, q: Any, *more: Any, **options: Any) -> Any:
 
 
 def _sort(array: Any, axis: Any = -1, **options: Any) -> Any:
-    column = _ranked(array, options)
+    column = _find_ranked(array, options)
     if column is None or axis not in (-1, 0):
         return NotImplemented
     return SortedRecords(column, column.dtype.type)

@@ -54,7 +54,7 @@ class Place:
     answers: tuple[int, ...]
 
 
-def places_of(parts: Sequence[Part], records: int) -> list[Place] | None:
+def find_places(parts: Sequence[Part], records: int) -> list[Place] | None:
     """All kinds of positions, each once; None where there are too many to tell apart.
 
     Parameters
@@ -65,7 +65,7 @@ def places_of(parts: Sequence[Part], records: int) -> list[Place] | None:
         How many positions there are.
     """
     fixed = [range(0) if isinstance(part, DrawnPart) else part for part in parts]
-    places = _fixed_places(fixed, records)
+    places = _find_fixed_places(fixed, records)
     for order in dict.fromkeys(part.order for part in parts if isinstance(part, DrawnPart)):
         kinds = _kinds_in_order(
             [
@@ -94,14 +94,14 @@ def _kinds_in_order(
     if not ranges:
         return [(), tuple(numbers)]
     assert len(ranges) == len(some)  # an order has places, or coins
-    inside = _fixed_places(ranges, some[0].length)
+    inside = _find_fixed_places(ranges, some[0].length)
     if inside is None:
         return None
     kinds = [tuple(numbers[n] for n in place.answers) for place in inside]
     return kinds if some[0].length == records else list(dict.fromkeys([*kinds, ()]))
 
 
-def _fixed_places(parts: Sequence[range | None], records: int) -> list[Place] | None:
+def _find_fixed_places(parts: Sequence[range | None], records: int) -> list[Place] | None:
     some = [part for part in dict.fromkeys(parts) if part is not None and len(part)]
     if len(some) > MOST_PARTS:
         return None
@@ -140,7 +140,7 @@ def positions_at(positions: NDArray[Any], index: Any) -> NDArray[Any]:
     return positions[index]  # type: ignore[no-any-return]
 
 
-def line_of(positions: NDArray[Any]) -> range | None:
+def find_line(positions: NDArray[Any]) -> range | None:
     """Positions as a range; None where steps differ, or there are none."""
     if positions.ndim != 1 or not len(positions):
         return None

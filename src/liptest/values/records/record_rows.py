@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.values.protocol import Symbolic, branching_of
+from liptest.values.protocol import Symbolic, find_branching
 from liptest.values.records.record_list import EntryOfRecord
 
 
@@ -35,7 +35,7 @@ class RecordRows(Symbolic):
     def __init__(self, array: Any, values: Sequence[Any]) -> None:
         self.array, self.values = array, list(values)
 
-    branching = branching_of("array")
+    branching = find_branching("array")
 
     def __iter__(self) -> NoReturn:
         self.refuse("a loop that does more than to add up, or whose source is not known")
@@ -123,17 +123,17 @@ def rows_by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], plain: 
     """Rows as series of pandas: of one type where no text is among them."""
     rows = list(zip(*columns, strict=True))
     if plain is not None:
-        rows = [tuple(_typed(one, plain) for one in row) for row in rows]
+        rows = [tuple(_give_type(one, plain) for one in row) for row in rows]
     return [RowByName(names, row) for row in rows]
 
 
-def _typed(entry: Any, plain: Any) -> Any:
+def _give_type(entry: Any, plain: Any) -> Any:
     return entry if isinstance(entry, EntryOfRecord) else plain(entry)
 
 
 def common_type(kinds: Iterable[np.dtype[Any]]) -> Any:
     """Of a series of numbers of these types; None where each keeps its own."""
-    known = set(kinds)
-    if len(known) > 1 and any(one.kind == "b" for one in known):
+    kinds_known = set(kinds)
+    if len(kinds_known) > 1 and any(one.kind == "b" for one in kinds_known):
         return None
-    return np.result_type(*known).type
+    return np.result_type(*kinds_known).type

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, Storage, SymbolicArray, filled
+from liptest.values.array import CellStorage, Storage, SymbolicArray, fill_array
 from liptest.values.branching import Branching
 from liptest.values.protocol import Symbolic, is_symbolic
 
@@ -42,10 +42,10 @@ def _constant(value: Any) -> Any:
     cells = value.cells
     if any(is_symbolic(cell) for cell in cells.flat):
         return value
-    return filled(list(cells.flat), cells.shape, value.dtype)
+    return fill_array(list(cells.flat), cells.shape, value.dtype)
 
 
-def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a function of NumPy that say more than that they are not there."""
     return {
         name: option
@@ -93,7 +93,7 @@ class RecordStorage(Storage):
     ) -> Any:
         """A function of NumPy by its rule (storage, argument.., option=..), if that follows it."""
         rule = rules.get(function)
-        given = given_options(options)
+        given = read_options(options)
         answer = NotImplemented if rule is None else rule(self, *arguments, **given)
         if answer is NotImplemented:
             return self.refuse(f"numpy.{function.__name__}")

@@ -68,7 +68,7 @@ class RowCells:
         self._limits = limits
         self._rooms: dict[RowCondition, bool] = {}
         self._ends = {name: _intervals(*limits[name], self.cuts[name]) for name in limits}
-        self._groups = groups_of(conditions, limits)
+        self._groups = group_comparisons(conditions, limits)
         sides = [len(low) for low, _ in self._ends.values()]
         sides += [len(group.truths) for group in self._groups]
         self.count = first + rows * math.prod(sides)
@@ -113,7 +113,7 @@ class RowCells:
 
     def _is_room_for(self, condition: RowCondition) -> bool:
         every = (*self.conditions, *self.wanted_conditions, condition)
-        ways = math.prod(len(group.truths) for group in groups_of(every, self._limits))
+        ways = math.prod(len(group.truths) for group in group_comparisons(every, self._limits))
         own = math.prod(len(group.truths) for group in self._groups)
         return ways <= _MOST_WAYS and self.count // own * ways <= _MOST_DIVIDED
 
@@ -209,7 +209,7 @@ def _codes(truths: Truths) -> NDArray[np.int64]:
     return truths.astype(np.int64) @ (1 << np.arange(truths.shape[1], dtype=np.int64))
 
 
-def groups_of(
+def group_comparisons(
     conditions: Iterable[RowCondition], limits: Mapping[str, tuple[float, float]]
 ) -> list[ConditionGroup]:
     """All comparisons in groups; ``limits`` are those of the real columns."""

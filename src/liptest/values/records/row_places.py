@@ -9,7 +9,7 @@ import numpy as np
 
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
-from liptest.values.protocol import branching_of
+from liptest.values.protocol import find_branching
 
 # Groups of each user.
 _MOST_GROUPS = 64
@@ -34,7 +34,7 @@ class RowsLeft:
             masks = {bin_: self.of(mask) for bin_, mask in series.masks.items()}
             return BinSeries(masks, series.name)
         storage = series.array.storage
-        array = storage.bounded(self.most, self.order, by=self.by, is_all=self.is_all)
+        array = storage.bound_rows(self.most, self.order, by=self.by, is_all=self.is_all)
         if type(series) is KeySeries:
             return KeySeries(array, series.name)
         return RecordSeries(array, series.name, series.names)
@@ -80,7 +80,7 @@ class PlaceAmongRows(OfPandas):
         self.by, self.first, self.also, self.is_past = by, first, also, is_past
         self.rows = rows or RowsLeft(0)
 
-    branching = branching_of("by")
+    branching = find_branching("by")
 
     @property
     def array(self) -> Any:
@@ -134,7 +134,7 @@ class PlaceAmongRows(OfPandas):
 
     def selected_from(self, frame: Any) -> Any:
         """The rows of a frame that it says."""
-        made = frame.bounded(self.rows)
+        made = frame.bound_rows(self.rows)
         return made if self.also is None else made.those(self.rows.of(self.also))
 
 
@@ -150,7 +150,7 @@ class LaterRows(OfPandas):
     def __init__(self, first: PlaceAmongRows) -> None:
         self._first = first
 
-    branching = branching_of("_first")
+    branching = find_branching("_first")
 
     def __invert__(self) -> Any:
         return self._first
@@ -164,7 +164,7 @@ def rows_of_users(by: KeySeries) -> PlaceAmongRows:
     return PlaceAmongRows(by, first=1, rows=RowsLeft(0, is_all=True))
 
 
-def codes_of(series: list[RecordSeries]) -> bytes:
+def find_codes(series: list[RecordSeries]) -> bytes:
     """By value of a row the number of its group, as ``RowBound`` has it; refuses too many."""
     columns = []
     for one in series:

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.errors import UnsupportedRandomnessError
-from liptest.values.array import AnyArray, SymbolicArray, answered_by
+from liptest.values.array import AnyArray, SymbolicArray, answer_by
 from liptest.values.branching import Branching
-from liptest.values.lines import asked_at
-from liptest.values.protocol import ARITHMETIC, Symbolic, branching_of, is_symbolic
+from liptest.values.lines import find_asking_line
+from liptest.values.protocol import ARITHMETIC, Symbolic, find_branching, is_symbolic
 
 _ADVICE = (
     "treat each record by itself, with random numbers of its own (arrays of len(data) numbers, "
@@ -77,7 +77,7 @@ class RowRun:
 
     def refuse(self, what: str) -> NoReturn:
         """End the analysis: the records are not seen to be treated one by one."""
-        where = asked_at(sys._getframe(1))
+        where = find_asking_line(sys._getframe(1))
         said = f" ({where})" if where else ""
         name = self.branching.name
         self.branching.fail(NotByRecords(f"{name}: {what}{said}; {_ADVICE}"))
@@ -145,7 +145,7 @@ class RowArray(AnyArray):
         #: Whether no view of it exists, so that it may be written to.
         self.is_alone = is_alone
 
-    branching = branching_of("rows")
+    branching = find_branching("rows")
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: the use may bring two records together."""
@@ -208,7 +208,7 @@ class RowArray(AnyArray):
         if any(array.ndim != self.ndim for array in arrays):
             self.refuse("arithmetic with one of another number of axes,")
         parts = [self.part(operand) for operand in inputs]
-        return self.treated(lambda: function(*parts))
+        return self.treat_row(lambda: function(*parts))
 
     def part(self, value: Any) -> Any:
         """What one row sees of an operand: its own row, or a constant that all rows see alike."""
@@ -230,7 +230,7 @@ class RowArray(AnyArray):
             self.refuse(f"arithmetic with an array of the shape {array.shape}, not alike for all,")
         return array[:1]
 
-    def treated(self, make: Callable[[], Any]) -> Any:
+    def treat_row(self, make: Callable[[], Any]) -> Any:
         """What ``make`` gives of the kept row, as rows again."""
         with self.rows.treating_rows():
             try:
@@ -325,7 +325,7 @@ class RowArray(AnyArray):
 
     def copy(self, order: Any = "C") -> RowArray:
         """Another array of the same entries."""
-        return self.treated(lambda: self.row.copy())  # type: ignore[no-any-return]
+        return self.treat_row(lambda: self.row.copy())  # type: ignore[no-any-return]
 
     def astype(self, dtype: Any, **options: Any) -> RowArray:
         """The same entries in another type."""
@@ -333,7 +333,7 @@ class RowArray(AnyArray):
             self.refuse(".astype with options")
         if options.get("copy") is False and np.dtype(dtype) == self.dtype:
             return self.view(lambda row: row)
-        return self.treated(lambda: self.row.astype(dtype))  # type: ignore[no-any-return]
+        return self.treat_row(lambda: self.row.astype(dtype))  # type: ignore[no-any-return]
 
     def tolist(self) -> RowList:
         """A list of rows."""
@@ -365,7 +365,7 @@ class RowSelection(AnyArray):
         self.chosen = chosen
         self.mask, self.masked = mask, mask.row
 
-    branching = branching_of("chosen")
+    branching = find_branching("chosen")
 
     def first(self) -> NoReturn:
         """There may be none."""
@@ -443,7 +443,7 @@ class RowList(Symbolic):
         self.rows = rows
         self.kind = kind
 
-    branching = branching_of("rows")
+    branching = find_branching("rows")
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis: the use may bring two records together."""
@@ -513,7 +513,7 @@ def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:
 
 
 for _name in (*REDUCTIONS, "clip", "round"):
-    setattr(RowArray, _name, answered_by(_name))
+    setattr(RowArray, _name, answer_by(_name))
 
 
 for _ufunc, _operation in ARITHMETIC.items():

@@ -18,7 +18,7 @@ from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.block_statistics import form_of_block, is_block
 from liptest.values.answers.functions_of_answers import UNKNOWN
 from liptest.values.protocol import is_symbolic
-from liptest.values.records.column import FUNCTIONS, Column, column_of
+from liptest.values.records.column import FUNCTIONS, Column, find_column
 
 _NO_VALUE: Any = np._NoValue
 # Values of a record that may be told apart, how large they are, and how far apart: floats have
@@ -32,7 +32,7 @@ def spread(values: Any, ddof: Any, *, is_root: bool) -> Any:
 
     None where that is not followed, as of a selection, whose size moves, too.
     """
-    column = column_of(values)
+    column = find_column(values)
     if column is None or is_symbolic(ddof) or not _can_be_spread(column):
         return None
     levels, places = np.unique(column.table, return_inverse=True)
@@ -91,7 +91,7 @@ def _margin(levels: tuple[Fraction, ...], records: int, divisor: int, *, is_root
     return share * (2 * across * off + off * off + grown * (across + off) ** 2)
 
 
-def _answered(array: Any, options: dict[str, Any], ddof: Any, *, is_root: bool) -> Any:
+def _answer(array: Any, options: dict[str, Any], ddof: Any, *, is_root: bool) -> Any:
     if any(option is not None and option is not _NO_VALUE for option in options.values()):
         return NotImplemented
     found = spread(array, ddof, is_root=is_root)
@@ -99,11 +99,11 @@ def _answered(array: Any, options: dict[str, Any], ddof: Any, *, is_root: bool) 
 
 
 def _variance(array: Any, axis: Any = None, *, ddof: Any = 0, **options: Any) -> Any:
-    return _answered(array, {"axis": axis or None, **options}, ddof, is_root=False)
+    return _answer(array, {"axis": axis or None, **options}, ddof, is_root=False)
 
 
 def _deviation(array: Any, axis: Any = None, *, ddof: Any = 0, **options: Any) -> Any:
-    return _answered(array, {"axis": axis or None, **options}, ddof, is_root=True)
+    return _answer(array, {"axis": axis or None, **options}, ddof, is_root=True)
 
 
 FUNCTIONS[np.var], FUNCTIONS[np.std] = _variance, _deviation
