@@ -85,7 +85,7 @@ def checked_before(data: Any, rng: Any) -> Any:
     return data.sum() + rng.laplace(0, 1)
 
 
-ADDING = (mapped_lambda, nested_def, filtered_by_local, matched, matched_without_rest)
+ADDING = (mapped_lambda, nested_def, filtered_by_local, matched)
 
 
 class NoNoise:
@@ -113,6 +113,11 @@ def price(program: Program, domain: lt.Domain = SMALL) -> float:
 @pytest.mark.parametrize("program", [*ADDING, any_record, checked_before])
 def test_price_is_the_largest_change(program: Program) -> None:
     assert price(program) == pytest.approx(largest_change(program))
+
+
+def test_what_is_a_truth_is_not_asked_of_numbers() -> None:
+    found = align(lt.mechanism(matched_without_rest), SMALL, Fraction(9), Fraction(0))
+    assert "it asks with 'is'" in found.reason
 
 
 def test_price_does_not_depend_on_how_many_there_are() -> None:

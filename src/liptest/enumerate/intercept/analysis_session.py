@@ -38,7 +38,7 @@ from liptest.enumerate.watch.other_threads import (
 from liptest.enumerate.watch.side_effects import RandomnessWatch, make_elsewhere_error
 from liptest.enumerate.watch.surroundings import CLOCK_ADVICE, Surroundings, depends
 from liptest.enumerate.watch.unread_attributes import unread_attributes
-from liptest.errors import UnsupportedRandomnessError
+from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.base import DETERMINED
 from liptest.values.faults import raises_as_numpy
 
@@ -120,9 +120,11 @@ class Session:
         self.watch = RandomnessWatch(name, [])
         self.surroundings = Surroundings(
             name,
-            CompiledCode(name, trusted, lambda error: self.tree.fail(error)),
-            lambda error: self.tree.fail(error),
+            CompiledCode(name, trusted, self._refuse),
+            self._refuse,
         )
+        #: Why the hook that sees all calls has ended a run: Python takes it away then.
+        self._refused: LiptestError | None = None
 
     @contextmanager
     def pause_meanwhile(self) -> Iterator[None]:
@@ -259,6 +261,12 @@ class Session:
             return
         with self.watch.no_system_randomness(self.surroundings.look):
             yield
+        if self._refused is not None:
+            raise self._refused  # what came after it was not looked at
+
+    def _refuse(self, error: LiptestError) -> NoReturn:
+        self._refused = self._refused or error
+        self.tree.fail(error)
 
     def _check_no_profiler(self) -> None:
         if sys.getprofile() is not None:

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import datetime
 import gc
+import inspect
 import re
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
@@ -78,6 +81,8 @@ TIMES = frozenset(
 )
 _DATES = frozenset({"now", "today", "utcnow"})
 _CLOCK_NAMES = TIMES | _DATES
+#: Names of built-in functions that are heard wherever they are called.
+_HEARD_NAMES = _CLOCK_NAMES | {"_getframe", "_current_frames"}
 # What the module time says of the time zone of the machine, and methods of dates that ask for it.
 _ZONES = frozenset({"timezone", "altzone", "daylight", "tzname"})
 _OF_ZONES = frozenset({"fromtimestamp", "astimezone", "timestamp"})
@@ -89,8 +94,17 @@ _NOTING = frozenset(
 # Names of which only the hook can tell what is done with them, and what runs code that has none.
 _TELLING_NAMES = _DATES | {"id", "hash", "set", "frozenset", "datetime64", "__hash__"}
 _TELLING_NAMES |= {"eval", "exec", "globals", "vars", "getattr", "__dict__", "__getattribute__"}
-# Names of what looks at the functions that are under way.
-_OF_CALLS = frozenset({"_getframe", "_current_frames", "currentframe", "f_back", "extract_stack"})
+# What looks at the functions that are under way, the modules that do it for others, and names.
+_LOOKS_AT_CALLS: tuple[Any, ...] = (
+    *(sys._getframe, sys._current_frames, inspect.stack, inspect.currentframe),
+    *(inspect.getouterframes, inspect.getinnerframes, inspect.trace, traceback.extract_stack),
+    *(traceback.format_stack, traceback.print_stack, traceback.walk_stack),
+)
+_FOR_OTHERS = frozenset({"inspect", "traceback"})
+_OF_CALLS = frozenset(
+    {looks.__name__ for looks in _LOOKS_AT_CALLS} - {"stack", "trace"}
+    | {"f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "findCaller", "StackSummary"}
+)
 # Names of what gives the place of an object in memory.
 _OF_PLACES = frozenset({"addressof", "__array_interface__", "__array_struct__", "data_as"})
 # Names of what writes objects as text, which may tell where they lie in memory.
@@ -173,7 +187,7 @@ class Surroundings:
             self.catches |= may_catch(value.__code__)
         if self.sees_all:
             return
-        if is_of_polars(value):
+        if is_of_polars(value) or any(value is looks for looks in _LOOKS_AT_CALLS):
             self.sees_all = True
         elif type(value) is FunctionType:
             self._reach_function(value)
@@ -213,7 +227,7 @@ class Surroundings:
             is_quiet = self._is_quiet[module] = is_others(module) and is_always_known(module)
         if is_quiet:
             is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
-            if is_builtin and argument.__name__ in _CLOCK_NAMES:
+            if is_builtin and argument.__name__ in _HEARD_NAMES:
                 self._call(frame, argument)
             return
         code = frame.f_code
@@ -227,7 +241,7 @@ class Surroundings:
             is_unknown = self.compiled.is_looked_at(frame)
         if not (is_program or is_unknown or is_of_polars):
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
-            if is_builtin and argument.__name__ in _CLOCK_NAMES:
+            if is_builtin and argument.__name__ in _HEARD_NAMES:
                 self._call(frame, argument)
         elif event == "c_call":
             if is_unknown:
@@ -236,7 +250,7 @@ class Surroundings:
                 if is_program:
                     self._number_asked(frame, argument)
             elif isinstance(argument, BuiltinFunctionType):
-                if argument.__name__ in _CLOCK_NAMES:
+                if argument.__name__ in _HEARD_NAMES:
                     self._call(frame, argument)
                 if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):
                     self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)
@@ -308,7 +322,17 @@ class Surroundings:
             self._refuse(depends(self._name, f"{what} ({words})", advice, kind))
         self._refuse(kind(f"{self._name}: it {what} ({words}): {advice}"))
 
+    def _end_looking_at_calls(self, frame: FrameType) -> None:
+        self._end(frame, f"looks at who calls it, in {frame.f_code.co_name}", "leave it out")
+
     def _call(self, frame: FrameType, function: BuiltinFunctionType) -> None:
+        if function in _LOOKS_AT_CALLS:
+            asker: FrameType | None = frame
+            while asker is not None and asker.f_globals.get("__name__") in _FOR_OTHERS:
+                asker = asker.f_back
+            if asker is not None and is_programs(asker):
+                self._end_looking_at_calls(asker)
+            return
         # What a stand-in of a clock calls was not called by the program.
         if _is_clock(function) and frame.f_globals.get("__name__") not in _STAND_INS:
             reader = find_reader(frame)
@@ -336,7 +360,7 @@ class Surroundings:
         if "Timestamp" in names and names & _DATES:
             self._end(frame, "reads the clock: pandas.Timestamp", CLOCK_ADVICE)
         if names & _OF_CALLS or {"inspect", "stack"} <= names:
-            self._end(frame, f"looks at who calls it, in {code.co_name}", "leave it out")
+            self._end_looking_at_calls(frame)
         if names & _OF_PLACES or {"ctypes", "data"} <= names:
             self._end(frame, f"asks for an address in memory, in {code.co_name}", _ID_ADVICE)
         if {"posix", "environ"} <= names:
