@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import inspect
+import signal
 import sys
 import traceback
 import warnings
@@ -85,6 +86,15 @@ def test_what_a_process_holds_is_not_asked_in_a_proof_by_alignment() -> None:
         return float(data.sum() + (rng.laplace() if "liptest" in sys.modules else 0))
 
     with pytest.raises(NonDeterministicError, match=r"looks at sys\.modules"):
+        lt.check_privacy(lt.mechanism(asks), lt.Hypercube(50), epsilon=1)
+
+
+def test_who_handles_a_signal_is_not_asked() -> None:
+    def asks(data: Any, rng: Any) -> float:
+        handled = signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        return float(data.sum() + (rng.laplace() if handled else 0))
+
+    with pytest.raises(NonDeterministicError, match=r"asks signal\.getsignal"):
         lt.check_privacy(lt.mechanism(asks), lt.Hypercube(50), epsilon=1)
 
 

@@ -12,6 +12,7 @@ import _thread
 import gc
 import io
 import os
+import signal
 import stat
 import sys
 import threading
@@ -60,6 +61,7 @@ _OF_PROCESS = (
     *((gc, name) for name in ("get_referents",)),
     *((sys, name) for name in ("getrefcount", "getallocatedblocks", "getsizeof", "gettrace")),
     *((sys, name) for name in ("getprofile", "getrecursionlimit", "getswitchinterval")),
+    *((signal, name) for name in ("getsignal", "getitimer") if hasattr(signal, name)),
     *((np, name) for name in ("geterr", "geterrcall", "getbufsize", "get_printoptions")),
 )
 # Methods by module and class, and what is done by calling them.
