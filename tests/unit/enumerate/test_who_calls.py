@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import inspect
+import operator
 import signal
 import sys
 import traceback
@@ -61,11 +62,23 @@ def _is_under_error() -> bool:
         return error.__traceback__.tb_frame.f_back is not None  # type: ignore[union-attr]
 
 
+def _is_under_traceback() -> bool:
+    try:
+        raise ValueError
+    except ValueError:
+        return operator.attrgetter("tb" + "_frame")(sys.exc_info()[2]) is not None
+
+
+def _is_in_generator() -> bool:
+    numbers = (number for number in (1, 2))
+    return getattr(numbers, "gi" + "_frame") is not None
+
+
 @pytest.mark.parametrize(
     "is_watched",
     [
         *(_is_checked, _swallows, _is_seen_from_alias, _is_seen_by_name, _is_on_stack),
-        *(_is_in_lines, _is_under_error),
+        *(_is_in_lines, _is_under_error, _is_under_traceback, _is_in_generator),
     ],
 )
 @pytest.mark.parametrize("records", [3, 50])

@@ -33,9 +33,10 @@ from liptest.enumerate.watch.other_threads import (
     STARTS,
     make_thread_error,
     not_alone,
+    program_line,
     works_for_itself,
 )
-from liptest.enumerate.watch.side_effects import RandomnessWatch, make_elsewhere_error
+from liptest.enumerate.watch.side_effects import READS, RandomnessWatch, make_elsewhere_error
 from liptest.enumerate.watch.surroundings import CLOCK_ADVICE, Surroundings, depends
 from liptest.enumerate.watch.unread_attributes import unread_attributes
 from liptest.errors import LiptestError, UnsupportedRandomnessError
@@ -330,6 +331,10 @@ class Session:
         if event == "ctypes.dlopen":
             self.trap_libraries()
             return
+        if event == READS:
+            line = program_line(sys._getframe(1))
+            asked = f"looks at who calls it{f' ({line})' if line else ''}"
+            self.tree.fail(depends(self.name, asked, "leave it out"))
         what = STARTS.get(event) or ASKS.get(event)
         if what is None:
             self.drew_from("a random device of the operating system")

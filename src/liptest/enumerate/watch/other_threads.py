@@ -122,9 +122,17 @@ def is_opened_by_program() -> bool:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _top(frame) in _OPENERS:
         frame = frame.f_back
-    if frame is None or is_foreign(frame.f_globals.get("__name__")):
-        return False
-    return not is_of_packages(frame.f_code.co_filename)
+    return frame is not None and _is_of_program(frame)
+
+
+def is_read_by_program() -> bool:
+    """Whether the program itself reads an attribute; of an audit hook."""
+    return _is_of_program(sys._getframe(2))
+
+
+def _is_of_program(frame: FrameType) -> bool:
+    is_others = is_foreign(frame.f_globals.get("__name__"))
+    return not (is_others or is_of_packages(frame.f_code.co_filename))
 
 
 def _top(frame: FrameType) -> str:
