@@ -89,7 +89,7 @@ def test_code_that_behaves_while_it_is_checked(
         return float(data.sum() + (rng.laplace() if is_watched() else 0))
 
     with pytest.raises(
-        NonDeterministicError, match=r"non-deterministic: it(s first call| looks at who calls it)"
+        NonDeterministicError, match=r"looks at who calls it|its first call|answers otherwise"
     ):
         lt.check_privacy(lt.mechanism(tells_all_else), lt.Hypercube(records), epsilon=1)
 

@@ -125,9 +125,10 @@ def is_opened_by_program() -> bool:
     return frame is not None and _is_of_program(frame)
 
 
-def is_read_by_program() -> bool:
-    """Whether the program itself reads an attribute; of an audit hook."""
-    return _is_of_program(sys._getframe(2))
+def is_read_by_program(own_code: str) -> bool:
+    """Whether the program itself reads an attribute, and no file below ``own_code``; of a hook."""
+    frame = sys._getframe(2)
+    return not frame.f_code.co_filename.startswith(own_code) and _is_of_program(frame)
 
 
 def _is_of_program(frame: FrameType) -> bool:

@@ -200,7 +200,7 @@ def _heard(
     # When Python ends, hooks are called after the names of modules were taken away.
     if event not in known or not (_refusing or _listening):
         return
-    if event == READS and (arguments[1] not in _FRAMES or not is_read_by_program()):
+    if event == READS and (arguments[1] not in _FRAMES or not is_read_by_program(_OWN_CODE)):
         return
     refuse = _refusing.get(get_ident()) if _refusing else None
     if event not in _WORDS:
