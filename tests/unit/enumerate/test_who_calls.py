@@ -69,6 +69,13 @@ def _is_under_traceback() -> bool:
         return operator.attrgetter("tb" + "_frame")(sys.exc_info()[2]) is not None
 
 
+def _is_under_attribute() -> bool:
+    try:
+        raise ValueError
+    except ValueError as error:
+        return getattr(getattr(error, "__trace" + "back__"), "tb" + "_frame") is not None
+
+
 def _is_in_generator() -> bool:
     numbers = (number for number in (1, 2))
     return getattr(numbers, "gi" + "_frame") is not None
@@ -78,7 +85,8 @@ def _is_in_generator() -> bool:
     "is_watched",
     [
         *(_is_checked, _swallows, _is_seen_from_alias, _is_seen_by_name, _is_on_stack),
-        *(_is_in_lines, _is_under_error, _is_under_traceback, _is_in_generator),
+        *(_is_in_lines, _is_under_error, _is_under_traceback, _is_under_attribute),
+        _is_in_generator,
     ],
 )
 @pytest.mark.parametrize("records", [3, 50])
@@ -88,9 +96,7 @@ def test_code_that_behaves_while_it_is_checked(
     def tells_all_else(data: Any, rng: Any) -> float:
         return float(data.sum() + (rng.laplace() if is_watched() else 0))
 
-    with pytest.raises(
-        NonDeterministicError, match=r"looks at who calls it|its first call|answers otherwise"
-    ):
+    with pytest.raises(NonDeterministicError, match=r"looks at who calls it|its first call"):
         lt.check_privacy(lt.mechanism(tells_all_else), lt.Hypercube(records), epsilon=1)
 
 

@@ -8,10 +8,12 @@ for one, and a stand-in that another thread of the program calls ends the analys
 from __future__ import annotations
 
 import _thread
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -54,6 +56,8 @@ _ADVICE = {
     "waits for another thread": "let nothing that it answers come from there",
 }
 _TOLD = frozenset(ASKS.values())
+#: The folder of stand-ins for what the program calls.
+_STAND_INS = str(Path(__file__).resolve().parents[1] / "intercept") + os.sep
 _WHY = ("random numbers of other threads and processes", "what is said there")
 # Class by module and name, its method, and what is done by calling it. What was not imported
 # before an analysis cannot do its work without starting a thread or a process.
@@ -126,9 +130,16 @@ def is_opened_by_program() -> bool:
 
 
 def is_read_by_program(own_code: str) -> bool:
-    """Whether the program itself reads an attribute, and no file below ``own_code``; of a hook."""
-    frame = sys._getframe(2)
-    return not frame.f_code.co_filename.startswith(own_code) and _is_of_program(frame)
+    """Whether the program itself reads an attribute, and no file below ``own_code``; of a hook.
+
+    A stand-in, such as that for ``getattr``, reads it for who called it.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _STAND_INS in frame.f_code.co_filename:
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith(own_code):
+        return False
+    return _is_of_program(frame)
 
 
 def _is_of_program(frame: FrameType) -> bool:
