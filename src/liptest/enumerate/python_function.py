@@ -17,7 +17,6 @@ from liptest.data.tables import Table
 from liptest.enumerate.folded.column_rows import choosing_at_once, rewrite_for_columns
 from liptest.enumerate.intercept.analysis_session import Session
 from liptest.enumerate.intercept.interception import intercept_randomness
-from liptest.enumerate.light_trees import LightTree
 from liptest.enumerate.numbers.float_paths import FloatPaths, follow_floats
 from liptest.enumerate.numbers.noise_outputs import is_continuous, make_refusal
 from liptest.enumerate.numbers.whole_outputs import WholeTree
@@ -72,6 +71,7 @@ from liptest.enumerate.trees.enumeration import (
     copy_with,
 )
 from liptest.enumerate.trees.law_memory import law_table
+from liptest.enumerate.trees.light_trees import LightTree
 from liptest.enumerate.trees.outputs import Typed, canonical_output
 from liptest.enumerate.trees.running import RandomFunction, Run
 from liptest.enumerate.trees.tracing import TracedChoice, TracingTree
@@ -375,8 +375,8 @@ class PythonFunction(Mechanism):
 
     def densities(self) -> Mechanism:
         """The same mechanism where outputs are real numbers: laws are compared by densities."""
+        from liptest.enumerate.numbers.outputs_by_cells import ByCells
         from liptest.enumerate.numbers.real_outputs import ContinuousFunction
-        from liptest.enumerate.outputs_by_cells import ByCells
 
         view = ByCells if self._tree.leaves_out_light else ContinuousFunction
         return view(_with_densities(self))

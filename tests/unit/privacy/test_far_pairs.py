@@ -13,7 +13,7 @@ import liptest as lt
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import through_densities
 from liptest.privacy.comparison import Answer, certify_comparison
-from liptest.privacy.far_pairs import far_pairs
+from liptest.privacy.searches.far_pairs import far_pairs
 from liptest.privacy.settings import CheckSettings
 from tests.shares import mostly_slow
 

@@ -18,7 +18,7 @@ from liptest.privacy.comparison import enclose_probability
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
-from liptest.values.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
+from liptest.values.draws.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
 
 FAMILIES = [
     Noise("laplace", Fraction(3, 2)),

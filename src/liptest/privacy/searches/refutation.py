@@ -23,11 +23,11 @@ from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
 from liptest.privacy.exact import ExactEpsilon, largest_over
-from liptest.privacy.far_pairs import far_pairs
 from liptest.privacy.judge import LossJudge
 from liptest.privacy.proofs.exhaustive import exhaustive_size, pair_blocks
 from liptest.privacy.proofs.prices import Alignment
 from liptest.privacy.request import Task, make_refuted, make_verdict, nothing, with_paper_cost
+from liptest.privacy.searches.far_pairs import far_pairs
 from liptest.privacy.searches.lines_of_tables import Descent, list_lines
 from liptest.privacy.searches.plain_pairs import (
     DATASETS,

@@ -33,8 +33,8 @@ from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.probability import System
 from liptest.values.branching import Branching
+from liptest.values.draws.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
 from liptest.values.draws.questions import ListedBranches, PathCondition, Question, QuestionContext
-from liptest.values.light_ways import bound_of_far, heavy_ways, lies_far, uncertain_part
 from liptest.values.lines import find_place, line_in_words
 from liptest.values.protocol import SymbolicValue
 

@@ -1,4 +1,4 @@
-"""Laws without what noise next to never does (``values.light_ways``)."""
+"""Laws without what noise next to never does (``values.draws.light_ways``)."""
 
 from __future__ import annotations
 
