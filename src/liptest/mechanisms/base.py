@@ -407,7 +407,7 @@ def to_refute(
 ) -> T:
     """``use`` the mechanism that can only refute, where there is one and what it says is enough;
     else as ``through_all_numbers``."""
-    for near in (mechanism.near_all_numbers(dataset), mechanism.without_light(_LIGHT_RUNS)):
+    for near in (mechanism.near_all_numbers(dataset), mechanism.without_light(LIGHT_RUNS)):
         if near is None:
             continue
         with suppress(LiptestError):
@@ -417,8 +417,8 @@ def to_refute(
     return through_all_numbers(mechanism, dataset, use)
 
 
-# Runs for one law without what is next to never.
-_LIGHT_RUNS = 256
+#: Runs for one law without what is next to never.
+LIGHT_RUNS = 256
 
 
 def through_densities(mechanism: Mechanism, use: Callable[[Mechanism], T]) -> T:

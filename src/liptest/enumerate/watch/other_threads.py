@@ -56,6 +56,8 @@ _ADVICE = {
     "waits for another thread": "let nothing that it answers come from there",
 }
 _TOLD = frozenset(ASKS.values())
+#: Attributes that lead to the calls under way.
+FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 #: The folder of stand-ins for what the program calls.
 _STAND_INS = str(Path(__file__).resolve().parents[1] / "intercept") + os.sep
 _WHY = ("random numbers of other threads and processes", "what is said there")
@@ -123,10 +125,7 @@ _OPENERS = frozenset({"io", "_pyio", "codecs", "pathlib", "os", "fileinput", "sh
 
 def is_opened_by_program() -> bool:
     """Whether the program itself opens a file, and not a library that looks at the machine."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _top(frame) in _OPENERS:
-        frame = frame.f_back
-    return frame is not None and _is_of_program(frame)
+    return _is_of_program(_skip(sys._getframe(1), lambda frame: _top(frame) in _OPENERS))
 
 
 def is_read_by_program(own_code: str) -> bool:
@@ -134,15 +133,21 @@ def is_read_by_program(own_code: str) -> bool:
 
     A stand-in, such as that for ``getattr``, reads it for who called it.
     """
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and _STAND_INS in frame.f_code.co_filename:
+    frame = _skip(sys._getframe(2), lambda one: one.f_code.co_filename.startswith(_STAND_INS))
+    is_own = frame is not None and frame.f_code.co_filename.startswith(own_code)
+    return not is_own and _is_of_program(frame)
+
+
+def _skip(frame: FrameType | None, is_between: Callable[[FrameType], bool]) -> FrameType | None:
+    """The first caller that does not stand between the program and what is done for it."""
+    while frame is not None and is_between(frame):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith(own_code):
+    return frame
+
+
+def _is_of_program(frame: FrameType | None) -> bool:
+    if frame is None:
         return False
-    return _is_of_program(frame)
-
-
-def _is_of_program(frame: FrameType) -> bool:
     is_others = is_foreign(frame.f_globals.get("__name__"))
     return not (is_others or is_of_packages(frame.f_code.co_filename))
 

@@ -28,6 +28,7 @@ import numpy as np
 from liptest.enumerate.intercept.generator import UNUSED_BITS
 from liptest.enumerate.watch.other_threads import (
     ASKS,
+    FRAMES,
     STARTS,
     is_opened_by_program,
     is_read_by_program,
@@ -53,8 +54,8 @@ _HELD = "had opened "
 _NOT_SHOWN = "; what it prints is not shown, because the analysis runs it many times"
 # What importing a module opens, and reading lines of it for a message.
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".zip")
-#: The event of reading certain attributes, and those that lead to the calls under way.
-READS, _FRAMES = "object.__getattr__", frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
+#: The event of reading certain attributes.
+READS = "object.__getattr__"
 _EVENTS = frozenset({*_WORDS, *STARTS, *ASKS, "ctypes.dlopen", READS})
 #: By thread: what was noticed, in words, and what follows from it.
 _listening: dict[int, dict[str, str]] = {}
@@ -200,7 +201,7 @@ def _heard(
     # When Python ends, hooks are called after the names of modules were taken away.
     if event not in known or not (_refusing or _listening):
         return
-    if event == READS and (arguments[1] not in _FRAMES or not is_read_by_program(_OWN_CODE)):
+    if event == READS and (arguments[1] not in FRAMES or not is_read_by_program(_OWN_CODE)):
         return
     refuse = _refusing.get(get_ident()) if _refusing else None
     if event not in _WORDS:

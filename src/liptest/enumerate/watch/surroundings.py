@@ -44,6 +44,7 @@ from liptest.enumerate.watch.compiled_code import (
 )
 from liptest.enumerate.watch.executed_code import ExecutedCode
 from liptest.enumerate.watch.identity_tests import identity_tests, may_test_identity
+from liptest.enumerate.watch.other_threads import FRAMES
 from liptest.enumerate.watch.polars_calls import find_refused_call, is_made_before
 from liptest.enumerate.watch.process_questions import (
     CONTEXT_ADVICE,
@@ -103,7 +104,8 @@ _LOOKS_AT_CALLS: tuple[Any, ...] = (
 _FOR_OTHERS = frozenset({"inspect", "traceback"})
 _OF_CALLS = frozenset(
     {looks.__name__ for looks in _LOOKS_AT_CALLS} - {"stack", "trace"}
-    | {"f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "findCaller", "StackSummary"}
+    | {"f_back", "findCaller", "StackSummary"}
+    | FRAMES
 )
 # Names of what gives the place of an object in memory.
 _OF_PLACES = frozenset({"addressof", "__array_interface__", "__array_struct__", "data_as"})

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError
-from liptest.mechanisms.base import Mechanism, through_densities
+from liptest.mechanisms.base import LIGHT_RUNS, Mechanism, through_densities
 from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
@@ -151,7 +151,7 @@ def _tries_all_numbers(
 def _tries_far_answers(task: Task, known: Alignment | None, found: Refutation) -> bool:
     """Whether one of many answers breaks the claim: where whole laws are short, or few are near."""
     pairs = far_pairs(task.distribution.domain)
-    light = task.mechanism.without_light(_FEW_PATHS)
+    light = task.mechanism.without_light(LIGHT_RUNS)
     first = next(pairs, None)
     if light is None or first is None:
         return False

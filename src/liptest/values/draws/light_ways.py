@@ -37,9 +37,14 @@ def uncertain_part(
     noises: Sequence[Noise], way: tuple[Constraint, ...]
 ) -> tuple[tuple[Constraint, ...], Fraction]:
     """The constraints that are not all but certain, and a bound of where the others do not hold."""
-    kept = tuple(one for one in way if not _is_certain(noises, one))
-    terms = sum(len(one.terms) for one in way if one not in kept)
-    return kept, terms * _BEYOND
+    kept: list[Constraint] = []
+    terms = 0
+    for one in way:
+        if _is_certain(noises, one):
+            terms += len(one.terms)
+        else:
+            kept.append(one)
+    return tuple(kept), terms * _BEYOND
 
 
 def lies_far(noises: Sequence[Noise], form: Form) -> bool:
