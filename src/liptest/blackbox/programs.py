@@ -106,7 +106,7 @@ class ExternalProgram:
             "memory": check_count("memory", memory, least=1),
             "confined": bool(confined),
             "readable": tuple(Path(place).resolve() for place in readable),
-            "files": tuple((file.name, _hash_text(file)) for file in files),
+            "files": tuple((file.name, _hash_file(file)) for file in files),
             "_lines": any("{n}" in word for word in words),
             "_path": os.path.abspath(program),
         }.items():
@@ -302,7 +302,8 @@ class _Running:
         deadline = time.monotonic() + seconds
         said, left = bytearray(), memoryview(request)
         source, sink, aside = self._pipes()
-        if self.waiting_in(self.child.stdout):
+        # A process of its own may have answered before it was asked.
+        if not whole and self.waiting_in(self.child.stdout):
             raise MechanismError(_MORE_LINES)
         with selectors.DefaultSelector() as selector:
             selector.register(source, selectors.EVENT_READ)
@@ -434,7 +435,7 @@ def _fill(word: str, values: tuple[str, ...]) -> str:
     return word
 
 
-def _hash_text(file: Path) -> str:
+def _hash_file(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -455,10 +456,10 @@ def _read_lines(whole: bytes, count: int) -> list[Any]:
             f"the program printed {len(lines)} lines where {count} outputs were requested, one "
             f"output a line; the first is {quote(lines[0])}"
         )
-    return [_find_value(line) for line in lines]
+    return [_read_value(line) for line in lines]
 
 
-def _find_value(line: str) -> Any:
+def _read_value(line: str) -> Any:
     try:
         return _output(json.loads(line))
     except (ValueError, RecursionError):

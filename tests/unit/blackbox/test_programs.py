@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import sys
 from collections.abc import Callable
@@ -256,6 +257,21 @@ def test_after_an_error_nothing_that_the_program_says_is_an_answer(make: Make) -
     with pytest.raises(MechanismError):
         draw(program, 2, (3,))
     assert {value for value, _ in draw(program, 4, (4,))} == {4}
+
+
+def test_a_program_may_answer_before_it_is_asked(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = ExternalProgram._start
+
+    def answered(program: ExternalProgram, words: list[str]) -> Any:
+        running = start(program, words)
+        select.select([running.child.stdout], [], [])
+        return running
+
+    monkeypatch.setattr(ExternalProgram, "_start", answered)
+    text = "import sys\nfor _ in range(int(sys.argv[1])): print(1)"
+    assert draw(make(text, "{n}"), 7) == [1] * 7
 
 
 def test_a_text_may_hold_other_ends_of_lines(make: Make) -> None:
