@@ -48,9 +48,9 @@ from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
 # Records of a balanced dataset that have any value.
 _OTHERS = 4
-# Where there are more records than the first number, so many are drawn, and repeated; and some
-# records anywhere are drawn by themselves. To draw a million costs more than to run the program.
-_MOST_DRAWN, _REPEATED, _APART = 100_000, 20_011, 64
+# Where there are more records than the first number, so many are drawn, and repeated: to draw a
+# million costs more than to run the program. The last ones, which fill no repetition, are others.
+_MOST_DRAWN, _REPEATED = 100_000, 20_011
 
 
 class Records:
@@ -112,9 +112,12 @@ class Records:
         count = len(self._sizes)
         if not (alike and count > _MOST_DRAWN):
             return hand(self._draw(rng, self._sizes))  # type: ignore[no-any-return]
-        dataset = np.resize(self._draw(rng, self._sizes[:_REPEATED]), count)
-        dataset[rng.integers(0, count, _APART)] = rng.integers(0, self._sizes[0], _APART)
-        return hand(dataset)  # type: ignore[no-any-return]
+        times = (count - 1) // _REPEATED
+        rest = count - times * _REPEATED
+        repeated, last = (self._draw(rng, self._sizes[:size]) for size in (_REPEATED, rest))
+        # As `hand` gives it, in one copy.
+        numbers = b"".join((*[repeated.tobytes()] * times, last.tobytes()))
+        return np.frombuffer(numbers, dtype=np.int64)
 
     def _draw(self, rng: np.random.Generator, every_size: NDArray[Any]) -> NDArray[Any]:
         """Records of these numbers of values."""

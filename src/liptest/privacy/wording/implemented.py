@@ -267,13 +267,18 @@ class _Side:
     """A dataset with the paths of the code on it."""
 
     def __init__(self, dataset: Dataset, followed: Any) -> None:
-        self.dataset = tuple(np.asarray(dataset, dtype=np.int64).tolist())
+        self._dataset = np.asarray(dataset, dtype=np.int64)
         self.paths = followed.paths
         self.run = followed.run
 
+    @cached_property
+    def dataset(self) -> tuple[int, ...]:
+        """Its numbers, as a witness records them."""
+        return tuple(self._dataset.tolist())
+
     def runs_of(self, most: int) -> int:
         """How many of so many real runs are made, by the number of records that each reads."""
-        return runs_over(len(self.dataset), most)
+        return runs_over(len(self._dataset), most)
 
     def agrees(self) -> bool:
         """Whether real runs give outputs that its paths do not exclude."""
