@@ -97,6 +97,22 @@ def test_counts_of_many_records() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("size", "price"), [(1, 1.0), ((1,), 1.0), (2, 2.0), ((2, 2), 4.0)])
+def test_several_choices_cost_as_much_as_each(size: Any, price: float) -> None:
+    """``rng.choice(names, size, p=..)`` is so many choices, each by itself."""
+
+    def draw(data: Any, rng: Any) -> Any:
+        counts = np.bincount(data, minlength=4)
+        weights = np.exp(0.5 * (counts - counts.max()))
+        return rng.choice(["a", "b", "c", "d"], size, p=weights / weights.sum()).tolist()
+
+    people = lt.RecordGrid([4] * 500)
+    for epsilon in (price, 0.99 * price):
+        verdict = lt.check_privacy(lt.mechanism(draw), people, epsilon=epsilon, delta=ROUNDED)
+        assert (verdict.decision == "YES") is (epsilon == price)
+
+
+@pytest.mark.slow
 def test_without_a_delta_the_delta_that_is_proved_is_said() -> None:
     counts = lambda data: np.bincount(data, minlength=8)  # noqa: E731
     verdict = lt.check_privacy(drawn_by(counts, 0.5), lt.RecordGrid([8] * 1000), epsilon=1)

@@ -339,10 +339,26 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if chosen is not None:
                 return chosen
         items = _find_items(a)
-        place = place_by_weights(items, p) if p is not None and size is None else None
-        if place is not None:
-            return self._note_choice(items, place, axis)
+        if p is not None and (replace or size is None):
+            place = place_by_weights(items, p)
+            if place is not None:
+                return self._choose_by_weights(items, place, size, p, axis)
         return self._choose_among(a, items, size, replace, p, axis, shuffle)
+
+    def _choose_by_weights(self, items: Any, place: int, size: Any, p: Any, axis: int) -> Any:
+        """What choices with symbolic weights give, each by itself, after the first place of them.
+
+        A run on plain data finds them noted.
+        """
+        shape = None if size is None else self.shape_of(size)
+        number = 1 if shape is None else math.prod(shape)
+        others = (place_by_weights(items, p) for _ in range(number - 1))
+        places = [place, *(other for other in others if other is not None)]
+        log = self._tree.draw_log
+        if log is not None:
+            for _ in places:
+                log.note_order(CHOICE, np.empty(0))
+        return take_items(items, places, shape, axis)
 
     def _known(self, method: str, first: Any, size: Any, weights: Any) -> Any:
         """A draw whose weights are known to the outside; None for all others."""
@@ -363,9 +379,9 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     def _choose_among(
         self, a: Any, items: Any, size: Any, replace: Any, p: Any, axis: int, shuffle: bool
     ) -> Any:
-        is_noted = self._takes_note(size, p)
         shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
+        is_noted = p is not None and bool(replace or size is None) and self._takes_notes(number)
         if items.ndim == 0 and not isinstance(items.item(), int):
             self._refused("choice", a, size, replace, p, axis, shuffle)
         count = items.item() if items.ndim == 0 else items.shape[axis]
@@ -386,18 +402,11 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             return draw_distinct(self._tree, count, number, shuffle)
         return distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
 
-    def _note_choice(self, items: Any, place: Any, axis: int) -> Any:
-        """What a choice with symbolic weights gives; a run on plain data finds it noted."""
+    def _takes_notes(self, number: int) -> bool:
+        """Whether these choices were noted where their weights were symbolic; told once of each."""
         log = self._tree.draw_log
-        if log is not None:
-            log.note_order(CHOICE, np.empty(0))
-        return take_items(items, [place], None, axis)
-
-    def _takes_note(self, size: Any, p: Any) -> bool:
-        """Whether this choice was noted where its weights were symbolic; then it is told once."""
-        log = self._tree.draw_log
-        is_one = p is not None and size is None
-        return is_one and log is not None and log.next_order(CHOICE, 0) is not None
+        notes = [log is not None and log.next_order(CHOICE, 0) is not None for _ in range(number)]
+        return any(notes)
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def draw(trials: int, success: float) -> int:
