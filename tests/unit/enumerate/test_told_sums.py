@@ -88,6 +88,7 @@ def _true_delta(function: Any, epsilon: float) -> float:
     return most
 
 
+@pytest.mark.slow
 def test_noise_by_a_logarithm_is_decided_at_any_size() -> None:
     verdict = lt.check_privacy(
         lt.mechanism(by_a_logarithm), lt.Hypercube(3000), epsilon=0.5, delta=1e-12
