@@ -183,6 +183,7 @@ def test_the_number_of_records_does_not_matter(epsilon: float) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_verdict_says_what_it_rests_on() -> None:
     verdict = lt.check_privacy(until_a_share, lt.Hypercube(5_000), epsilon=1.0)
     assert verdict.decision == Decision.YES

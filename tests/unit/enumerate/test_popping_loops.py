@@ -152,7 +152,7 @@ def test_half_of_a_coin_by_a_function_is_refuted(monkeypatch: pytest.MonkeyPatch
     """Its counts are told before anything is drawn: no noise of them is looked for."""
     walked: list[Any] = []
     monkeypatch.setattr(ToldLaw, "add", lambda law, end, weight: walked.append(end))
-    domain = lt.RecordGrid([3] * 5000)
+    domain = lt.RecordGrid([3] * 300)
     verdict = lt.check_privacy(lt.mechanism(by_coins_in_order), domain, epsilon=0.5)
     assert verdict.decision == "NO"
     assert verdict.witness.verify(lt.mechanism(by_coins_in_order))

@@ -169,8 +169,8 @@ def noisy_mean(data: Any, rng: Any) -> Any:
     ("program", "domain"),
     [
         (noisy_count, lt.Hypercube(5000)),
-        (noisy_keys, lt.RecordGrid([3] * 5000)),
-        (noisy_mean, lt.RecordGrid([3] * 5000)),
+        (noisy_keys, lt.RecordGrid([3] * 300)),
+        (noisy_mean, lt.RecordGrid([3] * 300)),
     ],
 )
 def test_programs_with_reductions_are_decided(program: Any, domain: Any) -> None:

@@ -177,6 +177,7 @@ POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [0.1, 0.9]])
 THIRDS = lt.RecordGrid([3] * 5000)
 
 
+@pytest.mark.slow
 def test_what_the_rounding_of_sums_lacks_is_told_with_what_to_write() -> None:
     def sums(data: Any, rng: Any, *, grid: bool = False, scale: float = 1.0) -> Any:
         rows = POINTS[data]

@@ -121,7 +121,7 @@ def test_independent_numbers_add_up():
     mu = lt.exact_mu(lt.mechanism(two_laplace), every)
     assert mu.lower < mu.upper < mu.lower * (1 + 1e-6)
     # Two releases of one number are what two numbers of one release are.
-    pair = lt.compose([lt.mechanism(laplace)], releases=2, domain=lt.Hypercube(1))
+    pair = lt.compose([lt.mechanism(laplace)], releases=2, domain=lt.Hypercube(1), step=2.0**-9)
     for epsilon in (0.2, 1.0):
         normal_like = float(_gaussian_delta(mu.upper, epsilon))
         assert pair.delta_at(epsilon).lower <= normal_like

@@ -15,7 +15,6 @@ from liptest.mechanisms.base import through_densities
 from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.privacy.searches.far_pairs import far_pairs
 from liptest.privacy.settings import CheckSettings
-from tests.shares import mostly_slow
 
 TWENTY = lt.Answers(20)
 
@@ -79,7 +78,8 @@ WRONG = [index_of_the_largest, tells_the_largest, loop_over_all, never_stops]
 WRONG += [tells_place_and_value, tells_what_passed]
 
 
-@pytest.mark.parametrize("program", mostly_slow(WRONG, 1), ids=lambda f: f.__name__)
+@pytest.mark.slow
+@pytest.mark.parametrize("program", WRONG, ids=lambda f: f.__name__)
 def test_wrong_claims_are_refuted(program: Any) -> None:
     mechanism = lt.mechanism(program)
     verdict = lt.check_privacy(mechanism, TWENTY, epsilon=1, floats="ideal")

@@ -425,6 +425,7 @@ def test_an_inverse_cdf_by_hand_is_a_function_of_a_grid_point(function: Any) -> 
     assert not problems(known.to_json(), mechanism)
 
 
+@pytest.mark.slow
 def test_an_inverse_cdf_rounded_and_clipped_is_counted_on_the_grid() -> None:
     def rounded(data, rng):
         u = rng.random() - 0.5

@@ -115,6 +115,7 @@ def of_two_kinds(data: Any, rng: Any) -> Any:
     return told
 
 
+@pytest.mark.slow
 def test_what_is_enough_is_so_for_every_kind_of_pair() -> None:
     """The pair with the largest loss is not the one that asks for the largest delta."""
     verdict = lt.check_privacy(of_two_kinds, lt.RecordGrid([3] * 100), epsilon=1)
