@@ -9,7 +9,7 @@ by a, and two neighbours differ by a move of the differences of a alone, whateve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -344,55 +344,67 @@ def _check(
     functions: dict[int, Answer],
 ) -> AddedLaw | str:
     """The law, where what is enumerated of the function as it is written fits under it."""
-    name, rng = program.name, _GENERATOR(_BITS(0))
-    written = program.function
-    called = written if program.takes_generator else lambda data, rng: written(data)
+    rng = _GENERATOR(_BITS(0))
     for _ in range(_DATASETS):
         dataset = data.plain(rng)
-        leaves = max(_FEWEST, _ENTRIES // len(dataset))
-        tree = _WrittenTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
-        program.session.follow(tree)
-        run = Run(
-            called,
-            lambda: dataset,  # noqa: B023  it ends before the next one
-            ChoiceGenerator(tree),
-            name,
-            program.canonical,
-            program.session,
-        )
-        ended: list[tuple[Path, Output]] = []
-
-        def note() -> Output:
-            output = run()  # noqa: B023
-            ended[:] = [([*tree.path], output)]  # noqa: B023
-            return output
-
-        try:
-            plain_law = tree.law(note)
-            for leaf in ended:
-                # A run that is made once more may change nothing that the function holds.
-                tree.repeat(run, *leaf)
-                program.session.check_keeps_no_state(partial(tree.repeat, run, *leaf))
-        finally:
-            tree.close()
-
-        def value(number: int) -> Fraction:
-            own = functions.get(number, Answer(number, True))
-            return answer_value(own, lambda part: data.value(part, dataset))  # noqa: B023
-
-        sums = [
-            sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
-        ]
-        expected: dict[Output, Fraction] = {}
-        for at, share in law.masses.items():
-            output = output_at(at, sums)
-            expected[output] = expected.get(output, Fraction(0)) + share
+        plain_law = _enumerate_as_written(program, dataset)
+        expected = _expect(data, law, output_at, functions, dataset)
         for answer, mass in plain_law.items():
             if not isinstance(mass, Fraction):
-                return f"{name}: it draws noise that has no weights"
+                return f"{program.name}: it draws noise that has no weights"
             if mass > expected.get(answer, Fraction(0)) + law.unexplored:
-                return f"{name}: on plain data its answers have another law"
+                return f"{program.name}: on plain data its answers have another law"
     return law
+
+
+def _enumerate_as_written(program: Adding, dataset: Any) -> Mapping[Output, Any]:
+    """What is enumerated of the law of the function on a dataset."""
+    name, written = program.name, program.function
+    called = written if program.takes_generator else lambda data, rng: written(data)
+    leaves = max(_FEWEST, _ENTRIES // len(dataset))
+    tree = _WrittenTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
+    program.session.follow(tree)
+    own = name, program.canonical, program.session
+    run = Run(called, lambda: dataset, ChoiceGenerator(tree), *own)
+    ended: list[tuple[Path, Output]] = []
+
+    def note() -> Output:
+        output = run()
+        ended[:] = [([*tree.path], output)]
+        return output
+
+    try:
+        plain_law = tree.law(note)
+        for leaf in ended:
+            # A run that is made once more may change nothing that the function holds.
+            tree.repeat(run, *leaf)
+            program.session.check_keeps_no_state(partial(tree.repeat, run, *leaf))
+    finally:
+        tree.close()
+    return plain_law
+
+
+def _expect(
+    data: AnyDataset,
+    law: AddedLaw,
+    output_at: Callable[[Constants, list[Fraction]], Output],
+    functions: dict[int, Answer],
+    dataset: Any,
+) -> dict[Output, Fraction]:
+    """The probabilities of outputs on a dataset, by the law."""
+
+    def value(number: int) -> Fraction:
+        own = functions.get(number, Answer(number, True))
+        return answer_value(own, lambda part: data.value(part, dataset))
+
+    sums = [
+        sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
+    ]
+    expected: dict[Output, Fraction] = {}
+    for at, share in law.masses.items():
+        output = output_at(at, sums)
+        expected[output] = expected.get(output, Fraction(0)) + share
+    return expected
 
 
 def _fill(template: Output, constants: Constants, sums: list[Fraction]) -> Output:
