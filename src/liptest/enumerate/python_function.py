@@ -567,7 +567,7 @@ class PythonFunction(Mechanism):
 
     def _argument(self, dataset: IntArray) -> NDArray[Any]:
         if self.statistic is None:
-            return np.asarray(dataset).astype(np.int64)
+            return np.asarray(dataset).astype(np.int64, copy=False)
         return np.asarray(self.statistic.values(np.asarray(dataset)[None, :])[0])
 
     def _enumerated(self, argument: NDArray[Any]) -> OutputLaw:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.symbols.symbolic_datasets import Records
 from liptest.enumerate.symbols.symbolic_paths import NoPaths, SymbolicPaths
 from liptest.symbolic.alignment import price_paths
 from liptest.symbolic.answers import Answer
@@ -245,3 +246,15 @@ def test_loops_without_an_end_are_refused() -> None:
         return float(left)
 
     assert isinstance(paths(endless, lt.Hypercube(9)), NoPaths)
+
+
+def test_large_plain_datasets_are_full_and_hold_all_values() -> None:
+    """Beyond some size drawn records are repeated; the number of records stays."""
+    for records in (1000, 250_000):
+        data = Records(lt.RecordGrid([5] * records))
+        drawn = [data.plain(np.random.default_rng(seed)) for seed in range(4)]
+        assert all(len(dataset) == records for dataset in drawn)
+        assert min(int(dataset.min()) for dataset in drawn) == 0
+        assert max(int(dataset.max()) for dataset in drawn) == 4
+        assert len({dataset.tobytes() for dataset in drawn}) == 4
+        assert not np.array_equal(drawn[0][:500], drawn[0][500:1000])

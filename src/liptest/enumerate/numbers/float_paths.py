@@ -92,11 +92,13 @@ def follow_floats(
 
     Numbers of ``random`` are coins where that is all that is done with them, else draws.
     """
+    # Made once, so that each run gets it without a copy.
+    argument = hand(np.asarray(argument)) if np.ndim(argument) else argument
     paths = _follow(name, function, argument, session, ChoiceGenerator)
     if not paths.paths and paths.reason != str(_TOO_LONG):
         again = _follow(name, function, argument, session, _GridGenerator)
         paths = again if again.paths or "rng.random()" in paths.reason else paths
-    run_once = partial(_run_for_real, name, function, hand(np.asarray(argument)))
+    run_once = partial(_run_for_real, name, function, argument)
     return replace(paths, run=run_once if runs else None)
 
 

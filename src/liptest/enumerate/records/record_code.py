@@ -10,8 +10,10 @@ analysed here; the objects behind them in ``record_values``.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from liptest.enumerate.syntax.function_source import (
     REFLECTION,
@@ -52,7 +54,7 @@ _CHANGING = frozenset(
 _ATTRIBUTES = frozenset({"real", "imag", "T", "shape", "size", "ndim", "dtype"})
 _FRESH = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 #: Calls that make a new object, where they are of Python or NumPy.
-FRESH_CALLS = frozenset({"list", "dict", "set", "zeros", "ones", "full", "array"})
+FRESH_CALLS = frozenset({"list", "dict", "set", "zeros", "ones", "full", "array", "copy"})
 _EXPRESSIONS = (
     *(ast.Constant, ast.Name, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Call),
     *(ast.IfExp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp),
@@ -80,6 +82,15 @@ def refuse(node: ast.AST, what: str) -> None:
     raise NotAlike(f"{what}, line {line}")
 
 
+class Result(NamedTuple):
+    """What a call of a function of outside returns, or a place of it where that is a tuple."""
+
+    function: Chain
+    place: int | None
+    #: Whether Python's or NumPy's function of that name makes a new object.
+    is_new_of_libraries: bool
+
+
 @dataclass
 class RecordCode:
     """What code for one record uses of outside; ``told`` is the list that it appends to."""
@@ -93,6 +104,10 @@ class RecordCode:
     is_of_numbers: bool = False
     #: Objects of outside that a method is asked of, which must be a constant or a generator.
     asked: set[tuple[Chain, str]] = field(default_factory=set)
+    #: Lists of outside of which some function is called, any of them.
+    called_in: set[Chain] = field(default_factory=set)
+    #: Calls whose result is changed, so that they must make it anew.
+    changed: set[Result] = field(default_factory=set)
 
 
 @dataclass
@@ -152,11 +167,54 @@ def analyse_function(definition: FunctionNode, *, is_method: bool = False) -> Re
             definition.body, frozenset(parameters)
         )
         return code
+    walk = _walk_of(definition, code, parameters)
+    walk.statements(definition.body, _State(frozenset(walk.local)))
+    return code
+
+
+def _walk_of(definition: ast.FunctionDef, code: RecordCode, parameters: set[str]) -> _Walk:
     local = parameters | names_assigned(*definition.body)
     walk = _Walk(code, local=local, targets=set(), parameters=parameters)
     walk.note_fresh(definition.body)
-    walk.statements(definition.body, _State(frozenset(local)))
-    return code
+    return walk
+
+
+@lru_cache(maxsize=1 << 8)
+def makes_anew(definition: FunctionNode, place: int | None, *, is_method: bool = False) -> bool:
+    """Whether all that a function returns, or a place of it, is an object that it made itself."""
+    parameters = set(list_parameters(definition.args)[is_method:])
+    if isinstance(definition, ast.Lambda):
+        fresh, returned = set[str](), [definition.body]
+    else:
+        walk = _walk_of(definition, RecordCode(), parameters)
+        # Objects of the program have no other methods of these names (``record_values``).
+        made = {
+            name
+            for name, results in walk.results.items()
+            if all(
+                result.is_new_of_libraries and result.function[-1] in FRESH_CALLS
+                for result in results
+            )
+        }
+        fresh, returned = walk.fresh | made, list(_returned(definition.body))
+    for value in returned:
+        part: ast.expr | None = value
+        if place is not None:
+            is_long = isinstance(value, ast.Tuple) and place < len(value.elts)
+            part = value.elts[place] if is_long else None  # type: ignore[attr-defined]
+        if not (is_fresh(part) or (isinstance(part, ast.Name) and part.id in fresh)):
+            return False
+    return bool(returned)
+
+
+def _returned(body: list[ast.stmt]) -> Iterator[ast.expr]:
+    """What the statements return; without those of functions inside."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            yield statement.value or ast.Constant(None)
+        elif not isinstance(statement, ast.FunctionDef):
+            for name in ("body", "orelse"):
+                yield from _returned(getattr(statement, name, []))
 
 
 def _targets(target: ast.expr) -> set[str]:
@@ -184,6 +242,9 @@ class _Walk:
         #: Names that hold objects made in the same pass, and names that may hold any.
         self.fresh: set[str] = set()
         self.any: set[str] = set()
+        #: Names that hold items of lists of outside; or what calls of functions of outside return.
+        self.items: dict[str, set[Chain]] = {}
+        self.results: dict[str, set[Result]] = {}
         #: Functions that are made in the same pass; names that hold something else.
         self.made: set[str] = set()
         self.stored: set[str] = set()
@@ -193,12 +254,17 @@ class _Walk:
     def note_fresh(self, body: list[ast.stmt]) -> None:
         """Which local names hold objects that the pass itself made."""
         values: dict[str, list[ast.expr | None]] = {}
+        sources: dict[str, list[tuple[ast.expr | None, int | None]]] = {}
         for node in (inner for statement in body for inner in ast.walk(statement)):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     simple = isinstance(target, ast.Name)
                     for name in names_assigned(target):
                         values.setdefault(name, []).append(node.value if simple else None)
+                        place = None if simple else _place_of(name, target)
+                        is_known = simple or place is not None
+                        source = node.value if is_known else None
+                        sources.setdefault(name, []).append((source, place))
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 values.setdefault(node.target.id, []).append(node.value)
             elif isinstance(node, ast.For):
@@ -218,6 +284,47 @@ class _Walk:
         if self.is_function:
             self.fresh -= self.parameters
             self.any |= self.parameters
+        for name, given in sources.items():
+            if name in self.parameters or name in self.targets or len(given) != len(values[name]):
+                continue
+            items = [self.list_of(value) if place is None else None for value, place in given]
+            if None not in items:
+                self.items[name] = {chain for chain in items if chain is not None}
+            results = [self.result_of(value, place) for value, place in given]
+            fresh = [
+                result is not None or is_fresh(value)
+                for result, (value, _) in zip(results, given, strict=True)
+            ]
+            if all(fresh) and any(results):
+                self.results[name] = {result for result in results if result is not None}
+        self.fresh -= set(self.results)
+
+    def list_of(self, node: ast.expr | None) -> Chain | None:
+        """The list of outside that ``node`` takes an item of, as ``self.functions[j]``."""
+        if not isinstance(node, ast.Subscript):
+            return None
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        chain = _chain(node)
+        return None if chain is None or chain[0] in self.local else chain
+
+    def result_of(self, node: ast.expr | None, place: int | None) -> Result | None:
+        """What ``node`` is of a function of outside, where it is a call."""
+        chain = _chain(node.func) if isinstance(node, ast.Call) else None
+        if chain is None or chain[0] in self.local:
+            return None
+        return Result(chain, place, is_fresh(node) and place is None)
+
+    def is_own(self, node: ast.expr) -> bool:
+        """Whether a name holds an object that the pass made; notes which calls have to make it."""
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id in self.fresh:
+            return True
+        if node.id not in self.results:
+            return False
+        self.code.changed |= self.results[node.id]
+        return True
 
     # ---- statements
 
@@ -285,15 +392,14 @@ class _Walk:
             return state
         name = node.target.id
         self.check_assigned(node.target, name, state.assigned)
-        if name in self.any and name not in self.fresh:
+        if name in self.any and not self.is_own(node.target):
             refuse(node, f"an operation in place on {name}, which may be an object of outside")
-        self.code.is_of_numbers |= name not in self.fresh
+        self.code.is_of_numbers |= name not in self.fresh and name not in self.results
         return state
 
     def check_own(self, target: ast.expr, state: _State) -> None:
         """Items of objects that the pass itself made may be written."""
-        is_item = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-        if not is_item or target.value.id not in self.fresh:  # type: ignore[attr-defined]
+        if not (isinstance(target, ast.Subscript) and self.is_own(target.value)):
             refuse(target, "a write to an object of outside, or of another pass")
         self.expression(target.value, state.assigned)  # type: ignore[attr-defined]
         self.expression(target.slice, state.assigned)  # type: ignore[attr-defined]
@@ -367,10 +473,12 @@ class _Walk:
         bound: set[str] = set()
         for generator in generators:
             bound |= _targets(generator.target)
-        before = self.local, self.any, self.fresh
+        before = self.local, self.any, self.fresh, self.items, self.results
         self.expression(generators[0].iter, assigned)
         self.local = self.local | bound
         self.any, self.fresh = self.any | bound, self.fresh - bound
+        self.items = {name: held for name, held in self.items.items() if name not in bound}
+        self.results = {name: held for name, held in self.results.items() if name not in bound}
         inside = assigned | bound
         for place, generator in enumerate(generators):
             if generator.is_async:
@@ -380,7 +488,7 @@ class _Walk:
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, ast.comprehension):
                 self.expression(part, inside)
-        self.local, self.any, self.fresh = before
+        self.local, self.any, self.fresh, self.items, self.results = before
 
     def name(self, node: ast.AST, assigned: frozenset[str]) -> None:
         chain = _chain(node)
@@ -414,7 +522,8 @@ class _Walk:
             if node.func.id in self.made:
                 return
             if node.func.id in self.local:
-                refuse(node, f"a call of {node.func.id}, which the pass itself assigns")
+                self.call_item(node.func, assigned)
+                return
             if is_length and isinstance(node.args[0], ast.Name):
                 self.length(node.args[0], assigned)
             self.code.called.add(((node.func.id,), count))
@@ -425,7 +534,22 @@ class _Walk:
         elif isinstance(node.func, ast.Attribute):
             self.method(node.func, count, assigned)
         else:
-            refuse(node, "a call of what is calculated")
+            self.call_item(node.func, assigned)
+
+    def call_item(self, function: ast.expr, assigned: frozenset[str]) -> None:
+        """A call of a function in a list of outside, ``self.functions[j](value)``."""
+        base, chain = function, self.list_of(function)
+        while isinstance(base, ast.Subscript):
+            self.expression(base.slice, assigned)
+            base = base.value
+        lists = {chain} if chain is not None else None
+        if lists is None and isinstance(base, ast.Name) and base.id in self.items:
+            self.check_assigned(base, base.id, assigned)
+            lists = self.items[base.id]
+        if lists is None:
+            what = f"{base.id}, which the pass itself assigns" if isinstance(base, ast.Name) else ""
+            refuse(function, f"a call of {what or 'what is calculated'}")
+        self.code.called_in |= lists or set()
 
     def length(self, node: ast.Name, assigned: frozenset[str]) -> None:
         """``len(data)`` is a constant; the length of anything else is read as its value is."""
@@ -436,10 +560,18 @@ class _Walk:
 
     def method(self, node: ast.Attribute, count: int, assigned: frozenset[str]) -> None:
         self.expression(node.value, assigned)
-        own = isinstance(node.value, ast.Name) and node.value.id in self.fresh
         reads = node.attr in DRAWS or (node.attr in READING and count <= most_arguments(node.attr))
-        if not reads and not (own and node.attr in _CHANGING):
+        if not reads and not (node.attr in _CHANGING and self.is_own(node.value)):
             refuse(node, f"the method .{node.attr}")
+
+
+def _place_of(name: str, target: ast.expr) -> int | None:
+    """The place of a name among those that a tuple is taken apart into."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return None
+    parts = [part.id if isinstance(part, ast.Name) else "" for part in target.elts]
+    is_plain = parts.count(name) == 1 and "" not in parts
+    return parts.index(name) if is_plain else None
 
 
 def is_fresh(value: ast.expr | None) -> bool:
@@ -447,10 +579,14 @@ def is_fresh(value: ast.expr | None) -> bool:
     # Of numbers, texts, lists and arrays, and there is nothing else, an operation makes new ones.
     if isinstance(value, ast.BinOp):
         return True
+    if isinstance(value, ast.IfExp):
+        return is_fresh(value.body) and is_fresh(value.orelse)
     if isinstance(value, ast.Call) and not any(keyword.arg == "copy" for keyword in value.keywords):
+        if isinstance(value.func, ast.Attribute) and value.func.attr == "copy":
+            return not (value.args or value.keywords)
         chain = _chain(value.func)
         is_array = chain is not None and chain[-1] in DRAWS and _has_size(value)
-        return is_array or (chain is not None and chain[-1] in FRESH_CALLS)
+        return is_array or (chain is not None and chain[-1] in FRESH_CALLS - {"copy"})
     return isinstance(value, _FRESH)
 
 

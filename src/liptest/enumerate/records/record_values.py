@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from inspect import getattr_static
+from io import BytesIO
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -31,7 +32,9 @@ from liptest.enumerate.records.record_code import (
     Chain,
     NotAlike,
     RecordCode,
+    Result,
     analyse_function,
+    makes_anew,
     most_arguments,
 )
 from liptest.enumerate.syntax.function_source import read_definition
@@ -83,7 +86,17 @@ def changes_seen(objects: list[Any]) -> Callable[[], bool]:
 
 
 def _content(value: Any) -> bytes:
-    return pickle.dumps(value)
+    written = BytesIO()
+    _Content(written).dump(value)
+    return written.getvalue()
+
+
+class _Content(pickle.Pickler):
+    """Writes functions as which object they are."""
+
+    def persistent_id(self, entry: Any) -> int | None:
+        """The number of a function."""
+        return id(entry) if isinstance(entry, FunctionType) else None
 
 
 def _check(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
@@ -92,12 +105,80 @@ def _check(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
         if what == "len" and not is_of_rows(value):
             _check_constant(chain, value)
     for chain in code.read:
+        if _is_absent(chain, lookup):
+            continue
         value = _resolve(chain, lookup)
         _check_constant(chain, value)
         if type(value) in (list, dict, set, np.ndarray):
             yield value
     for chain, count in code.called:
-        yield from _check_call(chain, count, lookup, done)
+        if not _is_absent(chain, lookup):
+            yield from _check_call(chain, count, lookup, done)
+    for chain in code.called_in:
+        if _is_absent(chain, lookup):
+            continue
+        for function in _list_functions(chain, _resolve(chain, lookup)):
+            yield from _check_function(function, done)
+    for result in code.changed:
+        if not _is_absent(result.function, lookup):
+            _check_made_anew(result, lookup)
+
+
+def _is_absent(chain: Chain, lookup: Lookup) -> bool:
+    """Whether a plain object lacks an attribute, so that reading it raises.
+
+    No pass can add one, as writes to attributes are refused.
+    """
+    value = lookup(chain[0])
+    for name in chain[1:]:
+        if not is_plain_object(value):
+            return False
+        if getattr_static(value, name, _MISSING) is _MISSING:
+            return True
+        value = attribute_in_place(value, name, _MISSING)
+    return False
+
+
+def _list_functions(chain: Chain, value: Any) -> Iterator[FunctionType]:
+    """All functions in lists, of which any may be called."""
+    value = _original(value)
+    if type(value) in (list, tuple):
+        for entry in value:
+            yield from _list_functions(chain, entry)
+    elif isinstance(value, FunctionType) and not _is_of_library(value):
+        yield value
+    else:
+        raise NotAlike(f"a call of a {type(value).__name__} in {'.'.join(chain)},")
+
+
+def _check_function(function: FunctionType, done: set[_Seen]) -> Iterator[Any]:
+    if (function.__code__, id(function)) not in done:
+        done.add((function.__code__, id(function)))
+        yield from _check(_find_code(function), _lookup_in(function), done)
+
+
+def _check_made_anew(result: Result, lookup: Lookup) -> None:
+    """What a call returns, and the code changes, must be new."""
+    chain = result.function
+    owner = _resolve(chain[:-1], lookup) if len(chain) > 1 else None
+    is_of_object = owner is not None and is_plain_object(owner)
+    if is_of_object:
+        function = _original(attribute_in_place(owner, chain[-1]))
+    elif owner is None or isinstance(owner, ModuleType):
+        function = _original(_resolve(chain, lookup))
+    else:  # a method of a generator or of a constant
+        function = None
+    if isinstance(function, FunctionType) and not _is_of_library(function):
+        is_method = is_of_object and chain[-1] not in vars(owner)
+        definition = read_definition(function)
+        is_new = definition is not None and makes_anew(
+            definition, result.place, is_method=is_method
+        )
+    else:
+        is_new = result.is_new_of_libraries
+    if not is_new:
+        words = ".".join(chain)
+        raise NotAlike(f"a change of what {words} returns, which may be an object of outside,")
 
 
 def _resolve(chain: Chain, lookup: Lookup) -> Any:
@@ -129,6 +210,8 @@ def _is_constant(value: Any) -> bool:
         return all(_is_constant(key) and _is_constant(entry) for key, entry in value.items())
     if kind is np.ndarray:
         return value.dtype.kind in "biufcSU"
+    if kind is FunctionType:  # what calls it is looked at
+        return True
     if isinstance(value, type):
         return issubclass(value, _TYPES)
     return kind in _CONSTANTS or issubclass(kind, np.generic) or isinstance(value, np.dtype)
@@ -157,12 +240,19 @@ def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[_Seen]) -> I
 
 def _check_own_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iterator[Any]:
     """A method of an object of the program, of which nothing but constants is read."""
-    method = attribute_in_place(owner, name)
-    if not isinstance(method, FunctionType) or name in vars(owner):
+    method = _original(attribute_in_place(owner, name))
+    if method is None and name in vars(owner):
+        return  # a call of it raises
+    if not isinstance(method, FunctionType):
         raise NotAlike(f"a call of {words}, which is not a plain method,")
+    if name in vars(owner):
+        yield from _check_function(method, done)
+        return
     key = method.__code__, id(owner)
     if key in done:
         return
+    if name in FRESH_CALLS:  # taken for what Python and NumPy call so
+        _check_made_anew(Result((words, name), None, False), {words: owner}.get)
     done.add(key)
     names = _lookup_in(method)
     own = method.__code__.co_varnames[:1]

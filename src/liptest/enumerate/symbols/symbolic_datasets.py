@@ -48,6 +48,9 @@ from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
 # Records of a balanced dataset that have any value.
 _OTHERS = 4
+# Where there are more records than the first number, so many are drawn, and repeated: to draw a
+# million costs more than to run the program. The last ones, which fill no repetition, are others.
+_MOST_DRAWN, _REPEATED = 100_000, 20_011
 
 
 class Records:
@@ -106,17 +109,31 @@ class Records:
         if self._table is not None and self._table.near is not None:
             return plain_near(self._table, self._table.near, rng)
         alike = int(self._sizes.min()) == int(self._sizes.max())
-        sizes = int(self._sizes[0]) if alike else self._sizes  # drawn faster
-        ends = rng.integers(0, sizes, size=(2, len(self._sizes)))
-        chosen = rng.random(len(self._sizes)) < rng.random()
+        count = len(self._sizes)
+        if not (alike and count > _MOST_DRAWN):
+            return hand(self._draw(rng, self._sizes))  # type: ignore[no-any-return]
+        times = (count - 1) // _REPEATED
+        rest = count - times * _REPEATED
+        repeated, last = (self._draw(rng, self._sizes[:size]) for size in (_REPEATED, rest))
+        # As `hand` gives it, in one copy.
+        numbers = b"".join((*[repeated.tobytes()] * times, last.tobytes()))
+        return np.frombuffer(numbers, dtype=np.int64)
+
+    def _draw(self, rng: np.random.Generator, every_size: NDArray[Any]) -> NDArray[Any]:
+        """Records of these numbers of values."""
+        count = len(every_size)
+        alike = int(every_size.min()) == int(every_size.max())
+        sizes = int(every_size[0]) if alike else every_size  # drawn faster
+        ends = rng.integers(0, sizes, size=(2, count))
+        chosen = rng.random(count) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
         extreme = self._values()[self._answers.extreme_values()].tolist()
         if extreme and rng.random() < 0.5:
             # Sums that wrap, or truths that are joined, show where many records add the same.
             value, share = extreme[int(rng.integers(len(extreme)))], rng.random() * 2
-            is_put = (rng.random(len(self._sizes)) < share) & (value < self._sizes)
+            is_put = (rng.random(count) < share) & (value < every_size)
             dataset = np.where(is_put, value, dataset)
-        return hand(dataset)  # type: ignore[no-any-return]
+        return dataset
 
     def make_balanced(self, rng: np.random.Generator) -> NDArray[Any]:
         """A dataset in which values are about equally frequent, so that counts are nearly tied."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -44,6 +44,8 @@ _CHECKED, _GRID_RUNS = 8, 1 << 10
 _MOST_EPSILON = 10_000
 Dataset = NDArray[Any]
 Pair = tuple[Dataset, Dataset]
+#: What ``Mechanism.float_paths`` says of a dataset.
+FloatPathsOf = Callable[[Dataset], Any]
 
 
 @dataclass
@@ -57,8 +59,21 @@ class Counted:
     at: Pair | None = None
 
 
+def remember_paths(mechanism: Mechanism) -> FloatPathsOf:
+    """The float paths of datasets, each followed once."""
+    known: dict[bytes, Any] = {}
+
+    def paths_of(dataset: Dataset) -> Any:
+        key = dataset.tobytes()
+        if key not in known:
+            known[key] = mechanism.float_paths(dataset)
+        return known[key]
+
+    return paths_of
+
+
 def count_floats(
-    mechanism: Mechanism, domain: Domain, claim: StatedClaim, *, pairs: int, datasets: int
+    paths_of: FloatPathsOf, domain: Domain, claim: StatedClaim, *, pairs: int, datasets: int
 ) -> Counted:
     """Compare the exact laws of pairs: of all, where there are few datasets, else of plain ones.
 
@@ -66,7 +81,7 @@ def count_floats(
     """
     is_all = not isinstance(domain, Answers) and domain.size <= datasets
     chosen = every_pair(domain) if is_all else islice(plain_pairs(domain), pairs)
-    counter = _Laws(mechanism, 2000 if datasets > 100 else 200)
+    counter = _Laws(paths_of, 2000 if datasets > 100 else 200)
     factor = None
     if isinstance(claim, Claim):
         if float(claim.epsilon) > _MOST_EPSILON:
@@ -97,8 +112,8 @@ def every_pair(domain: Domain) -> Iterator[Pair]:
 class _Laws:
     """Laws of datasets; those with the same paths are counted once."""
 
-    def __init__(self, mechanism: Mechanism, most: int) -> None:
-        self._mechanism, self._most = mechanism, most
+    def __init__(self, paths_of: FloatPathsOf, most: int) -> None:
+        self._paths_of, self._most = paths_of, most
         self._known: dict[Any, CountedLaw] = {}
         self._of: dict[bytes, CountedLaw] = {}
 
@@ -110,7 +125,7 @@ class _Laws:
         return self._of[key]
 
     def _count(self, dataset: Dataset) -> CountedLaw:
-        followed = self._mechanism.float_paths(dataset)
+        followed = self._paths_of(dataset)
         if followed is None:
             raise NotCounted("the code is not followed")
         try:

@@ -232,8 +232,11 @@ def _mark_by_blocks(domain: Domain, rows: Rows, laws: int, seen: NDArray[np.bool
     which, distinct = _distinct_blocks(blocks)
     for axis in range(start, domain.dimension):
         view = distinct.reshape(-1, domain.sizes[axis], int(domain.strides[axis]))
-        for a, b in domain.value_pairs(axis):
-            _mark(seen, laws, view[:, a].reshape(-1), view[:, b].reshape(-1))
+        step = max(1, _SLICE // (view.size // view.shape[1]))
+        pairs = domain.value_pairs(axis)
+        for first in range(0, len(pairs), step):
+            lower, upper = pairs[first : first + step].T
+            _mark(seen, laws, view[:, lower].reshape(-1), view[:, upper].reshape(-1))
     step = max(1, _SLICE // blocks.shape[1])
     for left, right in _block_pairs(domain, which, len(distinct), start):
         for first in range(0, len(left), step):

@@ -150,7 +150,8 @@ def _value_pairs(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _change(base: Any, place: int, one: int, other: int) -> Pair:
-    left = np.array(base, dtype=np.int64)
+    """A dataset, which is written to, and another one with another value at a place."""
+    left = np.asarray(base, dtype=np.int64)
     right = left.copy()
     left[place], right[place] = one, other
     return left, right
@@ -163,7 +164,7 @@ def _step_pairs(domain: Domain) -> Iterator[Pair]:
         for place in dict.fromkeys((0, n - 1, n // 2)):
             value = min(int(base[place]), int(sizes[place]) - 2)
             if value >= 0:
-                yield _change(base, place, value, value + 1)
+                yield _change(base.copy(), place, value, value + 1)
 
 
 def _answer_pairs(domain: Answers) -> Iterator[Pair]:

@@ -45,7 +45,12 @@ from liptest.floats.records import (
 from liptest.mechanisms.base import Mechanism
 from liptest.privacy.claims import Claim
 from liptest.privacy.notions import CurveClaim, StatedClaim
-from liptest.privacy.proofs.counted_floats import count_floats, tell_of_counts
+from liptest.privacy.proofs.counted_floats import (
+    FloatPathsOf,
+    count_floats,
+    remember_paths,
+    tell_of_counts,
+)
 from liptest.privacy.request import Task, make_refuted, nothing, vacuous_verdict
 from liptest.privacy.samples.intervals import binomial_lower
 from liptest.privacy.searches.plain_pairs import plain_pairs
@@ -152,14 +157,15 @@ def _examine(mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: in
     if too_large:
         return not_analysed(f'{too_large}: with floats="implemented" they are examined')
     counted, why = None, ""
+    paths_of = remember_paths(mechanism)
     try:
         sizes = {"pairs": 8, "datasets": 256} if many else {"pairs": 2, "datasets": 32}
-        counted = tell_of_counts(count_floats(mechanism, domain, claim, **sizes), claim)
+        counted = tell_of_counts(count_floats(paths_of, domain, claim, **sizes), claim)
     except NotCounted as error:
         why = str(error)
     if counted is not None and not math.isinf((counted.loss or (0.0, 0.0))[1]):
         return counted
-    searched = _search(mechanism, domain, claim, draws)
+    searched = _search(paths_of, domain, claim, draws)
     if counted is not None:
         # A claim with a delta may hold, whatever single outputs give away.
         return replace(counted, witness=searched.witness if counted.decision == "NO" else None)
@@ -177,11 +183,13 @@ def _too_large(mechanism: Mechanism, domain: Domain) -> str:
     return f"its code reads {records:,} records one by one" if is_walked else ""
 
 
-def _search(mechanism: Mechanism, domain: Domain, claim: StatedClaim, draws: int) -> AsImplemented:
+def _search(
+    paths_of: FloatPathsOf, domain: Domain, claim: StatedClaim, draws: int
+) -> AsImplemented:
     for ends in islice(plain_pairs(domain), runs_over(domain.dimension, _PAIRS)):
         followed: list[Any] = []
         for end in ends:
-            traced = mechanism.float_paths(end)
+            traced = paths_of(end)
             if traced is None:
                 return not_analysed("there is no code to follow")
             if not traced.paths:
@@ -212,6 +220,8 @@ def _verdict(
 ) -> AsImplemented:
     ways = {exclusion.way for exclusion in found.excluded}
     hits = 0
+    if search.chain is None and draws != MANY_DRAWS:
+        draws = search.one.runs_of(draws)
     for _, shape, numbers in search.outputs(draws):
         used = search.ways(shape, numbers)
         hits += bool(used)
@@ -267,13 +277,18 @@ class _Side:
     """A dataset with the paths of the code on it."""
 
     def __init__(self, dataset: Dataset, followed: Any) -> None:
-        self.dataset = tuple(np.asarray(dataset, dtype=np.int64).tolist())
+        self._dataset = np.asarray(dataset, dtype=np.int64)
         self.paths = followed.paths
         self.run = followed.run
 
+    @cached_property
+    def dataset(self) -> tuple[int, ...]:
+        """Its numbers, as a witness records them."""
+        return tuple(self._dataset.tolist())
+
     def runs_of(self, most: int) -> int:
         """How many of so many real runs are made, by the number of records that each reads."""
-        return runs_over(len(self.dataset), most)
+        return runs_over(len(self._dataset), most)
 
     def agrees(self) -> bool:
         """Whether real runs give outputs that its paths do not exclude."""
