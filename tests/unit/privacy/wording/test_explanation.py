@@ -11,7 +11,7 @@ import pytest
 import liptest as lt
 from liptest.privacy.wording import explanation
 
-THEORY = Path(__file__).parents[3] / "docs" / "theory"
+THEORY = Path(__file__).parents[4] / "docs" / "theory"
 BITS = lt.ProductDistribution.uniform(lt.Hypercube(4))
 
 

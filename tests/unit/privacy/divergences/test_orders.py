@@ -21,7 +21,7 @@ from liptest.privacy.divergences.renyi import (
     refute_renyi,
     refute_rho,
 )
-from tests.unit.privacy.test_divergences import divergence
+from tests.unit.privacy.divergences.test_divergences import divergence
 
 # Quotients D_a / a that rise from order 1 on, and one whose largest is close to 1.
 RARE = [Fraction(1, 1000), Fraction(999, 1000)], [Fraction(1, 10**5), Fraction(99999, 10**5)]

@@ -13,7 +13,7 @@ import liptest as lt
 from liptest.enumerate.symbols import symbolic_data
 from liptest.errors import LiptestError
 from liptest.privacy.proofs.prices import align
-from tests.unit.enumerate.test_prices_without_plain_data import SMALL, largest_change
+from tests.unit.enumerate.symbols.test_prices_without_plain_data import SMALL, largest_change
 from tests.unit.written_programs import program
 
 PROGRAMS = (

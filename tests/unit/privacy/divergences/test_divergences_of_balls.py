@@ -24,7 +24,7 @@ from liptest.privacy.divergences.tradeoff import (
     largest_of_corners,
     mu_of_corners,
 )
-from tests.unit.privacy.test_divergences import corners, divergence, laws
+from tests.unit.privacy.divergences.test_divergences import corners, divergence, laws
 
 Law = list[Fraction]
 

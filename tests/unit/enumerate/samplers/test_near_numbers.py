@@ -17,7 +17,7 @@ from liptest.evidence.verify import problems
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer, certify_comparison
 from liptest.runs.fingerprints import fingerprint
-from tests.unit.enumerate.test_sampler_noise import discrete_laplace, leans
+from tests.unit.enumerate.samplers.test_sampler_noise import discrete_laplace, leans
 
 CELLS = lt.RecordGrid([3] * 40)
 SYSTEM = random.SystemRandom()
