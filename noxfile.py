@@ -17,7 +17,7 @@ _WITH_DIFFPRIVLIB = (
     "tests/golden/test_adapters_diffprivlib.py",
     "tests/golden/test_first_hour.py",
     "tests/unit/adapters/test_adapters_page.py",
-    "tests/unit/enumerate/test_quantiles.py",
+    "tests/unit/enumerate/trees/test_quantiles.py",
 )
 
 

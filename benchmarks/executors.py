@@ -354,7 +354,7 @@ def measure(quick: bool) -> list[Row]:
         *speed_ups(Check(computing, mass, False), (2,), rounds),
         *speed_ups(Check(waiting, mass, True), (2,), rounds),
         *([] if quick else speed_ups(Check(computing, LONG, False), (2,), 1)),
-        best_of_short_runs(Check(computing, 0.2, False), 1 if quick else 20),
+        best_of_short_runs(Check(computing, mass if quick else 0.2, False), 1 if quick else 20),
         cpu_of_two(Check(computing, mass, False), rounds),
         cpu_of_two(Check(whole, mass / 2, False, REPEATING_BITS), rounds),
         *walks_of_workers(Check(whole, mass / 2, False, REPEATING_BITS)),

@@ -40,7 +40,7 @@ TESTS = tuple(dict.fromkeys(name for names in mutants.COVERED.values() for name 
 #: What may notice a mutant beside the tests that cover its file; more than twice as long.
 MORE = (
     *(f"tests/unit/{room}" for room in ("privacy", "mechanisms", "evidence", "statistics")),
-    *("tests/property", "tests/contract", "tests/unit/enumerate/test_tracing.py"),
+    *("tests/property", "tests/contract", "tests/unit/enumerate/trees/test_tracing.py"),
     *(f"tests/unit/enumerate/test_{name}.py" for name in ("hockey_sticks", "partial_laws")),
 )
 # CPU seconds of tests after which a mutant lives, and after which it does not end; a mutant that

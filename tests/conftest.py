@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -33,18 +34,36 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+#: Files with the longest tests: they start first, or one process would end with them alone.
+_LONGEST = (
+    "tests/statistical/test_everyday.py",
+    "tests/statistical/test_blackbox_power.py",
+    "tests/golden/test_situations.py",
+    "tests/golden/test_first_hour.py",
+    "tests/unit/evidence/test_ledger_caps.py",
+    "tests/unit/privacy/test_added_noise.py",
+    "tests/unit/docs",
+    "tests/test_architecture.py",
+)
+
+
+#: Of a slow test with fewer cases than so many every such case runs.
+_STEPS = ((1, 4), (2, 12), (4, 100), (6, math.inf))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """All cases of the slow tests take more than an hour on two cores."""
     parser.addoption(
         "--every-case",
         action="store_true",
         help="run every case of slow tests; without it, of four or more cases of a test every "
-        "second, and of twelve or more every fourth",
+        "second, of twelve or more every fourth, and of a hundred or more every sixth",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out some of many cases of a slow test."""
+    """Put the longest first, and leave out some of many cases of a slow test."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     if config.getoption("--every-case"):
         return
     cases: dict[str, list[pytest.Item]] = {}
@@ -54,7 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases.setdefault(name, []).append(item)
     left: set[pytest.Item] = set()
     for those in cases.values():
-        kept = those if len(those) < 4 else those[:: 2 if len(those) < 12 else 4]
+        kept = those[:: next(step for step, most in _STEPS if len(those) < most)]
         left |= {*those} - {*kept}
     config.hook.pytest_deselected(items=[one for one in items if one in left])
     items[:] = [one for one in items if one not in left]

@@ -26,7 +26,7 @@ def smokers(data, rng):
 '''
 sys.dont_write_bytecode = True
 COMMANDS = (
-    "init vendor.py:smokers --epsilon log(3) --records 8",
+    "init vendor.py:smokers --epsilon log(3) --records 6",
     "check --json certificate.json --html report.html --sarif report.sarif --ledger ledger.db",
     "verify certificate.json",
     "release --private private.csv --private-column smoker --in-process --ledger ledger.db",
@@ -37,7 +37,7 @@ home = Path.cwd()
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     Path("vendor.py").write_text(VENDOR)
-    Path("private.csv").write_text("smoker\n" + "0\n1\n" * 4)
+    Path("private.csv").write_text("smoker\n" + "0\n1\n" * 3)
     for command in COMMANDS:
         with contextlib.redirect_stdout(io.StringIO()):
             code = main(command.split())

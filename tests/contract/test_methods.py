@@ -73,7 +73,7 @@ TESTERS = [
     VarianceEdges(),
     HammingLines(),
 ]
-# Only of code that treats its records one by one; tests/unit/privacy/test_by_records.py.
+# Only of code that treats its records one by one; tests/unit/privacy/proofs/test_by_records.py.
 NAMES = [method for method in METHODS if method != "per-record"]
 NAMED = [*NAMES, *TESTERS]
 

@@ -249,7 +249,7 @@ class Repeated:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(OF_SUMS, min_size=1, max_size=6), st.integers(2, 8))
 def test_leaves_answer_alike_with_real_numbers(steps: Program, length: int) -> None:
     """Bits that are chosen for a leaf lead to its output, whatever was asked of them."""

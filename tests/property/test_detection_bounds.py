@@ -124,6 +124,7 @@ def test_lines_of_records(data):
     check_bound(HammingLines(), law, table, lambda: violated_lines(law, table))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_violated_pair_of_a_line_is_seen_by_an_ancestor(data):

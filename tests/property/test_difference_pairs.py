@@ -18,7 +18,7 @@ from liptest.privacy.proofs import exhaustive as edge_blocks
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 
-small = settings(max_examples=60, deadline=None)
+small = settings(max_examples=40, deadline=None)
 
 
 class Lookup:

@@ -106,7 +106,7 @@ def masses(law: ProductDistribution) -> list[Fraction]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(laws_and_functions)
 def test_distance_is_the_lightest_cover(case: tuple[ProductDistribution, np.ndarray]) -> None:
     law, function = case
@@ -120,7 +120,7 @@ def test_distance_is_the_lightest_cover(case: tuple[ProductDistribution, np.ndar
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(laws_and_functions)
 def test_bounds_contain_the_distance(case: tuple[ProductDistribution, np.ndarray]) -> None:
     law, function = case
@@ -134,7 +134,7 @@ def test_bounds_contain_the_distance(case: tuple[ProductDistribution, np.ndarray
         assert sum((weights[i] for i in cover), Fraction(0)) >= upper
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(laws_and_functions)
 def test_bounds_are_at_least_those_of_theory_2_4(
     case: tuple[ProductDistribution, np.ndarray],
@@ -158,7 +158,7 @@ def test_bounds_are_at_least_those_of_theory_2_4(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(laws_and_functions)
 def test_mcshane_changes_only_the_cover(case: tuple[ProductDistribution, np.ndarray]) -> None:
     law, function = case
@@ -171,7 +171,7 @@ def test_mcshane_changes_only_the_cover(case: tuple[ProductDistribution, np.ndar
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(laws_and_functions, st.data())
 def test_no_lipschitz_function_is_nearer(
     case: tuple[ProductDistribution, np.ndarray], data: st.DataObject
@@ -201,7 +201,7 @@ weighted_graphs = st.integers(2, 7).flatmap(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(weighted_graphs)
 def test_covers_of_any_graph(case: tuple[Pairs, list[Fraction]]) -> None:
     pairs, weights = case
@@ -214,7 +214,7 @@ def test_covers_of_any_graph(case: tuple[Pairs, list[Fraction]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(weighted_graphs)
 def test_bipartite_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:
     pairs, weights = case
@@ -223,7 +223,7 @@ def test_bipartite_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(weighted_graphs)
 def test_transitive_covers_are_exact(case: tuple[Pairs, list[Fraction]]) -> None:
     pairs, weights = case

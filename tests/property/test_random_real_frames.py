@@ -190,6 +190,6 @@ def test_prices_are_no_less_than_changes() -> None:
 
 @pytest.mark.slow
 def test_prices_are_no_less_than_changes_of_many_pipelines() -> None:
-    found = counted(range(1_000, 1_010))
-    assert found["equal"] >= 4
+    found = counted(range(1_000, 1_007))
+    assert found["equal"] >= 3
     assert found["refused"] <= 2

@@ -93,7 +93,7 @@ def _largest(expression: Any, relation: str) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(pipelines(), st.sampled_from(["replace", "add_remove", "user"]))
 def test_prices_are_no_less_than_the_largest_change(expression: Any, relation: str) -> None:
     one, two = _largest(expression, "add_remove" if relation == "add_remove" else "replace")

@@ -137,7 +137,7 @@ def test_a_filter_leaves_queries_of_the_sensitivity_alone(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.data(), domains, steps, seeds, st.sampled_from(METHODS))
 def test_a_query_of_the_sensitivity_is_never_refused(
     data: st.DataObject, domain: Domain, step: Fraction, seed: int, method: str
@@ -162,7 +162,7 @@ def test_a_query_of_the_sensitivity_is_never_refused(
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.data(), domains, steps, seeds)
 def test_the_answer_is_that_of_brute_force(
     data: st.DataObject, domain: Domain, step: Fraction, seed: int

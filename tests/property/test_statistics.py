@@ -14,7 +14,7 @@ from liptest.statistics.protocol import Statistic
 from liptest.statistics.sums import Count, Histogram, WeightedSum
 from liptest.statistics.user_statistic import UserStatistic
 
-small = settings(max_examples=80, deadline=None)
+small = settings(max_examples=50, deadline=None)
 
 
 def pair_of(left: object, right: object) -> frozenset[tuple[int, ...]]:

@@ -209,19 +209,36 @@ def check_samples(
         sequential=sequential,
         floats=floats,
     )
-    if asked.sequential:
-        return _play(
-            make_sample_task(sampler, data, samples, seed, executor),
-            asked,
-            started,
-            report_progress,
-        )
-    claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
     task = make_sample_task(sampler, data, samples, seed, executor)
-    rounds = _rounds(task)
+    run = _play if asked.sequential else _test_in_rounds
+    return run(task, asked, started, report_progress)
+
+
+def _test_in_rounds(
+    task: SampleTask, asked: SampleRequest, started: float, progress: Progress | None
+) -> BlackBoxVerdict:
+    """The test of fixed size: rounds that may refute the claim, and the first look of the last."""
+    claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
+    look, bounds = _run_rounds(task, asked, progress)
+    refuted = bool(bounds) and bounds[-1].lower_bound >= claim.threshold
+    reached = _find_reached(look, task.pairs, claim, failure * (1 - _REFUTING))
+    decision = Decision.NO if refuted else Decision.INCONCLUSIVE
+    reason = ""
+    if not refuted and reached <= eta:
+        decision = Decision.YES
+    elif not refuted:
+        reason = open_reason(reached, eta, _count_needed(task, claim, eta, failure))
+    return _make_verdict(task, asked, started, decision, look, bounds, reached, reason)
+
+
+def _run_rounds(
+    task: SampleTask, asked: SampleRequest, progress: Progress | None
+) -> tuple[Look, list[LossBound]]:
+    """The look of the last round that ran, and the bounds of all; a refuted claim ends them."""
+    claim, eta, failure = asked.claim, asked.resolution, asked.failure_probability
     bounds: list[LossBound] = []
-    look, witness = None, None
-    for number, (share, spent) in enumerate(rounds):
+    look = None
+    for number, (share, spent) in enumerate(_rounds(task)):
         level = failure * _REFUTING * spent
         size = int((task.samples - task.source.used) * share)
         least = _yes_draws(task, claim, eta, failure, size) if share == 1.0 else 0
@@ -232,64 +249,50 @@ def check_samples(
             task.source, task.pairs, size, aim, number, least, asked.low_bits
         ).run()
         if tested is not None:
-            bound = _bound(task.pairs, tested, aim.delta, level, claim.threshold)
-            bounds.append(bound)
-            witness = bound if bound.lower_bound >= claim.threshold else None
-        if report_progress is not None:
-            report_progress(task.source.used, task.samples)
-        if witness is not None:
+            bounds.append(_bound(task.pairs, tested, aim.delta, level, claim.threshold))
+        if progress is not None:
+            progress(task.source.used, task.samples)
+        if tested is not None and bounds[-1].lower_bound >= claim.threshold:
             break
     assert look is not None
-    reached = _find_reached(look, task.pairs, claim, failure * (1 - _REFUTING))
-    decision = Decision.NO if witness is not None else Decision.INCONCLUSIVE
-    if witness is None and reached <= eta:
-        decision = Decision.YES
-    return BlackBoxVerdict(
-        decision=decision,
-        mechanism=task.source.sampler.name,
-        claim=claim,
-        witness=witness,
-        bounds=tuple(bounds),
-        resolution=eta,
-        resolution_reached=reached,
-        is_finite=look.is_finite,
-        guarantee=_guarantee(decision, claim, task.pairs, look, reached, failure),
-        cost=Cost(
-            draws=task.source.used,
-            pairs=len(task.pairs.pairs),
-            seconds=time.perf_counter() - started,
-        ),
-        seed=task.source.seed,
-        relation=task.pairs.relation,
-        tried=task.pairs.words,
-        samples=task.samples,
-        floats="implemented" if asked.low_bits else None,
-        reason=open_reason(reached, eta, _count_needed(task, claim, eta, failure))
-        if decision is Decision.INCONCLUSIVE
-        else "",
-    )
+    return look, bounds
 
 
 def _play(
     task: SampleTask, asked: SampleRequest, started: float, progress: Progress | None
 ) -> BlackBoxVerdict:
     """The sequential test: all of the failure probability is that of a NO."""
-    claim, pairs, failure = asked.claim, task.pairs, asked.failure_probability
-    play = Play(task.source, pairs, task.samples, claim, failure, asked.floats)
-    bound = play.run(progress)
+    claim, failure = asked.claim, asked.failure_probability
+    bound = Play(task.source, task.pairs, task.samples, claim, failure, asked.floats).run(progress)
     refuted = bound is not None and bound.lower_bound >= claim.threshold
     decision = Decision.NO if refuted else Decision.INCONCLUSIVE
-    look = Look(0, False, (), ())
+    reason = "" if refuted else say_unrefuted(task.samples)
+    look, bounds = Look(0, False, (), ()), [] if bound is None else [bound]
+    return _make_verdict(task, asked, started, decision, look, bounds, math.inf, reason)
+
+
+def _make_verdict(
+    task: SampleTask,
+    asked: SampleRequest,
+    started: float,
+    decision: Decision,
+    look: Look,
+    bounds: list[LossBound],
+    reached: float,
+    reason: str,
+) -> BlackBoxVerdict:
+    """The record of a test; the last bound refutes the claim where anything does."""
+    claim, pairs, failure = asked.claim, task.pairs, asked.failure_probability
     return BlackBoxVerdict(
         decision=decision,
         mechanism=task.source.sampler.name,
         claim=claim,
-        witness=bound if refuted else None,
-        bounds=() if bound is None else (bound,),
+        witness=bounds[-1] if decision is Decision.NO else None,
+        bounds=tuple(bounds),
         resolution=asked.resolution,
-        resolution_reached=math.inf,
-        is_finite=False,
-        guarantee=_guarantee(decision, claim, pairs, look, math.inf, failure),
+        resolution_reached=reached,
+        is_finite=look.is_finite,
+        guarantee=_guarantee(decision, claim, pairs, look, reached, failure),
         cost=Cost(
             draws=task.source.used, pairs=len(pairs.pairs), seconds=time.perf_counter() - started
         ),
@@ -297,8 +300,8 @@ def _play(
         relation=pairs.relation,
         tried=pairs.words,
         samples=task.samples,
-        reason="" if refuted else say_unrefuted(task.samples),
-        sequential=True,
+        reason=reason,
+        sequential=True if asked.sequential else None,
         floats="implemented" if asked.low_bits else None,
     )
 

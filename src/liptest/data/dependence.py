@@ -220,22 +220,7 @@ def column_dependence(
     """
     source = as_source(table)
     failure = check_open_unit("failure_probability", failure_probability)
-    if not isinstance(distribution, ProductDistribution | None):
-        raise InputError(
-            f"distribution={quote(distribution)} must be a ProductDistribution: the columns are "
-            f"compared with independent ones",
-            name="distribution",
-        )
-    known_from = None if distribution is None else distribution.fitted
-    if columns is None and known_from is not None and known_from.columns:
-        columns = list(known_from.columns)
-    names = choose_columns(source, columns)
-    count = len(names) * (len(names) - 1) // 2
-    if not 1 <= count <= _MAX_PAIRS:
-        raise InputError(
-            f"columns: {len(names)} columns make {count:,} pairs; choose between 2 and 100 columns",
-            name="columns",
-        )
+    names = _choose_compared(source, columns, distribution)
     declared = categories or {}
     only_known(names, declared)
     law = distribution or ProductDistribution.fit(source, columns=names, categories=declared)
@@ -246,15 +231,10 @@ def column_dependence(
         names, marginals, {**_find_declared(law.fitted), **declared}, law.domain
     )
     # What was read off these rows was not fixed before them, so it proves nothing.
-    cells = {
-        (name, v): n
-        for name, counts in zip(names, marginals, strict=True)
-        for v, n in counts.items()
-    }
-    same = law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
+    same = _is_fitted_on(law, names, marginals)
     fixed = [not same or k == BITS or n in declared for n, k in zip(names, listed, strict=True)]
     # A third of the failure probability for tau below, for kappa, and for tau above.
-    share = failure / 3
+    share, count = failure / 3, math.comb(len(names), 2)
     pairs = _compare(
         source, names, listed, law.marginals(), [share / count * is_fixed for is_fixed in fixed]
     )
@@ -273,6 +253,43 @@ def column_dependence(
         kappa_lower=max(1.0, *(lower for _, lower in ratios)),
         failure_probability=failure,
     )
+
+
+def _choose_compared(
+    source: TableSource,
+    columns: str | Sequence[str] | None,
+    distribution: ProductDistribution | None,
+) -> list[str]:
+    """The columns to compare: by default those on which the product law was fitted."""
+    if not isinstance(distribution, ProductDistribution | None):
+        raise InputError(
+            f"distribution={quote(distribution)} must be a ProductDistribution: the columns are "
+            f"compared with independent ones",
+            name="distribution",
+        )
+    known_from = None if distribution is None else distribution.fitted
+    if columns is None and known_from is not None and known_from.columns:
+        columns = list(known_from.columns)
+    names = choose_columns(source, columns)
+    count = math.comb(len(names), 2)
+    if not 1 <= count <= _MAX_PAIRS:
+        raise InputError(
+            f"columns: {len(names)} columns make {count:,} pairs; choose between 2 and 100 columns",
+            name="columns",
+        )
+    return names
+
+
+def _is_fitted_on(
+    law: ProductDistribution, names: Sequence[str], marginals: Sequence[Mapping[Value, int]]
+) -> bool:
+    """Whether the law was fitted on rows with the same counts in each column."""
+    cells = {
+        (name, v): n
+        for name, counts in zip(names, marginals, strict=True)
+        for v, n in counts.items()
+    }
+    return law.fitted is not None and law.fitted.counts_hash == counts_hash(cells)
 
 
 def _find_declared(fitted: Fitted | None) -> dict[str, Sequence[Value]]:

@@ -104,6 +104,50 @@ _MAX_CELLS = 4_000_000
 
 def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
     """Each row is a record: a law per group, as many coordinates as records are modelled."""
+    columns, group = _split_off_group(source, wanted)
+    keys = [*columns, *([] if group is None else [group])]
+    cells = source.cells(keys, _MAX_CELLS)
+    if not cells:
+        raise empty(source.words)
+    only_known(columns, wanted.categories)
+    categories = _find_record_categories(columns, cells, wanted)
+    table, labels = _group(cells, columns, categories)
+    targets = _targets(source, group, wanted, cells)
+    domain = _domain_of_records(wanted.domain, categories, table.shape[1], len(targets))
+    if not set(targets) & set(labels):
+        raise InputError(
+            f"record_groups: no modelled record is of a group of {source.words}, such as "
+            f"{quote(labels[0])}; give labels as they stand there, numbers as numbers",
+            name="record_groups",
+        )
+    overall = overall_law(table.sum(axis=0), wanted.smoothing)
+    by_group = shrunk(table, overall, wanted.shrinkage)
+    laws_of = np.concatenate([by_group, overall[None, :]])
+    place = {label: i for i, label in enumerate(labels)}
+    chosen_laws = laws_of[[place.get(label, len(labels)) for label in targets]]
+    joint = {
+        (label, c): int(n)
+        for label, row in zip(labels, table, strict=True)
+        for c, n in enumerate(row)
+    }
+    fitted = Fitted(
+        rows=int(table.sum()),
+        unit=RECORDS,
+        columns=tuple(columns),
+        categories=categories,
+        counts_hash=counts_hash(joint),
+        rows_hash=_rows_hash(source, columns, categories),
+        notes=_record_notes(overall, labels, targets, table),
+        labels=tuple(targets),
+        counts_log_chance=log_chance(table, by_group),
+    )
+    how = "" if group is None else f", one law per {group}"
+    words = f"the distribution fitted on the rows of {source.words}, each a record{how}"
+    return FitResult(domain, chosen_laws, fitted, words)
+
+
+def _split_off_group(source: TableSource, wanted: FitRequest) -> tuple[list[str], str | None]:
+    """The columns of which a record is made, and the column of its group."""
     columns = choose_columns(source, wanted.columns)
     group = _group_column(source, columns, wanted)
     # Without named columns a record is all that is not its group.
@@ -116,12 +160,13 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
         )
     if not columns:
         raise InputError("columns: no column is left besides the group; name a value column")
-    keys = [*columns, *([] if group is None else [group])]
-    cells = source.cells(keys, _MAX_CELLS)
-    if not cells:
-        raise empty(source.words)
-    only_known(columns, wanted.categories)
-    parts = [of_column(cells, i) for i in range(len(columns))]
+    return columns, group
+
+
+def _find_record_categories(
+    columns: Sequence[str], cells: Cells, wanted: FitRequest
+) -> tuple[Categories, ...]:
+    """What each column of a record may hold; all records share it."""
     sizes = wanted.domain.sizes if wanted.domain is not None and len(columns) == 1 else None
     if sizes is not None and len(set(sizes)) != 1:
         raise InputError(
@@ -129,51 +174,25 @@ def fit_records(source: TableSource, wanted: FitRequest) -> FitResult:
             f"share a law",
             name="domain",
         )
-    categories = tuple(
-        find_categories(name, part, wanted.categories, None if sizes is None else sizes[0])
-        for name, part in zip(columns, parts, strict=True)
+    size = None if sizes is None else sizes[0]
+    return tuple(
+        find_categories(name, of_column(cells, i), wanted.categories, size)
+        for i, name in enumerate(columns)
     )
-    table, labels = _group(cells, columns, categories)
-    size = table.shape[1]
-    targets = _targets(source, group, wanted, cells)
-    domain = wanted.domain or _records_domain(categories, len(targets))
-    if domain.sizes[0] != size or domain.dimension != len(targets):
+
+
+def _domain_of_records(
+    given: Domain | None, categories: Sequence[Categories], size: int, count: int
+) -> Domain:
+    """The given domain, checked against ``count`` records of ``size`` values, or one of them."""
+    domain = given or _records_domain(categories, count)
+    if domain.sizes[0] != size or domain.dimension != count:
         raise InputError(
-            f"domain={domain}: {len(targets)} records of {size} values are modelled; leave domain "
+            f"domain={domain}: {count} records of {size} values are modelled; leave domain "
             f"out, or give one with as many coordinates and values",
             name="domain",
         )
-    overall = overall_law(table.sum(axis=0), wanted.smoothing)
-    if not set(targets) & set(labels):
-        raise InputError(
-            f"record_groups: no modelled record is of a group of {source.words}, such as "
-            f"{quote(labels[0])}; give labels as they stand there, numbers as numbers",
-            name="record_groups",
-        )
-    by_group = shrunk(table, overall, wanted.shrinkage)
-    laws_of = np.concatenate([by_group, overall[None, :]])
-    place = {label: i for i, label in enumerate(labels)}
-    chosen_laws = laws_of[[place.get(label, len(labels)) for label in targets]]
-    joint = {
-        (label, c): int(n)
-        for label, row in zip(labels, table, strict=True)
-        for c, n in enumerate(row)
-    }
-    ordered = _rows_hash(source, columns, categories)
-    fitted = Fitted(
-        rows=int(table.sum()),
-        unit=RECORDS,
-        columns=tuple(columns),
-        categories=categories,
-        counts_hash=counts_hash(joint),
-        rows_hash=ordered,
-        notes=_record_notes(overall, labels, targets, table),
-        labels=tuple(targets),
-        counts_log_chance=log_chance(table, by_group),
-    )
-    how = "" if group is None else f", one law per {group}"
-    words = f"the distribution fitted on the rows of {source.words}, each a record{how}"
-    return FitResult(domain, chosen_laws, fitted, words)
+    return domain
 
 
 def fit_arrivals(source: TableSource, wanted: FitRequest) -> FitResult:

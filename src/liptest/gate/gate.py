@@ -363,28 +363,18 @@ class PrivacyGate(Gate):
         if grid_step is not None:
             exact_positive("grid_step", grid_step)
         else:
-            formula = seal_formula(checked, domain)
-            if formula is None:
-                require_sealable(checked, domain, trust_code=trust_code)
+            formula = _find_formula(checked, domain, method, trust_code=trust_code)
         recorder = LedgerRecorder.of_gate(ledger, vendor=vendor, private_table=private_table)
         code = fingerprint(checked)
         recorder.begin(checked, code, distribution, settings.claim, settings.failure_probability)
         drawn = secrets.randbits(128) if seed is None else seed
         # What is released is drawn from a law: a proof has to have seen them.
         run = replace(settings, seed=drawn)
-        if grid_step is None:
-            if isinstance(formula, SealedSums) and method not in ("auto", BY_ALIGNMENT):
-                formula = None  # sums are compared by the price of their noise alone
-            own_seal = Seal(formula, trusts_code=trust_code)
-        else:
+        if grid_step is not None:
             own_seal = Seal(seal_on_grid(checked, domain, grid_step))
-        tested = checked if own_seal.sealed is None else own_seal.sealed.mechanism
-        # Laws that cannot be sealed need not all be seen.
-        is_open = tested is checked and not trust_code and is_left_open(checked, domain)
-        verdict = check_with_settings(tested, distribution, run, for_release=not is_open)
-        if isinstance(own_seal.sealed, SealedSums) and verdict.decision is not Decision.YES:
-            of_code = check_with_settings(checked, distribution, run)
-            verdict = of_code if of_code.decision is Decision.NO else verdict
+        else:
+            own_seal = Seal(formula, trusts_code=trust_code)
+        verdict = _check_sealed(checked, distribution, run, own_seal)
         if verdict.decision is Decision.YES and own_seal.sealed is None:
             verdict, own_seal = _seal(checked, distribution, settings, verdict, own_seal)
         worded = self._word(verdict)
@@ -465,6 +455,33 @@ class SealedGate(Gate):
         domain = distribution.domain
         super().__init__(sealed.mechanism, domain, code, certificate, recorder, own_seal)
         self._law = distribution
+
+
+def _find_formula(
+    mechanism: Mechanism, domain: Domain, method: str | LipschitzTester, *, trust_code: bool
+) -> Sealed | None:
+    """What is sealed before the test; GateError where nothing could be sealed after it either."""
+    formula = seal_formula(mechanism, domain)
+    if formula is None:
+        require_sealable(mechanism, domain, trust_code=trust_code)
+    if isinstance(formula, SealedSums) and method not in ("auto", BY_ALIGNMENT):
+        return None  # sums are compared by the price of their noise alone
+    return formula
+
+
+def _check_sealed(
+    mechanism: Mechanism, distribution: Distribution, settings: CheckSettings, own_seal: Seal
+) -> PrivacyVerdict:
+    """The verdict on what is sealed, or on the code; a NO on the code of sealed sums counts."""
+    tested = mechanism if own_seal.sealed is None else own_seal.sealed.mechanism
+    # Laws that cannot be sealed need not all be seen.
+    is_open = tested is mechanism and not own_seal.trusts_code
+    is_open = is_open and is_left_open(mechanism, distribution.domain)
+    verdict = check_with_settings(tested, distribution, settings, for_release=not is_open)
+    if isinstance(own_seal.sealed, SealedSums) and verdict.decision is not Decision.YES:
+        of_code = check_with_settings(mechanism, distribution, settings)
+        verdict = of_code if of_code.decision is Decision.NO else verdict
+    return verdict
 
 
 def _seal(

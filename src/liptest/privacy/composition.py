@@ -48,10 +48,10 @@ from liptest.privacy.compositions.release_costs import (
     LARGEST,
     ChordCurve,
     Losses,
+    OrdersCurve,
     ReleasePart,
     ReleaseTerms,
     add_up,
-    curve_of_orders,
     divergences,
     epsilon_of_orders,
     finite_range,
@@ -142,7 +142,7 @@ class Composition:
         upper = max((losses.delta_at(value) for losses in self.above), default=1.0)
         if self.rho is not None or self.orders:
             with precision(CURVE_BITS):
-                bound = curve_of_orders((self.rho, self.orders))(exact_ball(Fraction(value)))
+                bound = OrdersCurve(self.rho, self.orders)(exact_ball(Fraction(value)))
             upper = min(upper, math.nextafter(float(bound.upper()), math.inf))
         lower = max((losses.delta_at(value) for losses in self.below), default=0.0)
         return Enclosed(min(lower, upper), upper)

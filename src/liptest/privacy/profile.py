@@ -43,7 +43,7 @@ from liptest.privacy.samples.bands import (
 )
 from liptest.privacy.samples.pair_roles import Geometry
 from liptest.privacy.settings import CheckSettings
-from liptest.privacy.wording.profile_result import PrivacyProfile
+from liptest.privacy.wording.profile_result import PrivacyCurves, PrivacyProfile
 from liptest.runs.driver import Progress
 from liptest.runs.progress import check_progress
 from liptest.statistics.protocol import check_seen_statistic
@@ -132,19 +132,36 @@ def privacy_profile(
     )
     claim = require_epsilon("a privacy profile", settings.claim)
     grid = None if epsilons is None else _grid(epsilons, claim)
+
+    def curves_on(chosen: Grid | None) -> PrivacyCurves | None:
+        if not curves:
+            return None
+        return privacy_curves(checked, law.domain, epsilons=_values(chosen), executor=executor)
+
     if method == "exact" or (method == "auto" and _is_affordable(checked, law)):
-        profile = _exact(checked, law, grid, claim)
-        if curves:
-            exact_curves = privacy_curves(
-                checked, law.domain, epsilons=_values(grid), executor=executor
-            )
-            profile = replace(profile, curves=exact_curves)
-        checked.check_not_determined()
-        return profile
-    require_one_at_a_time(law.domain, "a profile from draws")
+        profile = replace(_exact(checked, law, grid, claim), curves=curves_on(grid))
+    else:
+        require_one_at_a_time(law.domain, "a profile from draws")
+        profiling, grid, planned = _plan_draws(checked, law, settings, method, grid, draws)
+        drawn = curves_on(grid)  # before anything is drawn: they may be refused
+        profile = _sample_profile(profiling, grid, sample_bands(profiling, grid, planned))
+        profile = replace(profile, curves=drawn)
+    checked.check_not_determined()
+    return profile
+
+
+def _plan_draws(
+    mechanism: Mechanism,
+    law: Distribution,
+    settings: CheckSettings,
+    method: str,
+    grid: Grid | None,
+    draws: int | None,
+) -> tuple[Profiling, Grid, int]:
+    """What draws datasets, the grid, of a pilot where none was given, and how many to draw."""
     # A budget lowers the draws beforehand: bands of a run that it ends would not hold.
     task = Task(
-        mechanism=checked,
+        mechanism=mechanism,
         distribution=law,
         settings=replace(settings, budget=None),
         seed=secrets.randbits(128) if settings.seed is None else settings.seed,
@@ -153,15 +170,7 @@ def privacy_profile(
     size = _GRID if grid is None else len(grid)
     planned = profiling.draws_for(size) if draws is None else check_count("draws", draws)
     planned = _within(settings.budget, planned, profiling, pilot=grid is None)
-    if grid is None:
-        grid = pilot_grid(profiling, _GRID)
-    drawn = None
-    if curves:  # before anything is drawn: they may be refused
-        drawn = privacy_curves(checked, law.domain, epsilons=_values(grid), executor=executor)
-    profile = _sample_profile(profiling, grid, sample_bands(profiling, grid, planned))
-    profile = replace(profile, curves=drawn)
-    checked.check_not_determined()
-    return profile
+    return profiling, pilot_grid(profiling, _GRID) if grid is None else grid, planned
 
 
 def _of_domain(

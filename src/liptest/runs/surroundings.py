@@ -123,11 +123,12 @@ _VALUES: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (np.geterr, lambda errors: np.seterr(**errors)),
     (np.get_printoptions, lambda options: np.set_printoptions(**options)),
 )
-_OBJECTS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+# Asked at each run: in an analysis others stand for names of modules, but not for these.
+_OF_HOOKS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (sys.getprofile, sys.setprofile),
     (sys.gettrace, sys.settrace),
-    (np.geterrcall, np.seterrcall),
 )
+_OBJECTS = (*_OF_HOOKS, (np.geterrcall, np.seterrcall))
 
 
 def _note_interpreter() -> PutBack:
@@ -199,11 +200,7 @@ def _note_timers() -> PutBack:
 @contextmanager
 def without_hooks() -> Iterator[None]:
     """Without hooks of liptest: for work of its own while a program runs. Others' go on."""
-    hooks: list[tuple[Any, Any]] = [
-        (sys.getprofile(), sys.setprofile),
-        (sys.gettrace(), sys.settrace),
-    ]
-    own = [(hook, put) for hook, put in hooks if _is_own(hook)]
+    own = [(hook, put) for read, put in _OF_HOOKS if _is_own(hook := read())]
     for _, put in own:
         put(None)
     try:

@@ -9,6 +9,7 @@ import random
 import re
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 
@@ -60,12 +61,18 @@ def find_place(
     within = ("", 0)
     while frame is not None and frame.f_code.co_filename != _CALLER:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) and not is_inside(file):
+        if not is_ours(file) and not is_inside(file):
             if not is_of_python(file):
                 return file, frame.f_lineno
             within = within if within[0] else (file, frame.f_lineno)
         frame = frame.f_back
     return within
+
+
+@lru_cache(maxsize=1 << 12)
+def is_ours(file: str) -> bool:
+    """Whether a file stands between a program and its values: never the program's own."""
+    return file.startswith(_OURS)
 
 
 def is_of_python(file: str) -> bool:

@@ -107,6 +107,7 @@ def test_columns_that_do_not_fit_the_table_are_refused(folder, columns, table, w
         built(columns=columns, table=table)
 
 
+@pytest.mark.slow
 def test_names_alone_still_say_that_rows_are_datasets(folder):
     """The meaning that --columns had before."""
     law = DataOptions(

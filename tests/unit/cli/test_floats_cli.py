@@ -52,6 +52,7 @@ def test_the_floats_decide_and_verify_replays_them(folder, capsys) -> None:
     assert found["verdict"]["settings"]["floats"] == "implemented"
 
 
+@pytest.mark.slow
 def test_a_file_may_ask_for_it(folder, capsys) -> None:
     (folder / "liptest.toml").write_text(TOML)
     assert main(["check"]) == 1

@@ -12,7 +12,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
-from tests.unit.enumerate.test_by_records import one_record, product_law
+from tests.unit.enumerate.records.test_by_records import one_record, product_law
 
 FOUR = lt.RecordGrid([4] * 500)
 FLIPPED = 0.25

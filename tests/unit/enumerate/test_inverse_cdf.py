@@ -222,6 +222,7 @@ def test_rounded_it_has_the_law_of_the_noise_of_numpy() -> None:
             assert by_hand[output] == pytest.approx(by_numpy[output], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_as_implemented_what_is_rounded_has_the_law_of_the_grid() -> None:
     one = lt.Hypercube(1)
     found = lt.check_privacy(lt.mechanism(rounded), one, epsilon=1.0).implemented

@@ -96,8 +96,8 @@ def test_verdicts_are_those_without_readings(function: Any, epsilon: float) -> N
 
 
 @pytest.mark.slow
-def test_a_proof_for_five_thousand_records_from_plain_code() -> None:
-    law = lt.ProductDistribution.bernoulli(np.full(5000, 0.004))
+def test_a_proof_for_a_thousand_records_from_plain_code() -> None:
+    law = lt.ProductDistribution.bernoulli(np.full(1000, 0.004))
 
     def clicks(data: Any, rng: Any) -> int:
         return len(str(np.sum(data == 1))) + rng.integers(0, 2)
@@ -105,7 +105,7 @@ def test_a_proof_for_five_thousand_records_from_plain_code() -> None:
     verdict = lt.check_privacy(lt.mechanism(clicks), law, epsilon=1, delta=0.5)
     assert (verdict.decision, verdict.method) == ("YES", "exhaustive")
     assert "nothing but its count of ones" in verdict.guarantee.sentence
-    assert verdict.cost.laws == 5001
+    assert verdict.cost.laws == 1001
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ PROGRAMS = [
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     first=st.integers(0, len(PROGRAMS) - 1),
     second=st.integers(0, len(PROGRAMS) - 1),
@@ -241,10 +241,10 @@ def test_programs_that_read_here_and_there(first: int, second: int, third: int, 
             return seen
         return PROGRAMS[second](data) if seen > cut else (PROGRAMS[third](data), seen)
 
-    points = next(lt.Hypercube(4).all_points(16))
+    points = next(lt.Hypercube(4).all_points(16))[::2]
     noting, plain = lt.mechanism(program), lt.mechanism(max_seconds=1e6)(program)
     table = noting.laws(from_array(points))
-    for row, point in zip(table.distinct(np.arange(16)), points, strict=True):
+    for row, point in zip(table.distinct(np.arange(8)), points, strict=True):
         found = {o: v for o, v in zip(table.outputs, table.logs[row], strict=True) if v > -1e9}
         assert {o: round(np.exp(v), 12) for o, v in found.items()} == {
             o: round(p, 12) for o, p in plain.law(point).items()

@@ -100,6 +100,7 @@ def test_code_that_behaves_while_it_is_checked(
         lt.check_privacy(lt.mechanism(tells_all_else), lt.Hypercube(records), epsilon=1)
 
 
+@pytest.mark.slow
 def test_what_a_process_holds_is_not_asked_in_a_proof_by_alignment() -> None:
     def asks(data: Any, rng: Any) -> float:
         return float(data.sum() + (rng.laplace() if "liptest" in sys.modules else 0))

@@ -25,6 +25,7 @@ def of_an_array(data: Any, rng: Any) -> Any:
     return total + rng.laplace(0, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [of_a_list, of_an_array])
 def test_one_number_for_all_records_is_followed(program: Any) -> None:
     found = lt.check_privacy(program, AGES, epsilon=1.0, floats="ideal")

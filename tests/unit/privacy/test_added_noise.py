@@ -151,7 +151,7 @@ def test_enough_noise_of_a_rejection_sampler_is_not_refuted() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("claimed", "decision"), [(1.0, "YES"), (0.9, "NO")])
 def test_rejection_samplers_on_small_domains(claimed: float, decision: str) -> None:
-    small = lt.Hypercube(3)
+    small = lt.Hypercube(2)
     verdict = lt.check_privacy(of_scale_1, small, epsilon=claimed, delta=1e-12, seed=1)
     assert verdict.decision == decision
 

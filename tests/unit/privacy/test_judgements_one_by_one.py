@@ -37,7 +37,7 @@ from liptest.privacy.judge import LossJudge, Unexplored
 from liptest.privacy.searches import refutation
 from liptest.privacy.witnesses import PrivacyWitness
 from liptest.runs.driver import QueryBatch
-from tests.unit.privacy.test_divergences import corners, laws
+from tests.unit.privacy.divergences.test_divergences import corners, laws
 
 LINE = lt.Hypergrid([12])
 

@@ -130,6 +130,7 @@ def test_wrong_paths_are_found_out(
     )
 
 
+@pytest.mark.slow
 def test_a_path_left_out_is_found_out(few: list[Case]) -> None:
     several = [(program, loss) for program, loss in few if len(program.paths()) > 1]
     assert any(price_of(program, program.paths()[1:]) < loss - NEAR for program, loss in several)

@@ -18,7 +18,7 @@ import liptest as lt
 from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from tests.shares import in_turns
 from tests.unit.values.frame_prices import change_of, check_price, price_of, refusal_of
-from tests.unit.values.test_frames import REGIONS, RELATIONS, TABLES
+from tests.unit.values.pandas.test_frames import REGIONS, RELATIONS, TABLES
 
 LIMIT = 3
 PUBLIC = pd.DataFrame({"region": REGIONS, "weight": [1.0, 0.5], "code": ["a", "b"]})

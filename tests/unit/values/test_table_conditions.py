@@ -2,7 +2,7 @@
 
 They come from the referees of the theory (docs/theory/tables.md, B2, B6, B11 to B13); none may have
 a proof below what its worst pair of tables costs. Edges beside deletions of rows are compared in
-tests/unit/data/test_tables.py, drawn tables in tests/unit/privacy/test_sampled_tables.py.
+tests/unit/data/test_tables.py, drawn tables in tests/unit/privacy/samples/test_sampled_tables.py.
 """
 
 from __future__ import annotations

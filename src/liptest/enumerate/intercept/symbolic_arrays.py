@@ -32,7 +32,7 @@ from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fi
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
-from liptest.values.lines import find_place, line_in_words
+from liptest.values.lines import find_place, is_ours, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
@@ -294,7 +294,8 @@ def _with_room(session: Session, made: Any, name: str) -> Any:
 
 def _is_called_by_program(frame: FrameType, name: str) -> bool:
     """Whether a line of the program calls it, and not compiled code, which needs plain arrays."""
-    if find_place(frame)[0] != frame.f_code.co_filename:
+    file = frame.f_code.co_filename
+    if is_ours(file) or find_place(frame)[0] != file:
         return False
     return _name_called(frame.f_code, frame.f_lasti) == name
 

@@ -9,7 +9,7 @@ by a, and two neighbours differ by a move of the differences of a alone, whateve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -28,7 +28,7 @@ from liptest.enumerate.numbers.noise_outputs import RealPlace, forms_in, replace
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
 from liptest.enumerate.samplers.told_sums import ToldLaw, ToldRun, find_told_end
-from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree
+from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree, too_many_leaves
 from liptest.enumerate.trees.running import Run
 from liptest.errors import BudgetError, LawError, LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, as_fraction, exact_ball, sum_of_fractions
@@ -40,6 +40,9 @@ from liptest.values.answers.decisions import Alternative
 from liptest.values.branching import Branching, Path, UnweightedBranches
 
 _MAX_LEAVES, _MAX_CHOICES, _MOST_MOVES = 20_000, 400, 1000
+# After as many runs, and again after as many more, a walk is given up that by its draws with at
+# least so many outcomes would take so many times the most runs.
+_LOOKED_AT, _MANY_OUTCOMES, _FAR_TOO_MANY = 1000, 8, 10
 # Datasets on which the function is run as it is written, and how often.
 _DATASETS, _FEWEST, _MOST_LEAVES, _ENTRIES = 2, 20, 500, 2_000_000
 # Kept: while a program is analysed the names stand for something else.
@@ -139,7 +142,9 @@ class _WeightTree(RestartingTree):
 
     def ends_of(self, run: Run) -> Iterator[tuple[Any, Fraction]]:
         """What runs end with (``end_of``), with their probabilities; some may be left out."""
-        for _ in range(_MAX_LEAVES):
+        for number in range(_MAX_LEAVES):
+            if number and number % _LOOKED_AT == 0 and self._is_far_from_its_end(number):
+                raise too_many_leaves(self.name, _MAX_LEAVES)
             output = self._run(run)
             has_ended = self._restarted is None and not self._cut
             # While the run is there that its sums are of: it is settled after later ones.
@@ -151,6 +156,22 @@ class _WeightTree(RestartingTree):
                 return
         self._leave_loops(0)
         yield from self.settled()
+
+    def _is_far_from_its_end(self, runs: int) -> bool:
+        """Whether so many runs have seen next to nothing of draws that have many outcomes each.
+
+        Three noises of ninety values each have 700,000 outcomes: of those that the walk has time
+        for, the probability is no delta that anybody claims. Coins do not count: the runs of a loop
+        that they end are few, however long it is.
+        """
+        seen, part = 0.0, 1.0
+        for branches, branch in self.path:
+            many = branches if isinstance(branches, int) else len(branches)
+            if many >= _MANY_OUTCOMES:
+                part /= many
+                seen += branch * part
+        most = _FAR_TOO_MANY * _MAX_LEAVES
+        return part * most < 1 and seen * most < runs
 
     def _may_skip(self) -> bool:
         return True
@@ -323,55 +344,67 @@ def _check(
     functions: dict[int, Answer],
 ) -> AddedLaw | str:
     """The law, where what is enumerated of the function as it is written fits under it."""
-    name, rng = program.name, _GENERATOR(_BITS(0))
-    written = program.function
-    called = written if program.takes_generator else lambda data, rng: written(data)
+    rng = _GENERATOR(_BITS(0))
     for _ in range(_DATASETS):
         dataset = data.plain(rng)
-        leaves = max(_FEWEST, _ENTRIES // len(dataset))
-        tree = _WrittenTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
-        program.session.follow(tree)
-        run = Run(
-            called,
-            lambda: dataset,  # noqa: B023  it ends before the next one
-            ChoiceGenerator(tree),
-            name,
-            program.canonical,
-            program.session,
-        )
-        ended: list[tuple[Path, Output]] = []
-
-        def note() -> Output:
-            output = run()  # noqa: B023
-            ended[:] = [([*tree.path], output)]  # noqa: B023
-            return output
-
-        try:
-            plain_law = tree.law(note)
-            for leaf in ended:
-                # A run that is made once more may change nothing that the function holds.
-                tree.repeat(run, *leaf)
-                program.session.check_keeps_no_state(partial(tree.repeat, run, *leaf))
-        finally:
-            tree.close()
-
-        def value(number: int) -> Fraction:
-            own = functions.get(number, Answer(number, True))
-            return answer_value(own, lambda part: data.value(part, dataset))  # noqa: B023
-
-        sums = [
-            sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
-        ]
-        expected: dict[Output, Fraction] = {}
-        for at, share in law.masses.items():
-            output = output_at(at, sums)
-            expected[output] = expected.get(output, Fraction(0)) + share
+        plain_law = _enumerate_as_written(program, dataset)
+        expected = _expect(data, law, output_at, functions, dataset)
         for answer, mass in plain_law.items():
             if not isinstance(mass, Fraction):
-                return f"{name}: it draws noise that has no weights"
+                return f"{program.name}: it draws noise that has no weights"
             if mass > expected.get(answer, Fraction(0)) + law.unexplored:
-                return f"{name}: on plain data its answers have another law"
+                return f"{program.name}: on plain data its answers have another law"
     return law
+
+
+def _enumerate_as_written(program: Adding, dataset: Any) -> Mapping[Output, Any]:
+    """What is enumerated of the law of the function on a dataset."""
+    name, written = program.name, program.function
+    called = written if program.takes_generator else lambda data, rng: written(data)
+    leaves = max(_FEWEST, _ENTRIES // len(dataset))
+    tree = _WrittenTree(name, max_leaves=min(leaves, _MOST_LEAVES), max_choices=_MAX_CHOICES)
+    program.session.follow(tree)
+    own = name, program.canonical, program.session
+    run = Run(called, lambda: dataset, ChoiceGenerator(tree), *own)
+    ended: list[tuple[Path, Output]] = []
+
+    def note() -> Output:
+        output = run()
+        ended[:] = [([*tree.path], output)]
+        return output
+
+    try:
+        plain_law = tree.law(note)
+        for leaf in ended:
+            # A run that is made once more may change nothing that the function holds.
+            tree.repeat(run, *leaf)
+            program.session.check_keeps_no_state(partial(tree.repeat, run, *leaf))
+    finally:
+        tree.close()
+    return plain_law
+
+
+def _expect(
+    data: AnyDataset,
+    law: AddedLaw,
+    output_at: Callable[[Constants, list[Fraction]], Output],
+    functions: dict[int, Answer],
+    dataset: Any,
+) -> dict[Output, Fraction]:
+    """The probabilities of outputs on a dataset, by the law."""
+
+    def value(number: int) -> Fraction:
+        own = functions.get(number, Answer(number, True))
+        return answer_value(own, lambda part: data.value(part, dataset))
+
+    sums = [
+        sum((by * value(summand) for summand, by in place), Fraction(0)) for place in law.places
+    ]
+    expected: dict[Output, Fraction] = {}
+    for at, share in law.masses.items():
+        output = output_at(at, sums)
+        expected[output] = expected.get(output, Fraction(0)) + share
+    return expected
 
 
 def _fill(template: Output, constants: Constants, sums: list[Fraction]) -> Output:

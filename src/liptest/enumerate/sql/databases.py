@@ -462,8 +462,11 @@ class _DuckStore(_Store):
     def _fill(self, entries: dict[str, Any]) -> None:
         words = {"whole": "BIGINT", "real": "DOUBLE", "text": "VARCHAR"}
         self._made.execute(f"CREATE OR REPLACE TABLE {self.definition(words)}")
+        # A statement: in a run import_module() would have the program looked through once more.
+        import pandas
+
         # Older versions of duckdb do not know the texts of pandas 3.
-        frame = import_module("pandas").DataFrame(entries)
+        frame = pandas.DataFrame(entries)
         texts = {name: object for name in frame if frame[name].dtype == "str"}
         if len(frame):
             frame = frame.astype(texts)

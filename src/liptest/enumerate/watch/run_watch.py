@@ -16,6 +16,7 @@ import dis
 import signal
 import sys
 import threading
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -266,12 +267,15 @@ def is_watched() -> bool:
 
 def hurry() -> None:
     """A run has failed: what is left of it is given little time, where it is watched."""
-    if _watches and signal.getsignal(_watches[-1].timer.number) == _watches[-1].look:
+    if _watches and _handler_of(_watches[-1].timer.number) == _watches[-1].look:
         _watches[-1].is_hurried = True
         _watches[-1].timer.start(_SOON, _AGAIN)
 
 
 _SOON, _AGAIN = 1.0, 0.005
+# Asked at each law, as they are: in an analysis others stand for them.
+_main_thread, _handler_of, _timer_of = threading.main_thread, signal.getsignal, signal.getitimer
+_trace = sys.gettrace
 # Times that it waits for the end of a finalizer, where what is raised is printed only, or of what
 # the interpreter does to import a module.
 _MOST_PUT_OFF = 200
@@ -280,17 +284,14 @@ _watches: list[_Watch] = []
 
 def _free_timer() -> _Timer | None:
     """A timer and its signal that nobody uses, as pytest-timeout uses the first one."""
-    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+    if sys.platform == "win32" or get_ident() != _main_thread().ident:
         return None
     for timer in (
         _Timer(signal.SIGALRM, signal.ITIMER_REAL),
         # Of the time that the process computes: a run that sleeps is not ended by it.
         _Timer(signal.SIGVTALRM, signal.ITIMER_VIRTUAL),
     ):
-        if (
-            signal.getsignal(timer.number) is signal.SIG_DFL
-            and signal.getitimer(timer.which)[0] == 0.0
-        ):
+        if _handler_of(timer.number) is signal.SIG_DFL and _timer_of(timer.which)[0] == 0.0:
             return timer
     return None
 
@@ -337,7 +338,7 @@ class LineCount:
 
     def end(self) -> None:
         """Count no more."""
-        if sys.gettrace() == self._call:
+        if _trace() == self._call:
             sys.settrace(None)
 
     def note_given_up(self) -> None:

@@ -13,6 +13,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -108,7 +109,7 @@ class ReleasePart:
         """Make a part of terms; nothing else is known of it."""
         if terms.mu is not None:
             mu = raise_slightly(float(terms.mu))
-            normal = lambda epsilon: gaussian_delta(arb(mu), epsilon)  # noqa: E731
+            normal = GaussianCurve(mu)
             part = cls(name, normal, finite_range(normal), rho=raise_slightly(mu * mu / 2), mu=mu)
         elif terms.rho is not None:
             part = cls(name, rho=raise_slightly(float(terms.rho)))
@@ -126,7 +127,7 @@ class ReleasePart:
         assert self.curve is not None
         if self.is_on_lattice(releases) and self.lattice is not None:
             return self.lattice
-        return grid_above(self.curve, self.largest, step, is_convex=self.is_convex)
+        return _grid_above(self.curve, self.largest, step, self.is_convex)
 
     def dearest(self) -> LikelihoodPair:
         """The actual pair that is likely the dearest."""
@@ -149,6 +150,23 @@ class ReleasePart:
         return min((tau for a, tau in self.orders if a >= order), default=None)
 
 
+@lru_cache(maxsize=8)
+def _grid_above(curve: Curve, largest: float, step: Fraction, is_convex: bool) -> GridLosses:
+    """Of a ledger that is asked again and again they are the same, and dear."""
+    return grid_above(curve, largest, step, is_convex=is_convex)
+
+
+@dataclass(frozen=True)
+class GaussianCurve:
+    """The deltas of Gaussian DP; curves of one mu are equal."""
+
+    mu: float
+
+    def __call__(self, epsilon: arb) -> arb:
+        """The delta at an epsilon."""
+        return gaussian_delta(arb(self.mu), epsilon)
+
+
 #: Losses of releases together, on one lattice or on several.
 Losses = GridLosses | MixedLosses
 
@@ -167,7 +185,7 @@ def losses_together(
         [o for o in rest if o[0].orders],
     ):
         if some:
-            curve = curve_of_orders(divergences(*zip(*some, strict=True)))
+            curve = OrdersCurve(*divergences(*zip(*some, strict=True)))
             part = ReleasePart("", curve, finite_range(curve), is_convex=False)
             curved.append((part, 1))
     size = step or step_for(curved)
@@ -184,20 +202,25 @@ def divergences(
     return rho, tuple((a, total) for a, total in sums if total is not None)
 
 
-def curve_of_orders(found: tuple[float | None, tuple[tuple[float, float], ...]]) -> Curve:
-    """The deltas that rho and divergences of single orders leave possible (theory 6.16)."""
-    rho, orders = found
+@dataclass(frozen=True)
+class OrdersCurve:
+    """The deltas that rho and divergences of single orders leave possible (theory 6.16).
 
-    def curve(epsilon: arb) -> arb:
+    Curves of the same numbers are equal.
+    """
+
+    rho: float | None
+    orders: tuple[tuple[float, float], ...]
+
+    def __call__(self, epsilon: arb) -> arb:
+        """The delta at an epsilon."""
         at = float(epsilon.mid())
         best, least = arb(1), 0.0
-        for a, tau in _choose(rho, orders, at):
+        for a, tau in _choose(self.rho, self.orders, at):
             about = _log_delta(a, tau, at)
             if about < least:
                 best, least = _find_delta(a, tau, epsilon), about
         return best.min(arb(1))
-
-    return curve
 
 
 def _choose(

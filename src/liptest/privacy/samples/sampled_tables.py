@@ -60,45 +60,17 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
     started = time.perf_counter()
     numbers = task.settings.exception_mass, task.settings.failure_probability
     planned = clean_draws(*numbers)
-    budget = task.settings.budget
-    draws = planned if budget is None else min(planned, budget)
     plan = PrivacyPlan(_METHOD, planned, float(planned), 1.0, _SOURCE)
-    walk = ProvedTables(task)
-    first = [draw_table(task, number) for number in range(min(draws, _FIRST))]
-    done, ended = 0, "complete" if draws == planned else "budget"
-    why, modulus = "", find_declared_modulus(task)
+    walk, modulus = ProvedTables(task), find_declared_modulus(task)
     probed = None if modulus is None else ProbedTables(task, modulus)
-    try:
-        walk.prove_together(first)
-        for done in range(draws):
-            table = first[done] if done < len(first) else draw_table(task, done)
-            if probed is None or not probed.total.pairs:
-                why = walk.why_not(table)
-            if probed is not None and (why or probed.total.pairs):
-                why = probed.why_not(table)
-            if why:
-                break
-            if task.settings.progress is not None:
-                task.settings.progress(done + 1, draws)
-        else:
-            done = draws
-    except KeyboardInterrupt:
-        ended = "interrupted"
+    done, ended, why = _walk_tables(task, walk, probed, planned)
     total = Judgement(draws=done, largest=walk.largest, answered=True)
     if probed is not None:
         total = total + probed.total
     if total.violation is not None:
         total = replace(total, draws=done + 1)
     outcome = RunOutcome(total, ended, time.perf_counter() - started)
-    if total.violation is not None:
-        promised: Meaning = make_refuted(task, _SOURCE), ""
-    elif not why and ended == "complete":
-        promised = make_sampled_promise(task, _SOURCE, group=False, per_record=True), ""
-    elif not why:
-        promised = partial_promise(task, done, planned, ended, _SOURCE)
-    else:
-        words = f"not all neighbours of drawn table {done + 1:,} were proved: {why}"
-        promised = nothing("nothing is promised.", _SOURCE), words
+    promised = _promise_of(task, outcome, planned, why)
     if probed is not None and probed.between and promised[0].kind == "sampling":
         sentence = f"{promised[0].sentence} All this is {modulus_words(probed.modulus)}."
         promised = replace(promised[0], sentence=sentence), ""
@@ -110,6 +82,46 @@ def run_sampled_tables(task: Task) -> PrivacyVerdict:
         return make_verdict(task, plan, outcome, *promised)
     source = task.mechanism.source.replace("enumerated", "aligned", 1)
     return replace(make_verdict(task, plan, outcome, *promised), law_source=source)
+
+
+def _walk_tables(
+    task: Task, walk: ProvedTables, probed: ProbedTables | None, planned: int
+) -> tuple[int, str, str]:
+    """How many drawn tables are done, how the run ended, and why the one after them is not."""
+    budget, progress = task.settings.budget, task.settings.progress
+    draws = planned if budget is None else min(planned, budget)
+    first = [draw_table(task, number) for number in range(min(draws, _FIRST))]
+    done, why = 0, ""
+    try:
+        walk.prove_together(first)
+        for done in range(draws):
+            table = first[done] if done < len(first) else draw_table(task, done)
+            if probed is None or not probed.total.pairs:
+                why = walk.why_not(table)
+            if probed is not None and (why or probed.total.pairs):
+                why = probed.why_not(table)
+            if why:
+                break
+            if progress is not None:
+                progress(done + 1, draws)
+        else:
+            done = draws
+    except KeyboardInterrupt:
+        return done, "interrupted", why
+    return done, "complete" if draws == planned else "budget", why
+
+
+def _promise_of(task: Task, outcome: RunOutcome, planned: int, why: str) -> Meaning:
+    """What the tables that were drawn promise."""
+    total, ended = outcome.total, outcome.ended
+    if total.violation is not None:
+        return make_refuted(task, _SOURCE), ""
+    if not why and ended == "complete":
+        return make_sampled_promise(task, _SOURCE, group=False, per_record=True), ""
+    if not why:
+        return partial_promise(task, total.draws, planned, ended, _SOURCE)
+    words = f"not all neighbours of drawn table {total.draws + 1:,} were proved: {why}"
+    return nothing("nothing is promised.", _SOURCE), words
 
 
 def draw_table(task: Task, number: int) -> IntArray:
