@@ -4,6 +4,7 @@ Every check runs in a process of its own, which is ended after ``CAP`` CPU secon
 answer is "none". Right is a decision within ``LIMIT`` seconds, for a YES by proof.
 
     python benchmarks/everyday.py                    # the table; with names: only these
+    python benchmarks/everyday.py --together         # all in this process: quicker, without ends
     python benchmarks/everyday.py --child NAME       # one of them here, as JSON
 """
 
@@ -84,7 +85,7 @@ def main() -> int:
     seconds = []
     print(f"{'program':32} {'expected':8} {'answered':12} {'':5} {'method':20} {'CPU s':>7}")
     for name in names:
-        found = check_apart(name)
+        found = check(name) if "--together" in sys.argv else check_apart(name)
         grade = judge(name, found)
         counts[grade] += 1
         seconds.append(found["seconds"])

@@ -160,8 +160,8 @@ class _WeightTree(RestartingTree):
     def _is_far_from_its_end(self, runs: int) -> bool:
         """Whether so many runs have seen next to nothing of draws that have many outcomes each.
 
-        Three noises of ninety values each have 700,000 outcomes: of those that the walk has time
-        for, the probability is no delta that anybody claims. Coins do not count: the runs of a loop
+        Three noises of ninety values each have 700,000 outcomes, and those that the walk has no
+        time for weigh more than any delta that is claimed. Coins do not count: the runs of a loop
         that they end are few, however long it is.
         """
         seen, part = 0.0, 1.0

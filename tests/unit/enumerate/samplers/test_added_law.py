@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest.enumerate.samplers import added_law
 from liptest.enumerate.samplers.added_law import AddedLaw
 
 N = 12
@@ -64,6 +65,48 @@ def test_discrete_laplace_by_loops(function: Any, records: int) -> None:
         assert exact <= float(mass + found.unexplored) + 1e-15
     assert found.unexplored < found.delta_at(ONE) < Fraction(1, 10**16)
     assert found.delta_at(Fraction(9, 10)) > Fraction(1, 1000)
+
+
+def of_forty(data: Any, rng: Any) -> list[int]:
+    return [int(data.sum()) + int(rng.integers(0, 40)) for _ in range(2)]
+
+
+def of_ninety(data: Any, rng: Any) -> list[int]:
+    return [int(data.sum()) + int(rng.integers(0, 90)) for _ in range(3)]
+
+
+def of_coins(data: Any, rng: Any) -> list[int]:
+    """Its first runs go deepest, and are a share of 2**-40 of the choices; there are 1,681."""
+    told = []
+    for _ in range(2):
+        k = 0
+        while k < 40 and rng.integers(0, 2) == 0:
+            k += 1
+        told.append(int(data.sum()) + k)
+    return told
+
+
+@pytest.mark.slow
+def test_a_walk_over_too_many_outcomes_is_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[int] = []
+    advance = added_law._WeightTree._advance
+
+    def counted(tree: Any) -> bool:
+        runs.append(1)
+        return bool(advance(tree))
+
+    monkeypatch.setattr(added_law._WeightTree, "_advance", counted)
+    assert "more than max_leaves=20,000 runs" in str(law_of(of_ninety, lt.Hypercube(5)))
+    assert len(runs) == 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "most"), [(of_forty, 0), (of_coins, Fraction(1, 2**39))])
+def test_fewer_outcomes_are_walked_to_the_end(function: Any, most: Fraction) -> None:
+    law = law_of(function, lt.Hypercube(5))
+    assert isinstance(law, AddedLaw)
+    assert law.unexplored <= most
+    assert len(law.masses) >= 1600
 
 
 def drawn_again(data: Any, rng: Any) -> int:
