@@ -333,11 +333,12 @@ class Pass:
         return ast.Assign([target], ast.copy_location(number, node)), assigned
 
     def _inner_loop(self, node: ast.For, assigned: Assigned) -> ast.stmt:
-        if not isinstance(node.target, ast.Name) or node.target.id not in self._temporary:
+        names = frozenset(_find_names([node.target]))
+        if not names <= self._temporary:
             raise NotFolded
         iterable = self._value(node.iter, assigned)
         was_inner, self._is_inner = self._is_inner, True
-        body, _ = self._block(node.body, assigned | {node.target.id})
+        body, _ = self._block(node.body, assigned | names)
         self._is_inner = was_inner
         return ast.For(node.target, iterable, body or [ast.Pass()], [])
 
@@ -639,10 +640,12 @@ class _Putting(ast.NodeTransformer):
 
 def _find_names(targets: list[ast.expr]) -> Iterator[str]:
     for target in targets:
-        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            if not isinstance(part, ast.Name):
-                raise NotFolded
-            yield part.id
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _find_names(target.elts)
+        elif isinstance(target, ast.Name):
+            yield target.id
+        else:
+            raise NotFolded
 
 
 def _join(one: Assigned | None, other: Assigned | None) -> Assigned | None:

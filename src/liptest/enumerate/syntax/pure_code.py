@@ -45,6 +45,8 @@ _ENTRIES = 100_000
 _BUILTINS = (
     *(abs, all, any, bool, divmod, float, int, isinstance, len, max, min, ord, pow, range),
     *(round, sorted, sum, tuple),
+    # Iterators that are made anew by each call, over what a pass may read.
+    *(enumerate, reversed, zip),
 )
 _OF_NUMPY = (
     *("abs", "all", "any", "argmax", "argmin", "array", "asarray", "bool_", "clip", "cumsum"),
