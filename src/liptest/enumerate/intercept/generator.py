@@ -241,6 +241,11 @@ _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 
 
 @raises_as_numpy
+def _is_single(size: Any, replace: Any) -> bool:
+    """Whether a choice draws one item, for which NumPy takes one number of ``random``."""
+    return size is None or (bool(replace) and type(size) in (int, tuple) and size in (1, (1,)))
+
+
 def _find_items(given: Any) -> Any:
     return np.asarray(given)
 
@@ -339,9 +344,10 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if chosen is not None:
                 return chosen
         items = _find_items(a)
-        place = place_by_weights(items, p) if p is not None and size is None else None
+        is_one = p is not None and _is_single(size, replace)
+        place = place_by_weights(items, p) if is_one else None
         if place is not None:
-            return self._note_choice(items, place, axis)
+            return self._note_choice(items, place, None if size is None else (1,), axis)
         return self._choose_among(a, items, size, replace, p, axis, shuffle)
 
     def _known(self, method: str, first: Any, size: Any, weights: Any) -> Any:
@@ -363,7 +369,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     def _choose_among(
         self, a: Any, items: Any, size: Any, replace: Any, p: Any, axis: int, shuffle: bool
     ) -> Any:
-        is_noted = self._takes_note(size, p)
+        is_noted = self._takes_note(size, replace, p)
         shape = () if size is None else self.shape_of(size)
         number = math.prod(shape)
         if items.ndim == 0 and not isinstance(items.item(), int):
@@ -386,17 +392,17 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             return draw_distinct(self._tree, count, number, shuffle)
         return distinct_by_weight(self._tree, np.array(p, dtype=np.float64), number)
 
-    def _note_choice(self, items: Any, place: Any, axis: int) -> Any:
+    def _note_choice(self, items: Any, place: Any, shape: Any, axis: int) -> Any:
         """What a choice with symbolic weights gives; a run on plain data finds it noted."""
         log = self._tree.draw_log
         if log is not None:
             log.note_order(CHOICE, np.empty(0))
-        return take_items(items, [place], None, axis)
+        return take_items(items, [place], shape, axis)
 
-    def _takes_note(self, size: Any, p: Any) -> bool:
+    def _takes_note(self, size: Any, replace: Any, p: Any) -> bool:
         """Whether this choice was noted where its weights were symbolic; then it is told once."""
         log = self._tree.draw_log
-        is_one = p is not None and size is None
+        is_one = p is not None and _is_single(size, replace)
         return is_one and log is not None and log.next_order(CHOICE, 0) is not None
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
