@@ -62,6 +62,8 @@ _FUNCTIONS = (
     Fraction,
     *(bisect.bisect_left, bisect.bisect_right),
 )
+# Where they are: this is asked in each pass, and they are never given up.
+_PLACES_OF_FUNCTIONS = frozenset(map(id, _FUNCTIONS))
 # How many arguments NumPy's functions have before the array that they write to.
 _BEFORE_OUT = tuple(
     (vars(np)[name], most)
@@ -321,7 +323,7 @@ def calculates(function: Any) -> bool:
 
 def _calculates(function: Any, depth: int) -> bool:
     function = find_original(function)
-    if isinstance(function, np.ufunc) or any(function is listed for listed in _FUNCTIONS):
+    if isinstance(function, np.ufunc) or id(function) in _PLACES_OF_FUNCTIONS:
         return True
     return depth < _DEEPEST and _is_pure_function(function, depth + 1)
 
