@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import liptest as lt
-from liptest.enumerate.intercept.generator import _is_single
 from liptest.privacy.proofs.prices import align
 
 PEOPLE = lt.RecordGrid([4] * 500)
@@ -61,13 +60,3 @@ def test_such_sizes_draw_the_same_item(size: Any) -> None:
         one = np.random.default_rng(seed).choice(4, p=weights)
         drawn = np.random.default_rng(seed).choice(4, size, p=weights)
         assert np.ravel(drawn).tolist() == [one]
-        assert _is_single(size, replace=True)
-
-
-@pytest.mark.parametrize("size", [2, 0, (1, 1), (2,), (), True, 1.0])
-def test_others_are_not_single(size: Any) -> None:
-    assert not _is_single(size, replace=True)
-
-
-def test_without_replacement_numpy_draws_otherwise() -> None:
-    assert not _is_single(1, replace=False)
