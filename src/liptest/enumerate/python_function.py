@@ -40,14 +40,9 @@ from liptest.enumerate.samplers.summed_up import (
 )
 from liptest.enumerate.sql.databases import find_condition, find_handing, import_needed, present
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
+from liptest.enumerate.symbols.plain_points import Program, answers_at_a_point
 from liptest.enumerate.symbols.statistic_programs import is_sum_of_rows, on_datasets
-from liptest.enumerate.symbols.symbolic_data import (
-    FEW_PATHS,
-    MAX_PATHS,
-    Program,
-    answers_at_a_point,
-    follow_first,
-)
+from liptest.enumerate.symbols.symbolic_data import FEW_PATHS, MAX_PATHS, follow_first
 from liptest.enumerate.symbols.symbolic_datasets import find_data
 from liptest.enumerate.symbols.symbolic_paths import (
     ASKS_TYPES,

@@ -31,6 +31,18 @@ follows(np.triu)(_triangle(np.triu))
 follows(np.tril)(_triangle(np.tril))
 
 
+@follows(np.diag)
+def _diag(v: Any, k: Any = 0) -> Any:
+    """The diagonal of a matrix, or a matrix with a line as its main diagonal and zeros."""
+    if type(v) is not SymbolicArray or is_symbolic(k) or v.ndim not in (1, 2):
+        return NOT_ANSWERED
+    if v.ndim == 2:
+        return np.diagonal(v, k)
+    if k != 0:
+        return NOT_ANSWERED
+    return np.where(np.eye(len(v), dtype=np.bool_), v[None, :], np.zeros(1, v.dtype))
+
+
 @follows(np.outer)
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
     if out is not None or list in (type(a), type(b)):

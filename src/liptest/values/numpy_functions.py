@@ -686,7 +686,7 @@ REFUSED = frozenset(
     {
         *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "astype"),
         *("broadcast_arrays", "broadcast_to", "busday_count", "busday_offset"),
-        *("datetime_as_string", "diag", "diag_indices_from", "einsum_path", "fill_diagonal"),
+        *("datetime_as_string", "diag_indices_from", "einsum_path", "fill_diagonal"),
         *("frombuffer", "fromfile", "fromfunction", "fromiter", "fromstring", "genfromtxt"),
         *("imag", "is_busday", "ix_", "loadtxt", "place", "put_along_axis", "putmask", "real"),
         *("real_if_close", "require", "save", "savetxt", "savez", "savez_compressed"),

@@ -85,7 +85,59 @@ def checked_before(data: Any, rng: Any) -> Any:
     return data.sum() + rng.laplace(0, 1)
 
 
-ADDING = (mapped_lambda, nested_def, filtered_by_local, matched)
+def assigned_twice(data: Any, rng: Any) -> Any:
+    step = lambda v: 0  # noqa: E731
+    step = lambda v: v  # noqa: E731
+    return sum(step(v) for v in data) + rng.laplace(0, 1)
+
+
+def count_those(data: Any, rule: Callable[[int], bool]) -> int:
+    return sum(1 for v in data if rule(v))
+
+
+def counted_by_parameter(data: Any, rng: Any) -> Any:
+    return count_those(data, lambda v: v >= 2) + rng.laplace(0, 1)
+
+
+class Queries:
+    """As libraries of courses have them: data, and methods that are given rules."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def total(self, score: Callable[[int], float]) -> float:
+        total = 0.0
+        for v in self.data:
+            weighted = score(int(v))
+            total += weighted
+        return total
+
+
+def scored_by_parameter(data: Any, rng: Any) -> Any:
+    top = 2
+    return Queries(data).total(lambda v: min(v, top)) + rng.laplace(0, 1)
+
+
+def made_in_two_places(data: Any, rng: Any) -> Any:
+    total = 0
+    if len(data) > 1:
+
+        def step(v: int) -> int:
+            return min(v, 2)
+    else:
+
+        def step(v: int) -> int:
+            return v
+
+    for v in data:
+        total += step(v)
+    return total + rng.laplace(0, 1)
+
+
+ADDING = (
+    *(mapped_lambda, nested_def, filtered_by_local, matched, assigned_twice),
+    *(counted_by_parameter, scored_by_parameter, made_in_two_places),
+)
 
 
 class NoNoise:
@@ -167,10 +219,52 @@ def reads_cells(data: Any, rng: Any) -> Any:
     return cells[0] + rng.laplace(0, 1)
 
 
-def assigned_twice(data: Any, rng: Any) -> Any:
-    step = lambda v: 0  # noqa: E731
-    step = lambda v: v  # noqa: E731
-    return sum(step(v) for v in data) + rng.laplace(0, 1)
+def reads_total_in_two_places(data: Any, rng: Any) -> Any:
+    total = 0
+    if len(data) > 1:
+
+        def step(v: int) -> int:
+            return v if total < 2 else 0
+    else:
+
+        def step(v: int) -> int:
+            return v
+
+    for v in data:
+        total += step(v)
+    return total + rng.laplace(0, 1)
+
+
+def reads_total_by_another_name(data: Any, rng: Any) -> Any:
+    total = 0
+
+    def step(v: int) -> int:
+        return v if total < 2 else 0
+
+    rule = step
+    for v in data:
+        total += rule(v)
+    return total + rng.laplace(0, 1)
+
+
+def reads_what_another_function_changes(data: Any, rng: Any) -> Any:
+    total = 0
+
+    def step(v: int) -> int:
+        return v if total < 2 else 0
+
+    def run(rule: Callable[[int], int]) -> None:
+        nonlocal total
+        for v in data:
+            total += rule(v)
+
+    run(step)
+    return total + rng.laplace(0, 1)
+
+
+def counts_calls(data: Any, rng: Any) -> Any:
+    places = iter(range(10))
+    return count_those(data, lambda v: next(places) > v) + rng.laplace(0, 1)
 
 
 def scaled_by_data(data: Any, rng: Any) -> Any:
@@ -189,7 +283,13 @@ def keeps_count(data: Any, rng: Any) -> Any:
     return sum(step(v) for v in data) + rng.laplace(0, 1)
 
 
-@pytest.mark.parametrize("program", [reads_total, reads_last, reads_cells, assigned_twice])
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(reads_total, reads_last, reads_cells, reads_total_in_two_places),
+        *(reads_total_by_another_name, reads_what_another_function_changes, counts_calls),
+    ],
+)
 def test_more_than_the_record_is_not_folded(program: Program) -> None:
     assert math.isinf(price(program, LARGE))
 

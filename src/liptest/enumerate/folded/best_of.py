@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.folded.record_counts import CountedValues
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.best_of_two import best_of_two
 from liptest.values.answers.weights import Score, are_scores, largest_of
@@ -25,6 +26,8 @@ _WALKED: tuple[type, ...] = (
 
 def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """The largest or smallest; which of symbolic numbers it is is one question, not many."""
+    if len(values) == 1 and type(values[0]) is CountedValues and written is builtins.max:
+        values, named = _of_all_keys(values[0], named)
     if len(values) > 1 and not named:
         values = tuple(map(_as_answer, values))
     if len(values) == 2 and not named:
@@ -45,6 +48,15 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         return entries[place]
     places = range(len(entries))
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def _of_all_keys(counted: CountedValues, named: dict[str, Any]) -> Any:
+    """Of ``max(counts.values(), default=0)`` the counts of all keys that may be there."""
+    has_default = named.keys() == {"default"} and repr(named["default"]) == "0"
+    of_all = None
+    if has_default or not named:
+        of_all = counted.counts.numbers_of_all(is_there=not has_default)
+    return ((counted,), named) if of_all is None else ((of_all,), {})
 
 
 def _as_answer(value: Any) -> Any:

@@ -44,7 +44,7 @@ from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_rows import RecordRows, RowByPlace
 
 if TYPE_CHECKING:
-    from liptest.enumerate.symbols.symbolic_data import Program
+    from liptest.enumerate.symbols.plain_points import Program
 
 # Of a float: half a step at 1.
 _UNIT = Fraction(1, 1 << 53)

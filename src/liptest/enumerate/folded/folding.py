@@ -415,7 +415,7 @@ class _Folding(Spellings):
                 raise NotPure("several iterables")
             inner = frozenset(names_stored(looked.generators[0].target))
             for each in (looked.elt, *looked.generators[0].ifs):
-                check_in_loop(self.source, each, self._own, inner)
+                check_in_loop(self.source, each, self._own, inner, calls=True)
             read = [looked.elt, *looked.generators[0].ifs, *arrays]
             if is_later and not reads_fixed_names(self.source, node, read, self._own - inner):
                 raise NotPure("what a walk over it may change")
@@ -668,9 +668,9 @@ class _Folding(Spellings):
         self._loops += 1
         return self._loops
 
-    def check(self, node: ast.expr, own: Assigned) -> None:
+    def check(self, node: ast.expr, own: Assigned, *, calls: bool = False) -> None:
         """Raise NotPure unless an expression of a pass only calculates."""
-        check_in_loop(self.source, node, self._own, own)
+        check_in_loop(self.source, node, self._own, own, calls=calls)
 
     @property
     def own(self) -> Assigned:

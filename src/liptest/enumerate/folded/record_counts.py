@@ -22,6 +22,9 @@ from liptest.values.unfollowed import Unfollowed
 _Number = int | float | Fraction
 # Sums of NumPy's whole numbers may wrap beyond 2**62; of fewer than 2**40 records they do not.
 _MOST = 1 << 22
+_OF_VALUES = (
+    "Counter.values, which depends on which records there are, but for max(counts.values())"
+)
 _OF_ITEMS = "Counter.items, which depends on which records there are"
 
 
@@ -183,6 +186,25 @@ class Counts(Unfollowed):
         """Its keys, for such a loop."""
         return CountedKeys(self, with_counts=False)
 
+    def values(self) -> Any:
+        """Its counts, of which the largest can be asked."""
+        return CountedValues(self)
+
+    def numbers_of_all(self, *, is_there: bool) -> list[Any] | None:
+        """The counts of all keys that may be there, so the largest is that of those that are.
+
+        ``is_there``: at least one of them has to be above 0 on every dataset. Else 0 is the largest
+        of none. None where no key may be there, or a record counts more than once.
+        """
+        rows, added = self._rows, [table.counts_of_one or () for table in self._tables.values()]
+        if not added or not self.are_of_records or self._start != 0:
+            return None
+        if is_there:
+            are_some = type(rows.length) is int and rows.length > 0 and all(rows.kept)
+            if not are_some or not all(map(any, zip(*added, strict=True))):
+                return None
+        return [self._number(key) for key in self._tables]
+
     @property
     def column(self) -> Any:
         """Whose records they are."""
@@ -266,3 +288,14 @@ class CountedKeys(Unfollowed):
     def refuse(self, use: str) -> NoReturn:
         """End the run."""
         self.counts.refuse(_OF_ITEMS)
+
+
+class CountedValues(Unfollowed):
+    """The counts of those keys that are there: only the largest is the same for all keys."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
+        self.counts.refuse(_OF_VALUES)

@@ -163,8 +163,8 @@ class _Method:
         self.source = source
         self.own = Assigned(source.function.__code__.co_varnames)
 
-    def check(self, node: ast.expr, own: Assigned) -> None:
-        check_in_loop(self.source, node, self.own, own)
+    def check(self, node: ast.expr, own: Assigned, *, calls: bool = False) -> None:
+        check_in_loop(self.source, node, self.own, own, calls=calls)
 
     def names_read_later(self, node: ast.AST) -> Assigned:
         return Assigned()

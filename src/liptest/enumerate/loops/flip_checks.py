@@ -25,7 +25,7 @@ from liptest.mechanisms.laws import Output, exact_ball
 from liptest.values.answers.weights import Selection
 
 if TYPE_CHECKING:
-    from liptest.enumerate.symbols.symbolic_data import Program
+    from liptest.enumerate.symbols.plain_points import Program
 
 _ONE_CHOICE = "a loop that tries places by chance counts as one choice with weights (theory S10)"
 # Runs of the unmodified program; fewer where there are many records.

@@ -44,6 +44,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     call_of_folds,
     lambda_node,
     name_node,
+    nodes_in,
     place_in_file,
 )
 
@@ -66,7 +67,7 @@ class Rewriting(Protocol):
         """Names of the function's own."""
         ...
 
-    def check(self, node: ast.expr, own: Assigned) -> None:
+    def check(self, node: ast.expr, own: Assigned, *, calls: bool = False) -> None:
         """Raise NotPure unless an expression of a pass only calculates."""
         ...
 
@@ -139,7 +140,7 @@ class Pass:
                 raise NotFolded
         if (self._sums | self._items | self._lists) & _find_loaded_otherwise(body):
             raise NotFolded
-        if (stored | self._items | self._lists) & self._read_by_local_functions():
+        if (stored | self._items | self._lists) & self._read_by_local_functions(body):
             raise NotFolded
         made, _ = self._block(body, frozenset(self.fields))
         return made
@@ -155,12 +156,17 @@ class Pass:
             name for name, key, *_ in appended if key is not None
         }
 
-    def _read_by_local_functions(self) -> Assigned:
+    def _read_by_local_functions(self, body: list[ast.stmt]) -> Assigned:
         """Names that functions which are made beside the loop read, whenever they are called."""
         found = Assigned()
-        for one in names_loaded(*self._folding.source.body):
-            node = local_function(self._folding.source, one)
+        source = self._folding.source
+        for one in names_loaded(*source.body):
+            node = local_function(source, one)
             found |= Assigned() if node is None else free_names(node)
+        called = {call.func.id for call in nodes_in(body, ast.Call) if type(call.func) is ast.Name}
+        if any(local_function(source, name) is None for name in called & self._folding.own):
+            # It may be any function that is made here.
+            found |= Assigned(source.function.__code__.co_cellvars)
         return found
 
     def accumulators(self) -> Iterator[tuple[str, str]]:
@@ -327,11 +333,12 @@ class Pass:
         return ast.Assign([target], ast.copy_location(number, node)), assigned
 
     def _inner_loop(self, node: ast.For, assigned: Assigned) -> ast.stmt:
-        if not isinstance(node.target, ast.Name) or node.target.id not in self._temporary:
+        names = frozenset(_find_names([node.target]))
+        if not names <= self._temporary:
             raise NotFolded
         iterable = self._value(node.iter, assigned)
         was_inner, self._is_inner = self._is_inner, True
-        body, _ = self._block(node.body, assigned | {node.target.id})
+        body, _ = self._block(node.body, assigned | names)
         self._is_inner = was_inner
         return ast.For(node.target, iterable, body or [ast.Pass()], [])
 
@@ -341,7 +348,7 @@ class Pass:
     def _value(self, node: ast.expr, assigned: Assigned) -> ast.expr:
         """An expression of a pass: what it reads was assigned in it, or is constant data."""
         mine = self._temporary | set(self.fields)
-        self._folding.check(node, frozenset(mine))
+        self._folding.check(node, frozenset(mine), calls=True)
         if (names_loaded(node) & mine) - assigned:
             raise NotFolded
         made = Wrapping(self._folding.source, self._folding.own - mine).visit(copy_tree(node))
@@ -633,10 +640,12 @@ class _Putting(ast.NodeTransformer):
 
 def _find_names(targets: list[ast.expr]) -> Iterator[str]:
     for target in targets:
-        for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-            if not isinstance(part, ast.Name):
-                raise NotFolded
-            yield part.id
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from _find_names(target.elts)
+        elif isinstance(target, ast.Name):
+            yield target.id
+        else:
+            raise NotFolded
 
 
 def _join(one: Assigned | None, other: Assigned | None) -> Assigned | None:

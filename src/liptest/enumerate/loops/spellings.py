@@ -90,7 +90,7 @@ class Spellings(ast.NodeTransformer):
                 return None
             item, called = arguments.args[0].arg, copy_tree(function.body)
         try:
-            check_in_loop(self.source, called, self.own, frozenset({item}))
+            check_in_loop(self.source, called, self.own, frozenset({item}), calls=True)
         except NotPure:
             return None
         return item, Wrapping(self.source, self.own - {item}).visit(called)

@@ -82,7 +82,7 @@ def refuse(node: ast.AST, what: str) -> None:
     raise NotAlike(f"{what}, line {line}")
 
 
-class ReturnedValue(NamedTuple):
+class CallResult(NamedTuple):
     """What a call of a function of outside returns, or a place of it where that is a tuple."""
 
     function: Chain
@@ -107,7 +107,7 @@ class RecordCode:
     #: Lists of outside of which some function is called, any of them.
     called_in: set[Chain] = field(default_factory=set)
     #: Calls whose result is changed, so that they must make it anew.
-    changed: set[ReturnedValue] = field(default_factory=set)
+    changed: set[CallResult] = field(default_factory=set)
 
 
 @dataclass
@@ -244,7 +244,7 @@ class _Walk:
         self.any: set[str] = set()
         #: Names that hold items of lists of outside; or what calls of functions of outside return.
         self.items: dict[str, set[Chain]] = {}
-        self.results: dict[str, set[ReturnedValue]] = {}
+        self.results: dict[str, set[CallResult]] = {}
         #: Functions that are made in the same pass; names that hold something else.
         self.made: set[str] = set()
         self.stored: set[str] = set()
@@ -308,12 +308,12 @@ class _Walk:
         chain = _chain(node)
         return None if chain is None or chain[0] in self.local else chain
 
-    def result_of(self, node: ast.expr | None, place: int | None) -> ReturnedValue | None:
+    def result_of(self, node: ast.expr | None, place: int | None) -> CallResult | None:
         """What ``node`` is of a function of outside, where it is a call."""
         chain = _chain(node.func) if isinstance(node, ast.Call) else None
         if chain is None or chain[0] in self.local:
             return None
-        return ReturnedValue(chain, place, is_fresh(node) and place is None)
+        return CallResult(chain, place, is_fresh(node) and place is None)
 
     def is_own(self, node: ast.expr) -> bool:
         """Whether a name holds an object that the pass made; notes which calls have to make it."""

@@ -29,10 +29,10 @@ from liptest.enumerate.records.record_code import (
     DRAWS,
     FRESH_CALLS,
     READING,
+    CallResult,
     Chain,
     NotAlike,
     RecordCode,
-    ReturnedValue,
     analyse_function,
     makes_anew,
     most_arguments,
@@ -157,7 +157,7 @@ def _check_function(function: FunctionType, done: set[_Seen]) -> Iterator[Any]:
         yield from _check(_find_code(function), _lookup_in(function), done)
 
 
-def _check_made_anew(result: ReturnedValue, lookup: Lookup) -> None:
+def _check_made_anew(result: CallResult, lookup: Lookup) -> None:
     """What a call returns, and the code changes, must be new."""
     chain = result.function
     owner = _resolve(chain[:-1], lookup) if len(chain) > 1 else None
@@ -252,7 +252,7 @@ def _check_own_method(words: str, owner: Any, name: str, done: set[_Seen]) -> It
     if key in done:
         return
     if name in FRESH_CALLS:  # taken for what Python and NumPy call so
-        _check_made_anew(ReturnedValue((words, name), None, False), {words: owner}.get)
+        _check_made_anew(CallResult((words, name), None, False), {words: owner}.get)
     done.add(key)
     names = _lookup_in(method)
     own = method.__code__.co_varnames[:1]

@@ -22,7 +22,7 @@ from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.values.draws.noise_run import NoiseRun
 
 if TYPE_CHECKING:
-    from liptest.enumerate.symbols.symbolic_data import Program
+    from liptest.enumerate.symbols.plain_points import Program
 
 # Laws further apart than this are others.
 _FARTHEST = Fraction(1, 1 << 40)

@@ -45,6 +45,8 @@ _ENTRIES = 100_000
 _BUILTINS = (
     *(abs, all, any, bool, divmod, float, int, isinstance, len, max, min, ord, pow, range),
     *(round, sorted, sum, tuple),
+    # Iterators that are made anew by each call, over what a pass may read.
+    *(enumerate, reversed, zip),
 )
 _OF_NUMPY = (
     *("abs", "all", "any", "argmax", "argmin", "array", "asarray", "bool_", "clip", "cumsum"),
@@ -337,14 +339,23 @@ def _find_attribute(node: ast.expr) -> str:
 
 
 def check_in_loop(
-    source: FunctionSource, node: ast.expr, own: frozenset[str], inner: frozenset[str]
+    source: FunctionSource,
+    node: ast.expr,
+    own: frozenset[str],
+    inner: frozenset[str],
+    *,
+    calls: bool = False,
 ) -> None:
     """Raise NotPure unless an expression of a pass only calculates.
 
     ``inner`` are the names of the pass, ``own`` all local names. Of what names of outside stand for
     it is looked at run time what is read of it, and that a method that is called only calculates.
+    ``calls``: also that a function does that such a name stands for, as a parameter ``rule`` in
+    ``sum(1 for v in data if rule(v))``: each call asks ``calculates`` of what it calls.
     """
-    shown = WithoutMethods(own - inner).visit(copy_tree(node))
+    outside = own - inner
+    given = frozenset(name for name in outside if calls and local_function(source, name) is None)
+    shown = WithoutMethods(outside, functions=given).visit(copy_tree(node))
     shown = WithoutMethods(objects_in(source, node), only_attributes=True).visit(shown)
     check_expression(source, shown, own | inner)
 
@@ -372,16 +383,25 @@ def is_object(source: FunctionSource, name: str) -> bool:
 class WithoutMethods(ast.NodeTransformer):
     """Puts the arguments alone for calls of methods of some names, which are looked at when run.
 
-    With ``only_attributes`` these names have no other use, or NotPure is raised.
+    With ``only_attributes`` these names have no other use, or NotPure is raised. The same for calls
+    of ``functions``, which are names.
     """
 
-    def __init__(self, owners: frozenset[str], *, only_attributes: bool = False) -> None:
+    def __init__(
+        self,
+        owners: frozenset[str],
+        *,
+        only_attributes: bool = False,
+        functions: frozenset[str] = frozenset(),
+    ) -> None:
         self._owners = owners
         self._only_attributes = only_attributes
+        self._functions = functions
 
     def visit_Call(self, node: ast.Call) -> Any:
         is_plain_method = not self._only_attributes and _find_attribute(node.func) in PLAIN_METHODS
-        if not self._is_of_owner(node.func) or is_plain_method:
+        is_given = isinstance(node.func, ast.Name) and node.func.id in self._functions
+        if not is_given and (not self._is_of_owner(node.func) or is_plain_method):
             return self.generic_visit(node)
         if any(keyword.arg is None for keyword in node.keywords):
             raise NotPure("unknown arguments")

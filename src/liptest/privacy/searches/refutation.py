@@ -17,7 +17,7 @@ from itertools import chain, islice
 
 from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
-from liptest.errors import LiptestError
+from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.base import LIGHT_RUNS, Mechanism, through_densities
 from liptest.mechanisms.laws import laws_of_one_decision
 from liptest.privacy.claims import Claim
@@ -81,6 +81,8 @@ class Refutation:
     refusals: list[str] = field(default_factory=list)
     #: Whether laws were given up because they ask for more work than a search is given.
     is_too_dear: bool = False
+    #: Whether densities were met that are not compared with each other.
+    has_other_densities: bool = False
 
     def verdict(self, task: Task) -> PrivacyVerdict:
         """The NO; only where there is a finding."""
@@ -118,6 +120,8 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
             at_size, lambda seen: _Search(seen, task, refutation).try_at_size(known)
         )
     )
+    if refutation.finding is None and refutation.has_other_densities:
+        is_over = _tries_cells(task, known, refutation) or is_over
     claim = task.claim
     if not is_over and isinstance(claim, Claim):  # of other notions other pairs tell most
         small = task.mechanism.within(_RUNS)
@@ -166,6 +170,18 @@ def _tries_far_answers(task: Task, known: Alignment | None, found: Refutation) -
                 light,
                 lambda seen: _Search(seen, task, found).try_pairs(iter(listed), len(listed)),
             )
+    return found.finding is not None
+
+
+def _tries_cells(task: Task, known: Alignment | None, found: Refutation) -> bool:
+    """Whether outputs of which less is told break the claim: one number by its cell, else none.
+
+    To tell less is a function of the output, so its loss is one of the mechanism (theory N10).
+    """
+    cells = task.mechanism.without_light(LIGHT_RUNS)
+    if cells is not None:
+        with suppress(LiptestError):
+            through_densities(cells, lambda seen: _Search(seen, task, found).try_plain(known))
     return found.finding is not None
 
 
@@ -248,6 +264,7 @@ class _Search:
                     answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
+                self.found.has_other_densities |= isinstance(error, UnsupportedForm)
                 if isinstance(error, TooDearError):
                     self.found.is_too_dear = True
                     refused += 1  # the next one takes as long

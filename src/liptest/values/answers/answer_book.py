@@ -22,6 +22,7 @@ from liptest.symbolic.answers import (
     SecondMoments,
     subtract_moves,
 )
+from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one
 from liptest.values.reals.recipes import has_known
 from liptest.values.reals.rounded_sums import NO_ROUNDING, Rounding
 from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, find_places
@@ -165,7 +166,7 @@ class AnswerBook:
         #: Of orders that coins make: what no record is in them with more than.
         self.shares: dict[int, Fraction | None] = {}
         self._lengths_read: set[int] = set()
-        self._rows: dict[tuple[int, ...], tuple[list[Move], dict[Move, int]]] = {}
+        self._rows: dict[tuple[int, ...], dict[Move, int]] = {}
 
     def of(self, table: Table, rounding: Rounding = NO_ROUNDING, use: str = "") -> Answer:
         """The answer of a table, (values,) whole or finite numbers.
@@ -417,8 +418,9 @@ class AnswerBook:
             return None
         if self.largest:
             return None  # what a record adds is not known from its value alone
-        rows, size = self.rows_of(), len(self.tables)
+        size = len(self.tables)
         if parts[0].places is None:
+            rows = rows_at(self.tables, range(size), self.kinds_of(range(size)))
             share = self.shares[parts[0].order]
             moves = Differences.of_tables([*rows, {}], size=size)
             return None if share is None else (share, moves.widen_by(self.margins))
@@ -517,7 +519,7 @@ class AnswerBook:
 
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """Differences where counts that become less are not looked at, as their value is gone."""
-        rows = self.rows_of()
+        rows = rows_at(self.tables, range(len(self.tables)), self.kinds_of(range(len(self.tables))))
         if self.depends_on_released:
             raise InputError("released numbers meet records beside values that may be missing")
         if len(rows) ** 2 > _MOST_LISTED:
@@ -538,7 +540,7 @@ class AnswerBook:
             rows = dict.fromkeys(tuple(row.items()) for row in self._corners(numbers))
             alone = {number for row in rows for number, _ in row}
             if len(alone) == 1 and len(rows) > _FEW_ROWS:
-                steps = _steps_of_one(alone.pop(), rows)
+                steps = steps_of_one(alone.pop(), rows)
                 moves.update(dict.fromkeys(steps))
                 listed += len(steps)
                 continue
@@ -593,12 +595,13 @@ class AnswerBook:
         return times, Differences.listed([{number: 1}], size=len(self.tables))
 
     def _corners(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
-        """``find_record_rows``, and the other corners of the boxes that what a record adds lies
-        in."""
-        rows = self.rows_of(numbers)
-        wide = sorted(self.largest if numbers is None else set(numbers) & self.largest.keys())
+        """What records of all kinds add, and the other corners of the boxes that it lies in."""
+        own = range(len(self.tables)) if numbers is None else sorted(numbers)
+        wide = sorted(set(own) & self.largest.keys())
+        kinds = self.kinds_of(own)
+        rows = rows_at(self.tables, own, kinds)
         vertices = list(rows)
-        for value, row in enumerate(rows):
+        for place, (value, row) in enumerate(zip(kinds, rows, strict=True)):
             open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
             there = {n for n in wide if n in row or n in open_ones}
             balls = [ball.corners(there) for ball in self.balls.values()]
@@ -614,7 +617,7 @@ class AnswerBook:
                 )
             base = {n: by for n, by in row.items() if n not in inside}
             if balls:
-                vertices[value] = base
+                vertices[place] = base
             for chosen in product((False, True), repeat=len(others)):
                 ends = {
                     n: Fraction(self.largest[n][value].item())
@@ -637,15 +640,19 @@ class AnswerBook:
             if ball.exponent == 2 and len(ball.places) > 1
         )
 
+    def kinds_of(self, numbers: Iterable[int]) -> list[int]:
+        """The first value of each kind (``find_kinds``) in the answers with these numbers."""
+        ends = [end for n in numbers for end in (self.tables[n], self.largest.get(n))]
+        tables = [end for end in ends if end is not None]
+        if not self.comes_and_goes:
+            return find_kinds(tables, self.values)
+        there = find_kinds((table[1:] for table in tables), self.values - 1)
+        return [0, *(1 + value for value in there)]
+
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """What a record of each value adds to the answers, or to those with these numbers."""
-        rows: list[dict[int, Fraction]] = [{} for _ in range(self.values)]
-        for number in range(len(self.tables)) if numbers is None else sorted(numbers):
-            table = self.tables[number]
-            added = np.flatnonzero(table)
-            for value, amount in zip(added.tolist(), table[added].tolist(), strict=True):
-                rows[value][number] = Fraction(amount)
-        return rows
+        own = range(len(self.tables)) if numbers is None else numbers
+        return rows_at(self.tables, own, range(self.values))
 
     def contributions(self, factors: dict[int, Fraction]) -> dict[int, Fraction]:
         """By value of a record: what one adds to the sum of these answers times these factors."""
@@ -662,8 +669,8 @@ class AnswerBook:
         return next((change for change in every if change is not None), None)
 
     def _change_at(self, place: Place, move: Move) -> tuple[int, int, int] | None:
-        rows, places = self._look_up(place.answers)
-        for value, row in enumerate(rows[:1] if self.comes_and_goes else rows):
+        places = self._look_up(place.answers)
+        for row, value in [*places.items()][: 1 if self.comes_and_goes else None]:
             added = dict(row)
             for answer, step in move:
                 added[answer] = added.get(answer, Fraction(0)) + step
@@ -672,21 +679,15 @@ class AnswerBook:
                 return place.position, value, places[other]
         return None
 
-    def _look_up(self, numbers: tuple[int, ...]) -> tuple[list[Move], dict[Move, int]]:
-        """What a record of each value adds to these answers, and the first value that adds so."""
+    def _look_up(self, numbers: tuple[int, ...]) -> dict[Move, int]:
+        """What a record adds to these answers, and the first value that adds so, in order."""
         # Tables are never changed.
         if numbers not in self._rows:
-            rows = [tuple(sorted(amounts.items())) for amounts in self.rows_of(numbers)]
-            first = {row: value for value, row in reversed(list(enumerate(rows)))}
-            self._rows[numbers] = rows, first
+            kinds = find_kinds((self.tables[number] for number in numbers), self.values)
+            rows = rows_at(self.tables, numbers, kinds)
+            moves = (tuple(sorted(row.items())) for row in rows)
+            self._rows[numbers] = dict(zip(moves, kinds, strict=True))
         return self._rows[numbers]
-
-
-def _steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
-    """The differences of rows in which one answer alone is not 0, each once."""
-    amounts = {dict(row).get(number, Fraction(0)) for row in rows}
-    every = {one - other for one in amounts for other in amounts if one != other}
-    return [((number, step),) for step in sorted(every)]
 
 
 def _lean(table: Table) -> Table:

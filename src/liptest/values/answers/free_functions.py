@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,19 @@ TOTAL = frozenset(
 FREE = TOTAL | {np.exp, np.log, np.sqrt, np.log1p, np.expm1, np.log2, np.log10, np.exp2}
 #: Functions of arrays, of which the shape of the result follows from that of the array.
 ALWAYS_RELEASED = frozenset(
-    {np.median, np.percentile, np.quantile, np.std, np.var, np.ptp, np.bincount}
+    {np.median, np.percentile, np.quantile, np.std, np.var, np.ptp, np.bincount, np.linalg.norm}
 )
 FREE_FUNCTIONS = ALWAYS_RELEASED | {
     *(np.argmax, np.argmin, np.max, np.min, np.amax, np.amin, np.sort, np.argsort),
 }
 #: Those that are sums of noise where their numbers are: of known numbers alone they are free.
 OF_KNOWN = frozenset({np.sum, np.mean, np.cumsum})
+# Those that give numbers between the smallest and the largest of the array, but for rounding.
+_BETWEEN = frozenset(
+    {np.median, np.percentile, np.quantile, np.max, np.min, np.amax, np.amin, np.sort}
+)
+# Sums of squares of such numbers are floats.
+_LARGEST_SQUARED = 2.0**500
 FINITE: dict[Any, Any] = {np.isnan: np.False_, np.isinf: np.False_, np.isfinite: np.True_}
 
 
@@ -53,6 +60,17 @@ class SharedCall:
         words = repr(self._more), repr(sorted(self._options.items()))
         return self._function, words, self._shape, self._dtype
 
+    def ends(self, parts: list[tuple[float, float]]) -> tuple[float, float] | None:
+        """Between which floats its entries lie, where its numbers lie between these; or None."""
+        low, high = min(part[0] for part in parts), max(part[1] for part in parts)
+        size = max(abs(low), abs(high))
+        if self._function is np.linalg.norm and size <= _LARGEST_SQUARED:
+            is_one = self._more in ((), (1,), (2,), (math.inf,)) and not self._options
+            return (0.0, len(parts) * size * (1 + 2.0**-40)) if is_one else None
+        if self._function in _BETWEEN:
+            return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        return None
+
     def entry(self, place: int, *values: Any) -> Any:
         """One entry of the result."""
         array = np.array(values, self._dtype).reshape(self._shape)
@@ -60,7 +78,7 @@ class SharedCall:
 
 
 def is_positive(value: Any, released: Any) -> bool:
-    """Whether it is ``numpy.maximum`` of known numbers, one of which is a constant above 0."""
-    if type(value) is not released or value.function is not np.maximum:
+    """Whether it is the larger of known numbers, one of which is a constant above 0."""
+    if not isinstance(value, released) or value.function not in (np.maximum, max):
         return False
     return any(not is_symbolic(part) and part > 0 for part in value.arguments)

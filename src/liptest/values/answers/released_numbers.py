@@ -6,9 +6,10 @@ made of a record with it is then known for each value of it (docs/theory/tables.
 
 from __future__ import annotations
 
+import math
 import operator
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,13 +19,15 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import CONTINUOUS
 from liptest.values.answers.aligned import AlignedValue, NoisyData, ReleasedValue
 from liptest.values.answers.answer_book import AnswerBook
+from liptest.values.answers.free_functions import SharedCall
 from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import is_symbolic
 from liptest.values.reals.recipes import ENDS, is_safe
 
-#: Between which floats released numbers lie, and what sums with them may be.
-KNOWN, LARGEST_SUM = 2.0**500, 2**300
+#: Between which floats sums with noise lie, which are at most so large at noise of size 1. Products
+#: of a few of these, and the squares of those, are floats, too.
+KNOWN, LARGEST_SUM = 2.0**400, 2**300
 # Samplers of whole noise give whole numbers of 64 bits.
 _LARGEST_DRAW = 2**64
 #: How often released numbers meet records, where there are several paths.
@@ -35,6 +38,8 @@ _OF_OPERATORS: dict[Any, Any] = {
     operator.sub: np.subtract,
     operator.mul: np.multiply,
     operator.truediv: np.divide,
+    max: np.maximum,
+    min: np.minimum,
 }
 
 
@@ -78,12 +83,26 @@ def find_ends(value: Any, book: AnswerBook) -> _ENDS | None:
         return (-KNOWN, KNOWN) if _is_of_plain_size(value, book) else None
     if value.function is None:
         return find_ends(value.arguments[0], book)
+    # What is made of one number in several ways is looked at once.
+    made, key = value.run.made, (find_ends, value.node)
+    if key not in made:
+        made[key] = _ends_of_function(value, book)
+    found: _ENDS | None = made[key]
+    return found
+
+
+def _ends_of_function(value: ReleasedValue, book: AnswerBook) -> _ENDS | None:
     parts = [find_ends(part, book) for part in value.arguments]
     pairs = [part for part in parts if part is not None]
     if len(pairs) < len(parts):
         return None
     if value.function in (float, np.float64):
         return pairs[0]
+    if value.function in (operator.pow, np.power):
+        return _ends_of_power(*pairs)
+    if isinstance(value.function, partial):
+        call = getattr(value.function.func, "__self__", None)
+        return call.ends(pairs) if type(call) is SharedCall else None
     ufunc = _OF_OPERATORS.get(value.function, value.function)
     rule = ENDS.get(ufunc) if isinstance(ufunc, np.ufunc) else None
     lows, highs = ([np.array(pair[end]) for pair in pairs] for end in (0, 1))
@@ -94,6 +113,20 @@ def find_ends(value: Any, book: AnswerBook) -> _ENDS | None:
     if ends is None or not np.isfinite(ends).all():
         return None
     return float(ends[0]), float(ends[1])
+
+
+def _ends_of_power(base: _ENDS, exponent: _ENDS) -> _ENDS | None:
+    """Of a square or a root: the C library may be off by one float."""
+    if exponent == (2.0, 2.0):
+        size = max(map(abs, base))
+        low = 0.0 if base[0] <= 0 <= base[1] else min(map(abs, base))
+        ends = low * low, size * size
+    elif exponent == (0.5, 0.5) and base[0] >= 0:
+        ends = math.sqrt(base[0]), math.sqrt(base[1])
+    else:
+        return None
+    low, high = math.nextafter(ends[0], -math.inf), math.nextafter(ends[1], math.inf)
+    return (max(low, 0.0), high) if math.isfinite(high) else None
 
 
 def _largest(source: Answer, book: AnswerBook) -> Fraction:

@@ -222,6 +222,13 @@ class KeyedFrame(_InColumns):
         """One answer."""
         return self[column][key]
 
+    def map(self, func: Any) -> Any:
+        """What a function of the program makes of each entry, column by column."""
+        made = {name: column.apply(func) for name, column in self._columns.items()}
+        return KeyedFrame(self._keys, made)
+
+    applymap = map
+
     def to_numpy(self) -> Any:
         """(keys, columns)."""
         cells = [column[key] for key in self._keys for column in self._columns.values()]

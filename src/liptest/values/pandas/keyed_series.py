@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.array import fill_array, make_array
-from liptest.values.protocol import NUMPY, Symbolic, find_branching, is_symbolic
+from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, find_branching, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
@@ -141,6 +141,23 @@ class KeyedSeries(Symbolic):
     def astype(self, dtype: Any) -> Any:
         """Entries of another type."""
         return KeyedSeries(self.keys_, self.array.astype(dtype))
+
+    def apply(self, func: Any) -> Any:
+        """What a function of the program makes of each entry."""
+        if not callable(func):
+            return self.refuse(".apply of what is not a function")
+        return self._with([func(entry) for entry in self.tolist()])
+
+    map = apply
+
+    def apply_by(self, function: Any, by_rows: bool) -> Any:
+        """The same of a function that only calculates: it makes a list of a list."""
+        return self.refuse(".apply by rows") if by_rows else self._with(function(self.tolist()))
+
+    def _with(self, made: list[Any]) -> Any:
+        if any(not is_symbolic(one) and not isinstance(one, NUMBERS) for one in made):
+            return self.refuse(".apply of a function that makes other things than numbers")
+        return KeyedSeries.of(dict(zip(self.keys_, made, strict=True)))
 
     def sum(self) -> Any:
         """The sum of all entries."""

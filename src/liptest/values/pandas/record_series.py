@@ -16,6 +16,7 @@ from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
@@ -359,8 +360,10 @@ class RecordSeries(_Series):
             return self.refuse("pandas.cut without constant edges", "give a list of edges")
         if not (edges[1:] > edges[:-1]).all() or not isinstance(right, bool):
             return self.refuse("pandas.cut of edges that do not rise", "give a list of edges")
-        if labels is False or is_symbolic(labels):
-            return self.refuse("pandas.cut with labels=False", "give the bins names: labels=[..]")
+        if is_symbolic(labels):
+            return self.refuse("pandas.cut with labels that are not constant")
+        if labels is False:
+            return self._numbers_of_bins(edges, right, include_lowest)
         import pandas
 
         inside = (edges[1:] / 2 + edges[:-1] / 2).tolist()
@@ -373,9 +376,25 @@ class RecordSeries(_Series):
             masks.append(above & (self <= high if right else self < high))
         if include_lowest and right:
             masks[0] |= self == edges[0].item()
-        if include_lowest and not right:
-            masks[-1] |= self == edges[-1].item()
         return BinSeries(dict(zip(list(binned.categories), masks, strict=True)), self.name)
+
+    def _numbers_of_bins(self, edges: NDArray[Any], right: bool, include_lowest: bool) -> Any:
+        """``pandas.cut`` with labels=False, where all entries that there may be are in a bin."""
+        use = "pandas.cut with labels=False of real numbers, or of entries outside of all bins"
+        column: Any = self.array.storage
+        if self.names is not None or column.leads or column.table.ndim > 1 or column.is_off:
+            return self.refuse(use, "give the bins names: labels=[..]")
+        import pandas
+
+        entries = np.unique(column.table)
+        places = pandas.cut(
+            entries, edges, right=right, labels=False, include_lowest=include_lowest
+        )
+        if np.isnan(places).any():
+            return self.refuse(use, "clip it first, or give the bins names: labels=[..]")
+        return self.like(
+            np.clip(np.digitize(self.array, edges, right=right) - 1, 0, len(edges) - 2)
+        )
 
     def cross_with(self, columns: Any, normalize: Any = False) -> Any:
         """``pandas.crosstab``: how many records have each pair of entries, or which share."""

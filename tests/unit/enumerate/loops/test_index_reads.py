@@ -124,7 +124,7 @@ def test_two_places_at_once_are_read_of_arrays_only(
     form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a list of rows ``m[i, 0]`` raises, which only rare records may show."""
-    monkeypatch.setattr(symbolic_data, "_check_points", lambda *given: ())
+    monkeypatch.setattr(symbolic_data, "check_points", lambda *given: ())
     table = lt.Table({"a": lt.Real(-1, 1), "y": lt.Real(-1, 1)}, rows=50)
     is_loop = form.startswith("t = 0")
     read = "t += m[i, 0] + m[i][1]" if is_loop else "m[i, 0] + m[i][1] for i in range(len(m))"

@@ -217,7 +217,7 @@ def _leaves(seed: int, answers: int, monkeypatch: pytest.MonkeyPatch, *, meets: 
     def keep(_program: Any, _data: Any, leaves: Any, _dimension: Any, way: Any) -> None:
         seen.update(leaves=leaves, pasts=way.pasts)
 
-    monkeypatch.setattr(symbolic_data, "_check_points", keep)
+    monkeypatch.setattr(symbolic_data, "check_points", keep)
     monkeypatch.setattr(symbolic_data, "Pasts", Pasts if meets else lambda: None)
     mechanism = lt.mechanism(looped_program(seed))
     followed = mechanism.align_paths(lt.Answers(answers), way="branches")

@@ -34,7 +34,7 @@ PROGRAMS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_no_price_is_below_the_change(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(symbolic_data, "_check_points", lambda *given: ())
+    monkeypatch.setattr(symbolic_data, "check_points", lambda *given: ())
     function = program(f"{text}\nreturn t + rng.laplace(0, 1.0)", itertools=itertools)
     change = largest_change(program(f"{text}\nreturn t + rng.laplace(0, 1.0)", itertools=itertools))
     assert change is not None

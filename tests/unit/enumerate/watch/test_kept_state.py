@@ -485,6 +485,64 @@ def test_a_later_call_that_answers_otherwise_is_refused(make: Any, records: int)
         lt.check_privacy(lt.mechanism(make()), lt.Hypercube(records), epsilon=1.0)
 
 
+class KeptNoise:
+    """Noise of the first call that later calls tell again: each was YES by proof at any size."""
+
+    noise: Any = None
+
+    def laplace(self, data: Any, rng: Any) -> float:
+        if self.noise is None:
+            self.noise = rng.laplace(0, 1.0)
+        return float(data.sum() + self.noise)
+
+    def rounded(self, data: Any, rng: Any) -> int:
+        """All answers are the same, whatever is drawn."""
+        if self.noise is None:
+            self.noise = rng.laplace(0, 1.0)
+        return int(np.clip(round(data.sum() + self.noise), 0, 1))
+
+    def geometric(self, data: Any, rng: Any) -> int:
+        if self.noise is None:
+            self.noise = rng.geometric(0.5) - rng.geometric(0.5)
+        return int(data.sum() + self.noise)
+
+    def one_of_two(self, data: Any, rng: Any) -> tuple[float, float]:
+        fresh = rng.laplace(0, 2.0)
+        if self.noise is None:
+            self.noise = rng.laplace(0, 2.0)
+        return float(data.sum() + fresh), float(data[0] + self.noise)
+
+    def other_draws(self, data: Any, rng: Any) -> float:
+        """As many as in the first call."""
+        drawn = rng.laplace(0, 1.0)
+        if self.noise is None:
+            self.noise = drawn
+        return float(data.sum() + self.noise)
+
+
+@functools.cache
+def cached_noise(number: int) -> float:
+    return float(np.random.default_rng().laplace(0, 1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("records", [2, 200])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: KeptNoise().laplace,
+        lambda: KeptNoise().rounded,
+        lambda: KeptNoise().geometric,
+        lambda: KeptNoise().one_of_two,
+        lambda: KeptNoise().other_draws,
+        lambda: lambda data, rng: float(data.sum() + cached_noise(3)),
+    ],
+)
+def test_noise_of_a_first_call_is_not_kept(make: Any, records: int) -> None:
+    with pytest.raises(NonDeterministicError):
+        lt.check_privacy(lt.mechanism(make()), lt.Hypercube(records), epsilon=1.2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
 def test_a_first_total_is_kept_nowhere(make: Callable[[], Any]) -> None:

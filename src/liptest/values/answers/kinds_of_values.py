@@ -1,0 +1,64 @@
+"""Values of a record that add the same to all answers are one kind; kinds are what is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liptest.symbolic.answers import Move
+
+Table = NDArray[Any]
+# A product of two numbers of codes below this is an int64.
+_MOST_CODES = 1 << 31
+
+
+def find_kinds(tables: Iterable[Table], values: int) -> list[int]:
+    """The first value of each kind, in their order: kinds differ in an entry of some table.
+
+    Records of two values of one kind add the same. So the difference between two records depends
+    on their kinds alone, and listing kinds lists all differences. Tables are (values,).
+    """
+    codes, most = np.zeros(values, dtype=np.int64), 1
+    for table in tables:
+        own, count = _code(table)
+        if count > 1 and most * count >= _MOST_CODES:
+            codes, most = _code(codes)
+        codes, most = codes * count + own, most * count
+        if most >= _MOST_CODES:
+            codes, most = _code(codes)
+    _, first = np.unique(codes, return_index=True)
+    return [int(value) for value in np.sort(first)]
+
+
+def _code(table: Table) -> tuple[NDArray[np.int64], int]:
+    """Equal entries as equal numbers below a count."""
+    if table.dtype.kind == "i":
+        low, high = int(table.min()), int(table.max())
+        if high - low < table.size:
+            return (table - low).astype(np.int64), high - low + 1
+    distinct, own = np.unique(table, return_inverse=True)
+    return own.reshape(-1).astype(np.int64), len(distinct)
+
+
+def rows_at(
+    tables: Sequence[Table], numbers: Iterable[int], values: Sequence[int]
+) -> list[dict[int, Fraction]]:
+    """What a record of each of these values adds to the answers with these numbers."""
+    rows: list[dict[int, Fraction]] = [{} for _ in values]
+    for number in sorted(numbers):
+        table = tables[number][np.asarray(values, dtype=np.int64)]
+        added = np.flatnonzero(table)
+        for place, amount in zip(added.tolist(), table[added].tolist(), strict=True):
+            rows[place][number] = Fraction(amount)
+    return rows
+
+
+def steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
+    """The differences of rows in which one answer alone is not 0, each once."""
+    amounts = {dict(row).get(number, Fraction(0)) for row in rows}
+    every = {one - other for one in amounts for other in amounts if one != other}
+    return [((number, step),) for step in sorted(every)]
