@@ -319,7 +319,7 @@ def test_too_little_noise_is_shown_by_two_tables(name: str) -> None:
     assert verdict.witness.verify(lt.mechanism(TOO_LITTLE[name]).on_domain(table))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", mostly_slow(range(12), 6))
 def test_finite_records_against_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     features, labels = rng.integers(-3, 4, (4, 3)) / 2, rng.integers(-2, 3, 4)
