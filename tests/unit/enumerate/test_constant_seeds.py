@@ -30,7 +30,36 @@ for _ in range(3000):
     DRAWN_BEFORE.random()
 BOUND = np.random.default_rng(5).random
 FRESH = np.random.default_rng()
+# Seeds that follow from constants: each was taken for a fresh one, and the claim was YES by proof.
+SEEDS, CONFIG, NUMBER = [101, 102, 103], {"seed": 111, "rounds": 5}, 121
+POWER = np.random.default_rng(10**6)
+SUM = np.random.default_rng(NUMBER + 2024)
+TYPED = np.random.default_rng(np.int64(99_001))
+AS_ARRAY = np.random.default_rng(np.array([4, 5]))
+PARSED = np.random.RandomState(int("7707"))
+MERSENNE = random.Random(2**31 - 1)
+OF_CONFIG = np.random.default_rng(CONFIG["seed"])
+OF_LIST = [np.random.default_rng(seed) for seed in SEEDS][1]
+OF_RANGE = [np.random.default_rng(100 + place) for place in range(30)][27]
+EITHER = np.random.default_rng(131 if SEEDS else None)
+BEFORE = np.random.default_rng(NUMBER)
+NUMBER = 122
+
+
+def seeded(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+HANDED = seeded(141)
 SECRET = np.random.default_rng(random.SystemRandom().getrandbits(40))
+
+
+class Handed:
+    def __init__(self, first: int) -> None:
+        self.rng = np.random.default_rng(first)
+
+
+OF_OBJECT = Handed(151).rng
 
 
 class Holder:
@@ -55,6 +84,19 @@ DETERMINED = {
     "a bound method": lambda data: int(data[0]) ^ int(BOUND() < 0.25),
     "an attribute": Holder(),
     "a closure": flips(np.random.default_rng(3).random),
+    "a power": flips(POWER.random),
+    "a sum": flips(SUM.random),
+    "a type": flips(TYPED.random),
+    "an array": flips(AS_ARRAY.random),
+    "a text": flips(PARSED.random_sample),
+    "a RandomState of a sum": flips(MERSENNE.random),
+    "a configuration": flips(OF_CONFIG.random),
+    "a list": flips(OF_LIST.random),
+    "a range": flips(OF_RANGE.random),
+    "one of two": flips(EITHER.random),
+    "a name that was given another": flips(BEFORE.random),
+    "an argument": flips(HANDED.random),
+    "an argument of a class": flips(OF_OBJECT.random),
 }
 
 
