@@ -6,6 +6,7 @@ import functools
 import linecache
 import math
 import random
+import sys
 import types
 from typing import Any
 
@@ -17,6 +18,8 @@ import liptest as lt
 from liptest.enumerate.intercept.constant_seeds import literals_in
 from liptest.errors import MechanismError
 from tests.shares import mostly_slow
+from tests.unit.enumerate import seed_settings
+from tests.unit.enumerate.seed_settings import IMPORTED as RENAMED
 
 LAW = lt.ProductDistribution.bernoulli([0.5])
 SEED = 1234
@@ -42,6 +45,9 @@ OF_CONFIG = np.random.default_rng(CONFIG["seed"])
 OF_LIST = [np.random.default_rng(seed) for seed in SEEDS][1]
 OF_RANGE = [np.random.default_rng(100 + place) for place in range(30)][27]
 EITHER = np.random.default_rng(131 if SEEDS else None)
+IMPORTED = np.random.default_rng(RENAMED)
+OF_MODULE = random.Random(seed_settings.OTHER + 1)
+ASKED = np.random.default_rng(seed_settings.ASKED)
 BEFORE = np.random.default_rng(NUMBER)
 NUMBER = 122
 
@@ -94,6 +100,8 @@ DETERMINED = {
     "a list": flips(OF_LIST.random),
     "a range": flips(OF_RANGE.random),
     "one of two": flips(EITHER.random),
+    "an imported name": flips(IMPORTED.random),
+    "a name of a module": flips(OF_MODULE.random),
     "a name that was given another": flips(BEFORE.random),
     "an argument": flips(HANDED.random),
     "an argument of a class": flips(OF_OBJECT.random),
@@ -108,6 +116,37 @@ def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     assert "test_constant_seeds.py:" in str(verdict)
     assert verdict.witness is not None
     assert verdict.witness.probability == 1.0
+
+
+def test_a_constant_that_is_too_large_is_not_calculated() -> None:
+    huge = "[0] * 10**12", "'a' * 10**12", "1 << 10**12", "9**9**9", "10.0 ** 10**6", "2 ** -1"
+    texts = [*huge, "range(10**12)", "1 // 0", "[*range(3)][1] + 2", "10**3"]
+    linecache.cache["<large>"] = 1, None, [f"default_rng({text})\n" for text in texts], "<large>"
+    values = [literal.value for literal in literals_in("<large>")]
+    assert 1000 in values
+    assert all(len(repr(value)) < 1500 for value in values)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("from .seed_settings import IMPORTED as n", "from ..enumerate.seed_settings import *"),
+        *("from . import seed_settings as n", "import tests.unit.enumerate.seed_settings as n"),
+    ],
+)
+def test_constants_of_other_files_are_found(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("tests.unit.enumerate.importing")
+    module.__file__, module.__package__ = f"<{line}>", "tests.unit.enumerate"
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    seed = "IMPORTED" if line.endswith("*") else "n if n else n.IMPORTED"
+    lines = [f"{line}\n", f"RNG = default_rng({seed})\n"]
+    linecache.cache[f"<{line}>"] = 1, None, lines, f"<{line}>"
+    assert 161 in [literal.value for literal in literals_in(f"<{line}>")]
+
+
+def test_a_seed_that_is_asked_of_the_machine_is_not_constant() -> None:
+    verdict = lt.check_privacy(lt.mechanism(flips(ASKED.random), name="m"), LAW, epsilon=1.2)
+    assert verdict.decision == "YES"
 
 
 def test_the_generator_is_left_where_it_was() -> None:

@@ -56,10 +56,13 @@ class FileConstants:
     """The constants of a file, by the names that they are given.
 
     Parameters are given their defaults and what calls in the file hand them, loops what they walk.
+    ``imported`` are constants of other files, by the names that they have in this one.
     """
 
-    def __init__(self, tree: ast.AST) -> None:
+    def __init__(self, tree: ast.AST, imported: Iterable[tuple[str, list[Any]]] = ()) -> None:
         self._named: dict[str, dict[str, Any]] = defaultdict(dict)
+        for name, values in imported:
+            self._note(name, values)
         nodes = [*ast.walk(tree)]
         parameters = dict(_find_parameters(nodes))
         given = [pair for node in nodes for pair in _find_given(node, parameters)]
@@ -77,6 +80,10 @@ class FileConstants:
         for value in values:
             if len(known) < _MOST:
                 known.setdefault(repr(value), value)
+
+    def items(self) -> Iterator[tuple[str, list[Any]]]:
+        """All names, with their values."""
+        yield from ((name, [*values.values()]) for name, values in self._named.items())
 
     def values_of(self, node: ast.AST) -> list[Any]:
         """All that an expression may come to, as far as it is known; none twice."""
@@ -175,7 +182,7 @@ def _entries_of(values: Iterable[Any]) -> Iterator[Any]:
 
 def _calculated(function: Callable[..., Any], *operands: list[Any]) -> Iterator[Any]:
     for given in product(*operands):
-        if all(map(_is_small, given)) and not (function is operator.pow and not _is_low(given)):
+        if all(map(_is_small, given)) and _is_quick(function, given):
             try:
                 result = function(*given)
             except (ArithmeticError, TypeError, ValueError, AttributeError):
@@ -192,7 +199,14 @@ def _is_small(value: Any) -> bool:
     return isinstance(value, float)
 
 
-def _is_low(given: tuple[Any, ...]) -> bool:
-    """Whether a power of two numbers is quickly calculated."""
-    bits = int(abs(given[0])).bit_length()
-    return bool(abs(given[1]) * max(bits, 1) <= _MOST_BITS)
+def _is_quick(function: Callable[..., Any], given: tuple[Any, ...]) -> bool:
+    """Whether what is calculated stays small: texts and lists may be repeated very often."""
+    if function not in (operator.mul, operator.pow, operator.lshift):
+        return True
+    if not all(isinstance(value, (int, float)) for value in given):
+        return False
+    if function is operator.mul or any(isinstance(value, float) for value in given):
+        return True
+    base, by = given
+    bits = 1 if function is operator.lshift else base.bit_length()
+    return bool(abs(by) * max(bits, 1) <= _MOST_BITS)

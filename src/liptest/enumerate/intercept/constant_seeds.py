@@ -79,7 +79,7 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    constants = FileConstants(tree)
+    constants = FileConstants(tree, _find_imported(file, tree))
     makers = _MAKERS.union(_aliases(tree))
     literals = []
     functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
@@ -93,6 +93,44 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
                     if isinstance(seed, _PLAIN)
                 ]
     return literals
+
+
+def _find_imported(file: str, tree: ast.AST) -> Iterator[tuple[str, list[Any]]]:
+    """Constants of other files of the program, ``from settings import SEED``, ``settings.SEED``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                yield from _constants_of(one.name)
+        if isinstance(node, ast.ImportFrom):
+            parts = [*_package_of(file, node.level), *filter(None, [node.module])]
+            constants = dict(_constants_of(".".join(parts)))
+            for one in node.names:
+                if one.name == "*":
+                    yield from constants.items()
+                yield one.asname or one.name, constants.get(one.name, [])
+                yield from _constants_of(".".join([*parts, one.name]))
+
+
+def _package_of(file: str, level: int) -> list[str]:
+    """The package that so many dots of an import name in a file, in its parts."""
+    if level == 0:
+        return []
+    spaces = (find_attribute(module, "__dict__") for module in [*sys.modules.values()])
+    own = (space for space in spaces if type(space) is dict and space.get("__file__") == file)
+    package = str(next(own, {}).get("__package__") or "").split(".")
+    return package[: len(package) + 1 - level]
+
+
+def _constants_of(module: str) -> list[tuple[str, list[Any]]]:
+    """The constants of a module that is loaded, in its own file."""
+    space = find_attribute(sys.modules.get(module), "__dict__")
+    file = space.get("__file__") if type(space) is dict else None
+    if is_foreign(module) or not isinstance(file, str):
+        return []
+    try:
+        return [*FileConstants(ast.parse("".join(linecache.getlines(file)))).items()]
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _find_seeds(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
