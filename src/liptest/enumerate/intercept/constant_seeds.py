@@ -1,8 +1,9 @@
 """Generators that were made outside of a function with a constant seed: what they draw is known.
 
 Generators that a function holds are taken as freshly seeded. One whose seed is a constant of the
-source is not: whoever reads the source knows what it draws. A seed counts as such where a call in a
-file of the program names it, and the generator is in a state that this seed leads to.
+source is not: whoever reads the source knows what it draws. A seed counts as such where it is one
+of the values that follow from the file's constants in a call of a file of the program
+(``constant_expressions``), and the generator is in a state that this seed leads to.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.intercept.constant_expressions import (
+    FileConstants,
+    find_assignments,
+    find_node_name,
+)
 from liptest.enumerate.intercept.replaceable_names import find_attribute, is_foreign
 from liptest.values.lines import line_in_words
 
@@ -73,7 +79,7 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    constants = dict(_constants(tree))
+    constants = FileConstants(tree, _find_imported(file, tree))
     makers = _MAKERS.union(_aliases(tree))
     literals = []
     functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
@@ -81,18 +87,58 @@ def _literals(file: str, lines: list[str]) -> list[Literal]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (values := _find_seeds(node, makers)):
             for value in values:
-                seed = _value(value, constants)
-                if isinstance(seed, _PLAIN):
-                    literals.append(Literal(seed, file, node.lineno, id(node) not in inside))
+                literals += [
+                    Literal(seed, file, node.lineno, id(node) not in inside)
+                    for seed in constants.values_of(value)
+                    if isinstance(seed, _PLAIN)
+                ]
     return literals
+
+
+def _find_imported(file: str, tree: ast.AST) -> Iterator[tuple[str, list[Any]]]:
+    """Constants of other files of the program, ``from settings import SEED``, ``settings.SEED``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                yield from _constants_of(one.name)
+        if isinstance(node, ast.ImportFrom):
+            parts = [*_package_of(file, node.level), *filter(None, [node.module])]
+            constants = dict(_constants_of(".".join(parts)))
+            for one in node.names:
+                if one.name == "*":
+                    yield from constants.items()
+                yield one.asname or one.name, constants.get(one.name, [])
+                yield from _constants_of(".".join([*parts, one.name]))
+
+
+def _package_of(file: str, level: int) -> list[str]:
+    """The package that so many dots of an import name in a file, in its parts."""
+    if level == 0:
+        return []
+    spaces = (find_attribute(module, "__dict__") for module in [*sys.modules.values()])
+    own = (space for space in spaces if type(space) is dict and space.get("__file__") == file)
+    package = str(next(own, {}).get("__package__") or "").split(".")
+    return package[: len(package) + 1 - level]
+
+
+def _constants_of(module: str) -> list[tuple[str, list[Any]]]:
+    """The constants of a module that is loaded, in its own file."""
+    space = find_attribute(sys.modules.get(module), "__dict__")
+    file = space.get("__file__") if type(space) is dict else None
+    if is_foreign(module) or not isinstance(file, str):
+        return []
+    try:
+        return [*FileConstants(ast.parse("".join(linecache.getlines(file)))).items()]
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _find_seeds(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
     """What may be the seed in a call of a maker, or in one that a maker is passed to."""
     named = [keyword.value for keyword in call.keywords if keyword.arg in _SEED_NAMES]
-    if _find_name(call.func) in makers or _is_named_by_text(call.func):
+    if find_node_name(call.func) in makers or _is_named_by_text(call.func):
         return [*call.args[:1], *named]
-    passed = any(_find_name(value) in makers or _is_named_by_text(value) for value in call.args)
+    passed = any(find_node_name(value) in makers or _is_named_by_text(value) for value in call.args)
     return [*call.args, *named] if passed else []  # functools.partial(default_rng, 7)
 
 
@@ -101,22 +147,9 @@ def _aliases(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (one.asname for one in node.names if one.asname and one.name in _MAKERS)
-        for name, value in _find_assignments(node):
-            if _find_name(value) in _MAKERS or _is_named_by_text(value):
+        for name, value in find_assignments(node):
+            if find_node_name(value) in _MAKERS or _is_named_by_text(value):
                 yield name
-
-
-def _find_assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """What is assigned to which name, by ``a = b``, ``a: T = b`` and ``a, b = c, d``."""
-    if isinstance(node, ast.AnnAssign) and node.value is not None:
-        yield _find_name(node.target), node.value
-    if not isinstance(node, ast.Assign):
-        return
-    for target in node.targets:
-        pairs = [(target, node.value)]
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = [*zip(target.elts, node.value.elts, strict=False)]
-        yield from ((_find_name(name), value) for name, value in pairs)
 
 
 def _is_named_by_text(node: ast.AST) -> bool:
@@ -125,35 +158,6 @@ def _is_named_by_text(node: ast.AST) -> bool:
     if isinstance(node, ast.Subscript):
         texts = [node.slice]
     return any(isinstance(text, ast.Constant) and text.value in _MAKERS for text in texts)
-
-
-def _constants(tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Names that are given constants: by assignments, and as defaults of parameters."""
-    for node in ast.walk(tree):
-        yield from ((name, _value(value, {})) for name, value in _find_assignments(node))
-        if isinstance(node, ast.arguments):
-            every = [*node.posonlyargs, *node.args]
-            first = len(every) - len(node.defaults)
-            pairs = [*zip(every[first:], node.defaults, strict=True)]
-            pairs += [(a, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d]
-            for argument, default in pairs:
-                yield argument.arg, _value(default, {})
-
-
-def _find_name(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _value(node: ast.AST, constants: dict[str, Any]) -> Any:
-    name = _find_name(node)
-    if name:
-        return constants.get(name)
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError):
-        return None
 
 
 class ProgramFiles:

@@ -6,6 +6,7 @@ import functools
 import linecache
 import math
 import random
+import sys
 import types
 from typing import Any
 
@@ -17,6 +18,8 @@ import liptest as lt
 from liptest.enumerate.intercept.constant_seeds import literals_in
 from liptest.errors import MechanismError
 from tests.shares import mostly_slow
+from tests.unit.enumerate import seed_settings
+from tests.unit.enumerate.seed_settings import IMPORTED as RENAMED
 
 LAW = lt.ProductDistribution.bernoulli([0.5])
 SEED = 1234
@@ -30,7 +33,39 @@ for _ in range(3000):
     DRAWN_BEFORE.random()
 BOUND = np.random.default_rng(5).random
 FRESH = np.random.default_rng()
+# Seeds that follow from constants: each was taken for a fresh one, and the claim was YES by proof.
+SEEDS, CONFIG, NUMBER = [101, 102, 103], {"seed": 111, "rounds": 5}, 121
+POWER = np.random.default_rng(10**6)
+SUM = np.random.default_rng(NUMBER + 2024)
+TYPED = np.random.default_rng(np.int64(99_001))
+AS_ARRAY = np.random.default_rng(np.array([4, 5]))
+PARSED = np.random.RandomState(int("7707"))
+MERSENNE = random.Random(2**31 - 1)
+OF_CONFIG = np.random.default_rng(CONFIG["seed"])
+OF_LIST = [np.random.default_rng(seed) for seed in SEEDS][1]
+OF_RANGE = [np.random.default_rng(100 + place) for place in range(30)][27]
+EITHER = np.random.default_rng(131 if SEEDS else None)
+IMPORTED = np.random.default_rng(RENAMED)
+OF_MODULE = random.Random(seed_settings.OTHER + 1)
+ASKED = np.random.default_rng(seed_settings.ASKED)
+BEFORE = np.random.default_rng(NUMBER)
+NUMBER = 122
+
+
+def seeded(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+HANDED = seeded(141)
 SECRET = np.random.default_rng(random.SystemRandom().getrandbits(40))
+
+
+class Handed:
+    def __init__(self, first: int) -> None:
+        self.rng = np.random.default_rng(first)
+
+
+OF_OBJECT = Handed(151).rng
 
 
 class Holder:
@@ -55,6 +90,21 @@ DETERMINED = {
     "a bound method": lambda data: int(data[0]) ^ int(BOUND() < 0.25),
     "an attribute": Holder(),
     "a closure": flips(np.random.default_rng(3).random),
+    "a power": flips(POWER.random),
+    "a sum": flips(SUM.random),
+    "a type": flips(TYPED.random),
+    "an array": flips(AS_ARRAY.random),
+    "a text": flips(PARSED.random_sample),
+    "a RandomState of a sum": flips(MERSENNE.random),
+    "a configuration": flips(OF_CONFIG.random),
+    "a list": flips(OF_LIST.random),
+    "a range": flips(OF_RANGE.random),
+    "one of two": flips(EITHER.random),
+    "an imported name": flips(IMPORTED.random),
+    "a name of a module": flips(OF_MODULE.random),
+    "a name that was given another": flips(BEFORE.random),
+    "an argument": flips(HANDED.random),
+    "an argument of a class": flips(OF_OBJECT.random),
 }
 
 
@@ -66,6 +116,37 @@ def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     assert "test_constant_seeds.py:" in str(verdict)
     assert verdict.witness is not None
     assert verdict.witness.probability == 1.0
+
+
+def test_a_constant_that_is_too_large_is_not_calculated() -> None:
+    huge = "[0] * 10**12", "'a' * 10**12", "1 << 10**12", "9**9**9", "10.0 ** 10**6", "2 ** -1"
+    texts = [*huge, "range(10**12)", "1 // 0", "[*range(3)][1] + 2", "10**3"]
+    linecache.cache["<large>"] = 1, None, [f"default_rng({text})\n" for text in texts], "<large>"
+    values = [literal.value for literal in literals_in("<large>")]
+    assert 1000 in values
+    assert all(len(repr(value)) < 1500 for value in values)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("from .seed_settings import IMPORTED as n", "from ..enumerate.seed_settings import *"),
+        *("from . import seed_settings as n", "import tests.unit.enumerate.seed_settings as n"),
+    ],
+)
+def test_constants_of_other_files_are_found(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("tests.unit.enumerate.importing")
+    module.__file__, module.__package__ = f"<{line}>", "tests.unit.enumerate"
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    seed = "IMPORTED" if line.endswith("*") else "n if n else n.IMPORTED"
+    lines = [f"{line}\n", f"RNG = default_rng({seed})\n"]
+    linecache.cache[f"<{line}>"] = 1, None, lines, f"<{line}>"
+    assert 161 in [literal.value for literal in literals_in(f"<{line}>")]
+
+
+def test_a_seed_that_is_asked_of_the_machine_is_not_constant() -> None:
+    verdict = lt.check_privacy(lt.mechanism(flips(ASKED.random), name="m"), LAW, epsilon=1.2)
+    assert verdict.decision == "YES"
 
 
 def test_the_generator_is_left_where_it_was() -> None:
