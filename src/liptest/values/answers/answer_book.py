@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.errors import InputError
+from liptest.errors import InputError, UnsupportedRandomnessError
 from liptest.symbolic.answers import (
     Answer,
     Differences,
@@ -451,10 +451,10 @@ class AnswerBook:
     def records_of(self, answer: int, dataset: NDArray[Any]) -> NDArray[Any]:
         """The records that an answer sums over, in a run at a point."""
         part = self.parts[answer]
-        if part is None:
-            return dataset
-        if isinstance(part, range):
-            return dataset.take(np.asarray(part))
+        if part is None or isinstance(part, range):
+            return dataset if part is None else dataset.take(np.asarray(part))
+        if part.order not in self.orders:
+            raise UnsupportedRandomnessError("a sample is known only in the run that drew it")
         drawn = self.orders[part.order]
         return dataset.take(drawn if part.places is None else drawn[np.asarray(part.places)])
 

@@ -147,6 +147,15 @@ def test_a_loop_that_asks_the_data_adds_no_law() -> None:
     assert "used in a comparison, without noise in it" in law_of(looks_at_the_data)
 
 
+def test_a_sum_over_a_sample_has_no_added_law() -> None:
+    """It raised KeyError: which records are in the sample is not known on plain data."""
+
+    def sampled(data: Any, rng: Any) -> int:
+        return int(data[rng.random(N) < 0.25].sum())
+
+    assert "a sample is known only in the run" in law_of(sampled)
+
+
 def test_an_inverse_cdf_is_known_exactly() -> None:
     def inverse(data: Any, rng: Any) -> int:
         up = math.floor(math.log(1 - rng.random()) / math.log(E1))
