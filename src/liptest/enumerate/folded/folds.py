@@ -34,7 +34,7 @@ from liptest.enumerate.loops.ends_of_passes import PassEnds
 from liptest.enumerate.symbols.alike_pasts import Heads, make_heads
 from liptest.enumerate.syntax.called_methods import PureMethods
 from liptest.enumerate.syntax.outside_names import OutsideNames
-from liptest.enumerate.syntax.pure_code import NUMBERS, PLAIN_METHODS, is_plain
+from liptest.enumerate.syntax.pure_code import NUMBERS, PLAIN_METHODS, NotPlain, is_plain
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.flips import (
@@ -455,7 +455,7 @@ class Folds(PassEnds):
         """``counts[key]`` in a loop that tells values whose noisy count is large."""
         if type(counts) in (Counts, NoisyCounts):
             return counts[key]
-        raise TypeError(f"an entry of a {type(counts).__name__} is read")
+        raise NotPlain(f"an entry of a {type(counts).__name__} is read")
 
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
@@ -692,7 +692,7 @@ class Folds(PassEnds):
         """What may be added to in a loop over records."""
         if type(value) in NUMBERS:
             return value
-        raise TypeError(f"a {type(value).__name__} is added to in a loop over the records")
+        raise NotPlain(f"a {type(value).__name__} is added to")
 
     def _walk(self, rows: ColumnRows, records: Any) -> Loop:
         self._methods = PureMethods()

@@ -28,7 +28,7 @@ from liptest.enumerate.folded.record_counts import (
 )
 from liptest.enumerate.loops.adding_methods import AddingMethod, name_of_held
 from liptest.enumerate.syntax.called_methods import PureMethods
-from liptest.enumerate.syntax.pure_code import NUMBERS, is_plain
+from liptest.enumerate.syntax.pure_code import NUMBERS, NotPlain, is_plain
 from liptest.values.array import SymbolicArray, make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord
@@ -155,7 +155,7 @@ class Loop:
         self._note_kinds(name, key)
         entries = lists.setdefault(*(key or (name,)), {})
         if self._place in entries or not (is_plain(value) or isinstance(value, EntryOfRecord)):
-            raise TypeError("more than one number of a record is appended")
+            raise NotPlain("more than one number of a record is appended")
         entries[self._place] = value
 
     def appended(self, name: str, before: Any) -> Any:
@@ -394,7 +394,9 @@ class Loop:
 
 
 def refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
-    """End the run: a pass raised an exception."""
+    """End the run: a pass raised an exception, or does what is not followed."""
+    if isinstance(error, NotPlain):
+        rows.refuse(f"a loop over the records, where {error}")
     rows.refuse(
         f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.loops.fold_passes import Wrapping, choice_in
-from liptest.enumerate.syntax.pure_code import NUMBERS, calculates, is_plain
+from liptest.enumerate.syntax.pure_code import NUMBERS, NotPlain, calculates, is_plain
 from liptest.enumerate.syntax.source import copy_tree, names_stored, read_source
 from liptest.enumerate.syntax.tree_pieces import FOLDS
 from liptest.values.answers.aligned import AlignedValue
@@ -99,7 +99,7 @@ class PassEnds:
         """What a pass may change in place: a number, or a row that it has just calculated."""
         if type(value) in NUMBERS or isinstance(value, RowOfRecord):
             return value
-        raise TypeError(f"a {type(value).__name__} is changed in a loop over the records")
+        raise NotPlain(f"a {type(value).__name__} is changed")
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data, and what calculates."""
@@ -110,4 +110,4 @@ class PassEnds:
                 self.helpers[value] = with_ends(value, self)
             return self.helpers[value]
         words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
-        raise TypeError(f"{words} is read in a loop over the records")
+        raise NotPlain(f"{words} is read")

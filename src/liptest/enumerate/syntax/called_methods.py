@@ -16,6 +16,7 @@ from typing import Any
 
 from liptest.enumerate.intercept.replaceable_names import is_own_module
 from liptest.enumerate.syntax.pure_code import (
+    NotPlain,
     NotPure,
     calculates_with_object,
     find_constant,
@@ -108,7 +109,7 @@ class PureMethods:
     def of(self, owner: Any, name: str) -> Any:
         """A method of an object, or of a class, that only calculates from constant data.
 
-        Raises TypeError for all others.
+        Raises NotPlain for all others.
         """
         reader: Any = type(owner).__getattribute__
         attribute = inspect.getattr_static(owner, name, None)
@@ -126,12 +127,12 @@ class PureMethods:
             bound = object_of_it is not None
             if type(function) is FunctionType and self._is_pure(function, bound):
                 return MethodType(function, Constants(object_of_it, self)) if bound else function
-        raise TypeError(f".{name} of a {type(owner).__name__} is called in a loop over the records")
+        raise NotPlain(f".{name} of a {type(owner).__name__} is called")
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """What an object holds as constant data. Raises TypeError for all else."""
+        """What an object holds as constant data. Raises NotPlain for all else."""
         if name in self.changing:
-            raise TypeError(f".{name} is read in a loop over the records that changes it")
+            raise NotPlain(f".{name} is read, and changed")
         return plain_attribute(owner, name)
 
     def _is_pure(self, function: FunctionType, bound: bool) -> bool:

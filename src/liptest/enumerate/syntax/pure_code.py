@@ -97,6 +97,10 @@ _STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.Return, ast
 _DEEPEST = 8
 
 
+class NotPlain(TypeError):
+    """A pass over the records uses what may change, or more than numbers; the message says how."""
+
+
 def is_plain(value: Any, left: int = _ENTRIES) -> bool:
     """Whether it is constant data: numbers, text, and tables of them."""
     kind = type(value)
@@ -116,14 +120,14 @@ def is_plain(value: Any, left: int = _ENTRIES) -> bool:
 def plain_attribute(owner: Any, name: str) -> Any:
     """An attribute that an object, or its class, holds as constant data, read without code of it.
 
-    Raises TypeError for all others, as for properties and what ``__getattr__`` makes.
+    Raises NotPlain for all others, as for properties and what ``__getattr__`` makes.
     """
     missing = object()
     held = inspect.getattr_static(owner, name, missing)
     reader: Any = type(owner).__getattribute__
     if reader in (object.__getattribute__, type.__getattribute__) and is_plain(held):
         return held
-    raise TypeError(f".{name} of a {type(owner).__name__} is read in a loop over the records")
+    raise NotPlain(f".{name} of a {type(owner).__name__} is read")
 
 
 def find_original(function: Any) -> Any:
