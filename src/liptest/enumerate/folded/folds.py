@@ -692,7 +692,7 @@ class Folds(PassEnds):
         """What may be added to in a loop over records."""
         if type(value) in NUMBERS:
             return value
-        raise NotPlain(f"a {type(value).__name__} is added to")
+        raise NotPlain(f"a {type(value).__name__} is added to in a loop over the records")
 
     def _walk(self, rows: ColumnRows, records: Any) -> Loop:
         self._methods = PureMethods()

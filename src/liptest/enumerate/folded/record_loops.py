@@ -396,7 +396,7 @@ class Loop:
 def refuse_pass(rows: ColumnRows, error: BaseException | None) -> NoReturn:
     """End the run: a pass raised an exception, or does what is not followed."""
     if isinstance(error, NotPlain):
-        rows.refuse(f"a loop over the records, where {error}")
+        rows.refuse(f"code where {error}")
     rows.refuse(
         f"a loop over the records: for one of them it raises {type(error).__name__} ({error})"
     )

@@ -99,7 +99,7 @@ class PassEnds:
         """What a pass may change in place: a number, or a row that it has just calculated."""
         if type(value) in NUMBERS or isinstance(value, RowOfRecord):
             return value
-        raise NotPlain(f"a {type(value).__name__} is changed")
+        raise NotPlain(f"a {type(value).__name__} is changed in a loop over the records")
 
     def plain(self, value: Any) -> Any:
         """What a loop over records may read of the rest: constant data, and what calculates."""
@@ -110,4 +110,4 @@ class PassEnds:
                 self.helpers[value] = with_ends(value, self)
             return self.helpers[value]
         words = value.described if is_symbolic(value) else f"a {type(value).__name__}"
-        raise NotPlain(f"{words} is read")
+        raise NotPlain(f"{words} is read in a loop over the records")

@@ -127,12 +127,12 @@ class PureMethods:
             bound = object_of_it is not None
             if type(function) is FunctionType and self._is_pure(function, bound):
                 return MethodType(function, Constants(object_of_it, self)) if bound else function
-        raise NotPlain(f".{name} of a {type(owner).__name__} is called")
+        raise NotPlain(f".{name} of a {type(owner).__name__} is called in a loop over the records")
 
     def attribute(self, owner: Any, name: str) -> Any:
         """What an object holds as constant data. Raises NotPlain for all else."""
         if name in self.changing:
-            raise NotPlain(f".{name} is read, and changed")
+            raise NotPlain(f".{name} is read in a loop over the records that changes it")
         return plain_attribute(owner, name)
 
     def _is_pure(self, function: FunctionType, bound: bool) -> bool:

@@ -127,7 +127,7 @@ def plain_attribute(owner: Any, name: str) -> Any:
     reader: Any = type(owner).__getattribute__
     if reader in (object.__getattribute__, type.__getattribute__) and is_plain(held):
         return held
-    raise NotPlain(f".{name} of a {type(owner).__name__} is read")
+    raise NotPlain(f".{name} of a {type(owner).__name__} is read in a loop over the records")
 
 
 def find_original(function: Any) -> Any:
