@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -420,7 +420,7 @@ class AnswerBook:
             return None  # what a record adds is not known from its value alone
         size = len(self.tables)
         if parts[0].places is None:
-            rows = rows_at(self.tables, range(size), self.kinds_of(range(size)))
+            rows = self._rows_of_kinds(range(size))[1]
             share = self.shares[parts[0].order]
             moves = Differences.of_tables([*rows, {}], size=size)
             return None if share is None else (share, moves.widen_by(self.margins))
@@ -519,7 +519,7 @@ class AnswerBook:
 
     def vanishing(self, counts: frozenset[int]) -> Differences:
         """Differences where counts that become less are not looked at, as their value is gone."""
-        rows = rows_at(self.tables, range(len(self.tables)), self.kinds_of(range(len(self.tables))))
+        rows = self._rows_of_kinds(range(len(self.tables)))[1]
         if self.depends_on_released:
             raise InputError("released numbers meet records beside values that may be missing")
         if len(rows) ** 2 > _MOST_LISTED:
@@ -598,8 +598,7 @@ class AnswerBook:
         """What records of all kinds add, and the other corners of the boxes that it lies in."""
         own = range(len(self.tables)) if numbers is None else sorted(numbers)
         wide = sorted(set(own) & self.largest.keys())
-        kinds = self.kinds_of(own)
-        rows = rows_at(self.tables, own, kinds)
+        kinds, rows = self._rows_of_kinds(own)
         vertices = list(rows)
         for place, (value, row) in enumerate(zip(kinds, rows, strict=True)):
             open_ones = [n for n in wide if self.largest[n][value] != self.tables[n][value]]
@@ -640,14 +639,14 @@ class AnswerBook:
             if ball.exponent == 2 and len(ball.places) > 1
         )
 
-    def kinds_of(self, numbers: Iterable[int]) -> list[int]:
-        """The first value of each kind (``find_kinds``) in the answers with these numbers."""
+    def _rows_of_kinds(self, numbers: Sequence[int]) -> tuple[list[int], list[dict[int, Fraction]]]:
+        """The first value of each kind (``find_kinds``) in these answers, and what it adds."""
         ends = [end for n in numbers for end in (self.tables[n], self.largest.get(n))]
         tables = [end for end in ends if end is not None]
-        if not self.comes_and_goes:
-            return find_kinds(tables, self.values)
-        there = find_kinds((table[1:] for table in tables), self.values - 1)
-        return [0, *(1 + value for value in there)]
+        first = int(self.comes_and_goes)
+        there = find_kinds((table[first:] for table in tables), self.values - first)
+        kinds = [*range(first), *(first + value for value in there)]
+        return kinds, rows_at(self.tables, numbers, kinds)
 
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """What a record of each value adds to the answers, or to those with these numbers."""
