@@ -17,7 +17,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import chain, repeat
 from operator import is_
@@ -127,8 +127,13 @@ def _constants_of(module: str) -> list[tuple[str, list[Any]]]:
     file = space.get("__file__") if type(space) is dict else None
     if is_foreign(module) or not isinstance(file, str):
         return []
+    return _constants_in("".join(linecache.getlines(file)))
+
+
+@lru_cache(maxsize=64)  # several files may import it, and one name by name
+def _constants_in(text: str) -> list[tuple[str, list[Any]]]:
     try:
-        return [*FileConstants(ast.parse("".join(linecache.getlines(file)))).items()]
+        return [*FileConstants(ast.parse(text)).items()]
     except (SyntaxError, ValueError):
         return []
 

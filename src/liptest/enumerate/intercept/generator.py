@@ -405,8 +405,11 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
     def _takes_notes(self, number: int) -> bool:
         """Whether these choices were noted where their weights were symbolic; told once of each."""
         log = self._tree.draw_log
-        notes = [log is not None and log.next_order(CHOICE, 0) is not None for _ in range(number)]
-        return any(notes)
+        if log is None or not number or log.next_order(CHOICE, 0) is None:
+            return False
+        for _ in range(number - 1):
+            log.next_order(CHOICE, 0)
+        return True
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def draw(trials: int, success: float) -> int:
