@@ -86,9 +86,9 @@ class CallResult(NamedTuple):
     """What a call of a function of outside returns, or a place of it where that is a tuple."""
 
     function: Chain
-    place: int | None
-    #: Whether Python's or NumPy's function of that name makes a new object.
-    is_new_of_libraries: bool
+    place: int | None = None
+    #: Whether it is taken for new by the name of the function, which is true of libraries alone.
+    is_new_by_name: bool = False
 
 
 @dataclass
@@ -106,7 +106,7 @@ class RecordCode:
     asked: set[tuple[Chain, str]] = field(default_factory=set)
     #: Lists of outside of which some function is called, any of them.
     called_in: set[Chain] = field(default_factory=set)
-    #: Calls whose result is changed, so that they must make it anew.
+    #: Calls that must make their result anew: it is changed, or taken for new.
     changed: set[CallResult] = field(default_factory=set)
 
 
@@ -184,25 +184,17 @@ def makes_anew(definition: FunctionNode, place: int | None, *, is_method: bool =
     """Whether all that a function returns, or a place of it, is an object that it made itself."""
     parameters = set(list_parameters(definition.args)[is_method:])
     if isinstance(definition, ast.Lambda):
-        fresh, returned = set[str](), [definition.body]
+        made, returned = set[str](), [definition.body]
     else:
         walk = _walk_of(definition, RecordCode(), parameters)
-        # Objects of the program have no other methods of these names (``record_values``).
-        made = {
-            name
-            for name, results in walk.results.items()
-            if all(
-                result.is_new_of_libraries and result.function[-1] in FRESH_CALLS
-                for result in results
-            )
-        }
-        fresh, returned = walk.fresh | made, list(_returned(definition.body))
+        made = {name for name, results in walk.results.items() if not results}
+        returned = list(_returned(definition.body))
     for value in returned:
         part: ast.expr | None = value
         if place is not None:
             is_long = isinstance(value, ast.Tuple) and place < len(value.elts)
             part = value.elts[place] if is_long else None  # type: ignore[attr-defined]
-        if not (is_fresh(part) or (isinstance(part, ast.Name) and part.id in fresh)):
+        if not (is_fresh(part) or (isinstance(part, ast.Name) and part.id in made)):
             return False
     return bool(returned)
 
@@ -239,11 +231,10 @@ class _Walk:
         self.is_loop, self.is_function = is_loop, parameters is not None
         self.parameters = parameters or set()
         self.continued: list[_State] = []
-        #: Names that hold objects made in the same pass, and names that may hold any.
-        self.fresh: set[str] = set()
+        #: Names that may hold any object; and that hold items of lists of outside.
         self.any: set[str] = set()
-        #: Names that hold items of lists of outside; or what calls of functions of outside return.
         self.items: dict[str, set[Chain]] = {}
+        #: Names that hold objects made in the same pass, where these calls of outside make them.
         self.results: dict[str, set[CallResult]] = {}
         #: Functions that are made in the same pass; names that hold something else.
         self.made: set[str] = set()
@@ -253,51 +244,21 @@ class _Walk:
 
     def note_fresh(self, body: list[ast.stmt]) -> None:
         """Which local names hold objects that the pass itself made."""
-        values: dict[str, list[ast.expr | None]] = {}
-        sources: dict[str, list[tuple[ast.expr | None, int | None]]] = {}
-        for node in (inner for statement in body for inner in ast.walk(statement)):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    simple = isinstance(target, ast.Name)
-                    for name in names_assigned(target):
-                        values.setdefault(name, []).append(node.value if simple else None)
-                        place = None if simple else _place_of(name, target)
-                        is_known = simple or place is not None
-                        source = node.value if is_known else None
-                        sources.setdefault(name, []).append((source, place))
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                values.setdefault(node.target.id, []).append(node.value)
-            elif isinstance(node, ast.For):
-                for name in names_assigned(node.target):
-                    values.setdefault(name, []).append(None)
+        values = _find_values(body)
         self.stored = set(values)
-        self.fresh = {
-            name
-            for name, given in values.items()
-            if name not in self.targets and all(is_fresh(value) for value in given)
-        }
-        self.any = {
-            name
-            for name, given in values.items()
-            if not all(_is_new_number(value, self.targets) for value in given)
-        }
-        if self.is_function:
-            self.fresh -= self.parameters
-            self.any |= self.parameters
-        for name, given in sources.items():
-            if name in self.parameters or name in self.targets or len(given) != len(values[name]):
+        for name, given in values.items():
+            if any(place is not None or not _is_new_number(v, self.targets) for v, place in given):
+                self.any.add(name)
+            if name in self.parameters or name in self.targets:
                 continue
-            items = [self.list_of(value) if place is None else None for value, place in given]
-            if None not in items:
+            items = [self.list_of(value) for value, place in given if place is None]
+            if len(items) == len(given) and None not in items:
                 self.items[name] = {chain for chain in items if chain is not None}
-            results = [self.result_of(value, place) for value, place in given]
-            fresh = [
-                result is not None or is_fresh(value)
-                for result, (value, _) in zip(results, given, strict=True)
-            ]
-            if all(fresh) and any(results):
+            others = [part for part in given if part[1] is not None or not is_fresh(part[0])]
+            results = [self.result_of(*part) for part in others]
+            if None not in results:
                 self.results[name] = {result for result in results if result is not None}
-        self.fresh -= set(self.results)
+        self.any |= self.parameters
 
     def list_of(self, node: ast.expr | None) -> Chain | None:
         """The list of outside that ``node`` takes an item of, as ``self.functions[j]``."""
@@ -311,20 +272,14 @@ class _Walk:
     def result_of(self, node: ast.expr | None, place: int | None) -> CallResult | None:
         """What ``node`` is of a function of outside, where it is a call."""
         chain = _chain(node.func) if isinstance(node, ast.Call) else None
-        if chain is None or chain[0] in self.local:
-            return None
-        return CallResult(chain, place, is_fresh(node) and place is None)
+        return None if chain is None or chain[0] in self.local else CallResult(chain, place)
 
     def is_own(self, node: ast.expr) -> bool:
         """Whether a name holds an object that the pass made; notes which calls have to make it."""
         if not isinstance(node, ast.Name):
             return False
-        if node.id in self.fresh:
-            return True
-        if node.id not in self.results:
-            return False
-        self.code.changed |= self.results[node.id]
-        return True
+        self.code.changed |= self.results.get(node.id, set())
+        return node.id in self.results
 
     # ---- statements
 
@@ -394,7 +349,7 @@ class _Walk:
         self.check_assigned(node.target, name, state.assigned)
         if name in self.any and not self.is_own(node.target):
             refuse(node, f"an operation in place on {name}, which may be an object of outside")
-        self.code.is_of_numbers |= name not in self.fresh and name not in self.results
+        self.code.is_of_numbers |= name not in self.results
         return state
 
     def check_own(self, target: ast.expr, state: _State) -> None:
@@ -473,10 +428,10 @@ class _Walk:
         bound: set[str] = set()
         for generator in generators:
             bound |= _targets(generator.target)
-        before = self.local, self.any, self.fresh, self.items, self.results
+        before = self.local, self.any, self.items, self.results
         self.expression(generators[0].iter, assigned)
         self.local = self.local | bound
-        self.any, self.fresh = self.any | bound, self.fresh - bound
+        self.any = self.any | bound
         self.items = {name: held for name, held in self.items.items() if name not in bound}
         self.results = {name: held for name, held in self.results.items() if name not in bound}
         inside = assigned | bound
@@ -488,7 +443,7 @@ class _Walk:
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, ast.comprehension):
                 self.expression(part, inside)
-        self.local, self.any, self.fresh, self.items, self.results = before
+        self.local, self.any, self.items, self.results = before
 
     def name(self, node: ast.AST, assigned: frozenset[str]) -> None:
         chain = _chain(node)
@@ -516,6 +471,9 @@ class _Walk:
                 self.expression(part, assigned)
         if any(keyword.arg in ("out", "key", "default") for keyword in node.keywords):
             refuse(node, "a call with out= or key=")
+        result = self.result_of(node, None)
+        if result is not None and is_fresh(node):
+            self.code.changed.add(result._replace(is_new_by_name=True))
         spread = any(isinstance(argument, ast.Starred) for argument in node.args)
         count = 99 if spread else len(node.args)
         if isinstance(node.func, ast.Name):
@@ -565,13 +523,32 @@ class _Walk:
             refuse(node, f"the method .{node.attr}")
 
 
-def _place_of(name: str, target: ast.expr) -> int | None:
-    """The place of a name among those that a tuple is taken apart into."""
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        return None
-    parts = [part.id if isinstance(part, ast.Name) else "" for part in target.elts]
-    is_plain = parts.count(name) == 1 and "" not in parts
-    return parts.index(name) if is_plain else None
+def _find_values(body: list[ast.stmt]) -> dict[str, list[tuple[ast.expr | None, int | None]]]:
+    """What names are given: a value, or a place of it; None for what is not known."""
+    values: dict[str, list[tuple[ast.expr | None, int | None]]] = {}
+    for node in (inner for statement in body for inner in ast.walk(statement)):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                places = _places_in(target)
+                for name in names_assigned(target):
+                    given = (node.value, places[name]) if name in places else (None, None)
+                    values.setdefault(name, []).append(given)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            values.setdefault(node.target.id, []).append((node.value, None))
+        elif isinstance(node, ast.For):
+            for name in names_assigned(node.target):
+                values.setdefault(name, []).append((None, None))
+    return values
+
+
+def _places_in(target: ast.expr) -> dict[str, int | None]:
+    """The names of a target, with their places where a tuple is taken apart into names alone."""
+    if isinstance(target, ast.Name):
+        return {target.id: None}
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    is_plain = len(names) == len(parts) == len(set(names))
+    return {name: place for place, name in enumerate(names)} if is_plain else {}
 
 
 def is_fresh(value: ast.expr | None) -> bool:

@@ -175,7 +175,7 @@ def _check_made_anew(result: CallResult, lookup: Lookup) -> None:
             definition, result.place, is_method=is_method
         )
     else:
-        is_new = result.is_new_of_libraries
+        is_new = result.is_new_by_name
     if not is_new:
         words = ".".join(chain)
         raise NotAlike(f"a change of what {words} returns, which may be an object of outside,")
@@ -251,8 +251,6 @@ def _check_own_method(words: str, owner: Any, name: str, done: set[_Seen]) -> It
     key = method.__code__, id(owner)
     if key in done:
         return
-    if name in FRESH_CALLS:  # taken for what Python and NumPy call so
-        _check_made_anew(CallResult((words, name), None, False), {words: owner}.get)
     done.add(key)
     names = _lookup_in(method)
     own = method.__code__.co_varnames[:1]

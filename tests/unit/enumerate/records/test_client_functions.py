@@ -107,6 +107,43 @@ class OwnZeros(Vectors):
         return before
 
 
+class NamedAsNumpys(Vectors):
+    """Functions with names of NumPy and of generators that give out what is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.zeros = lambda: KEPT
+
+    def normal(self, size: int) -> Any:
+        return KEPT
+
+    def first(self) -> Any:
+        vector = self.zeros()
+        vector.sort()
+        return vector
+
+    def second(self) -> Any:
+        return self.normal(size=2)
+
+    def tell(self, value: int) -> int:
+        vector = self.first()
+        before = vector[0]
+        vector[0] = int(value) % 2
+        return before
+
+    def pick(self, value: int) -> Any:
+        vector = self.second()
+        before = vector[0]
+        vector[0] = int(value) % 2
+        return before
+
+    def tell_at_once(self, value: int) -> Any:
+        vector = self.normal(size=2) if value else self.normal(size=3)
+        before = vector[0]
+        vector[0] = int(value) % 2
+        return before
+
+
 class ListOfOthers(list[Any]):
     """Gives out another function each time."""
 
@@ -151,6 +188,9 @@ WRONG = {
     "another list": (program_of(Choosing(ListOfOthers((halved, odd)))), "ListOfOthers"),
     "a kept vector": (program_of(KeptVectors()), "a change of what self.one_hot returns"),
     "its own zeros": (program_of(OwnZeros()), "zeros"),
+    "an attribute named as NumPy's": (program_of(NamedAsNumpys()), "a change of what"),
+    "a method named as a draw": (program_of(NamedAsNumpys(), "pick"), "a change of what"),
+    "one of two of them": (program_of(NamedAsNumpys(), "tell_at_once"), "a change of what"),
 }
 
 
