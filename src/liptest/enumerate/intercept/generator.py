@@ -339,7 +339,8 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             if chosen is not None:
                 return chosen
         items = _find_items(a)
-        if p is not None and (replace or size is None):
+        is_none = size == 0 if type(size) is int else type(size) is tuple and 0 in size
+        if p is not None and (replace or size is None) and not is_none:
             place = place_by_weights(items, p)
             if place is not None:
                 return self._choose_by_weights(items, place, size, p, axis)

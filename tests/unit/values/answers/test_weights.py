@@ -193,6 +193,7 @@ NOT_FOLLOWED: dict[str, Callable[[Any, Any], Any]] = {
     "divided by a sum of others": lambda d, r: r.choice(4, p=_weights(d) / _weights(d)[:3].sum()),
     "fewer than places": lambda d, r: r.choice(5, p=_weights(d) / _weights(d).sum()),
     "some of them": lambda d, r: r.choice(3, p=_weights(d)[:3] / _weights(d)[:3].sum()),
+    "none at all": lambda d, r: r.choice(4, size=0, p=_weights(d) / _weights(d).sum()),
     "two of them": lambda d, r: r.choice(
         4, size=2, replace=False, p=_weights(d) / _weights(d).sum()
     ),
