@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
 from typing import Any
 
+from liptest.enumerate.intercept.constant_draws import MADE, MadeGenerator
+
 # Values of one name or expression, entries that a loop walks, and bits of a whole number.
 _MOST, _MOST_BITS, _ROUNDS = 256, 4096, 3
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
@@ -49,22 +51,32 @@ _CALLS: dict[str, Callable[[Any], Any]] = {
     "hash": lambda value: hash(value) if isinstance(value, (int, float)) else None,
 }
 #: Of NumPy, and of those that hand on what they are given.
-_SAME = frozenset({"int64", "int32", "uint64", "uint32", "array", "asarray", "get", "enumerate"})
+_SAME = frozenset(
+    {
+        "int64",
+        "int32",
+        "uint64",
+        "uint32",
+        "array",
+        "asarray",
+        "get",
+        "enumerate",
+        "Field",
+        "Option",
+    }
+)
 
 
 class FileConstants:
-    """The constants of a file, by the names that they are given.
+    """The constants of some files, by the names that they are given in any of them.
 
-    Parameters are given their defaults and what calls in the file hand them, loops what they walk.
-    ``imported`` are constants of other files, by the names that they have in this one.
+    Parameters are given their defaults and what calls hand them, loops what they walk.
     """
 
-    def __init__(self, tree: ast.AST, imported: Iterable[tuple[str, list[Any]]] = ()) -> None:
+    def __init__(self, trees: Iterable[ast.AST]) -> None:
         self._named: dict[str, dict[str, Any]] = defaultdict(dict)
-        for name, values in imported:
-            self._note(name, values)
-        nodes = [*ast.walk(tree)]
-        parameters = dict(_find_parameters(nodes))
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        parameters = _find_parameters(nodes)
         given = [pair for node in nodes for pair in _find_given(node, parameters)]
         loops = [(n.target, n.iter) for n in nodes if isinstance(n, (ast.For, ast.comprehension))]
         for _ in range(_ROUNDS):
@@ -80,10 +92,6 @@ class FileConstants:
         for value in values:
             if len(known) < _MOST:
                 known.setdefault(repr(value), value)
-
-    def items(self) -> Iterator[tuple[str, list[Any]]]:
-        """All names, with their values."""
-        yield from ((name, [*values.values()]) for name, values in self._named.items())
 
     def values_of(self, node: ast.AST) -> list[Any]:
         """All that an expression may come to, as far as it is known; none twice."""
@@ -118,12 +126,32 @@ class FileConstants:
 
     def _walk_call(self, call: ast.Call) -> Iterator[Any]:
         name = find_node_name(call.func)
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if name in _CALLS and len(call.args) == 1:
             yield from _calculated(_CALLS[name], self.values_of(call.args[0]))
-        elif name == "get" and isinstance(call.func, ast.Attribute):
-            yield from _entries_of(self.values_of(call.func.value))
+        if name == "get" and owner is not None:
+            yield from _entries_of(self.values_of(owner))
         if name in _SAME and call.args:
             yield from self.values_of(call.args[-1 if name == "get" else 0])
+        named = {word.arg: self.values_of(word.value) for word in call.keywords if word.arg}
+        yield from named.get("default", [])
+        if name in MADE:
+            for seed in self.values_of(call.args[0]) if call.args else named.get("seed", []):
+                yield MadeGenerator(name, seed)
+        if owner is not None:
+            yield from self._find_draws(call, owner, named)
+
+    def _find_draws(
+        self, call: ast.Call, owner: ast.expr, named: dict[str, list[Any]]
+    ) -> Iterator[Any]:
+        """What a call draws first from a generator whose seed is known."""
+        words = {word: values for word, values in named.items() if values}
+        for made in self.values_of(owner):
+            if isinstance(made, MadeGenerator):
+                for given in product(*map(self.values_of, call.args), *words.values()):
+                    places, rest = given[: len(call.args)], given[len(call.args) :]
+                    options = dict(zip(words, rest, strict=True))
+                    yield from made.draws(find_node_name(call.func), [*places], options)
 
 
 def find_node_name(node: ast.AST) -> str:
@@ -134,9 +162,11 @@ def find_node_name(node: ast.AST) -> str:
 
 
 def find_assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """What is assigned to which name, by ``a = b``, ``a: T = b``, ``a := b``, ``a, b = c, d``."""
+    """What is given a name: ``a = b``, ``a: T = b``, ``a := b``, ``a, b = c, d``, imports."""
     if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
         yield find_node_name(node.target), node.value
+    if isinstance(node, ast.ImportFrom):
+        yield from ((one.asname, ast.Name(one.name)) for one in node.names if one.asname)
     if not isinstance(node, ast.Assign):
         return
     for target in node.targets:
@@ -156,20 +186,62 @@ def _find_given(node: ast.AST, parameters: dict[str, list[str]]) -> Iterator[tup
         pairs += [(a, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d]
         yield from ((argument.arg, default) for argument, default in pairs)
     if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "seed":
+            yield find_node_name(node.func.value), node  # np.random.seed(3)
         yield from ((one.arg, one.value) for one in node.keywords if one.arg)
-        yield from zip(parameters.get(find_node_name(node.func), ()), node.args, strict=False)
+        yield from _find_options(node)
+        yield from _find_handed(node.func, node.args, node.keywords, parameters)
+        for place, value in enumerate(node.args, 1):  # functools.partial(make, 7)
+            yield from _find_handed(value, node.args[place:], node.keywords, parameters)
 
 
-def _find_parameters(nodes: list[ast.AST]) -> Iterator[tuple[str, list[str]]]:
-    """Functions and classes of a file, with their parameters in order."""
+def _find_handed(
+    function: ast.expr,
+    values: list[ast.expr],
+    words: list[ast.keyword],
+    parameters: dict[str, list[str]],
+) -> Iterator[tuple[str, ast.expr]]:
+    """Parameters of a function of the program, with what a call hands them by place or unpacked."""
+    names = parameters.get(find_node_name(function), [])
+    yield from zip(names, values, strict=False)
+    for place, value in enumerate(values):
+        if isinstance(value, ast.Starred):
+            yield from ((name, value) for name in names[place:])
+    for word in words:
+        if word.arg is None:
+            yield from ((name, ast.Starred(word.value)) for name in names)
+
+
+def _find_options(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """``add_argument("--seed", default=42)``."""
+    for word in call.keywords:
+        if word.arg == "default":
+            for text in call.args:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    yield text.value.lstrip("-").replace("-", "_"), word.value
+
+
+def _find_parameters(nodes: list[ast.AST]) -> dict[str, list[str]]:
+    """Functions and classes, with their parameters in order, by all names that they have."""
+    parameters: dict[str, list[str]] = {}
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
-            yield node.name, names[names[:1] == ["self"] :]
+            parameters.setdefault(node.name, names[names[:1] == ["self"] :])
         if isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
-                    yield node.name, [one.arg for one in inner.args.args][1:]
+            parameters[node.name] = [*_find_fields(node)]
+    for node in nodes:
+        for name, value in find_assignments(node):
+            parameters.setdefault(name, parameters.get(find_node_name(value), []))
+    return parameters
+
+
+def _find_fields(node: ast.ClassDef) -> list[str]:
+    """Parameters of a class: of ``__init__``, or what it annotates, as a dataclass does."""
+    for inner in node.body:
+        if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
+            return [one.arg for one in inner.args.args][1:]
+    return [find_node_name(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
 
 
 def _entries_of(values: Iterable[Any]) -> Iterator[Any]:

@@ -14,8 +14,7 @@ import linecache
 import pickle
 import random
 import sys
-from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -31,8 +30,12 @@ from liptest.enumerate.intercept.constant_expressions import (
     find_assignments,
     find_node_name,
 )
-from liptest.enumerate.intercept.replaceable_names import find_attribute, is_foreign
-from liptest.values.lines import line_in_words
+from liptest.enumerate.intercept.replaceable_names import (
+    find_attribute,
+    is_foreign,
+    is_others,
+)
+from liptest.values.lines import is_of_packages, line_in_words
 
 _MAKERS = frozenset(
     {"default_rng", "RandomState", "Random", "SeedSequence", "seed"}
@@ -42,6 +45,8 @@ _SEED_NAMES = frozenset({"seed", "a", "x", "entropy"})
 _PLAIN = (int, str, bytes, float, list, tuple)
 # How often the words of a Mersenne Twister were used up since it was seeded, at most.
 _TWISTS, _WORDS = 32, 624
+# Files of a program that are read for constants: one, and what it imports.
+_MOST_FILES = 64
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -59,56 +64,69 @@ class Literal:
 
 
 def literals_in(file: str) -> tuple[Literal, ...]:
-    """Seeds that calls in a file name, as Python knows its lines."""
-    lines = linecache.getlines(file)
+    """Seeds that calls name in a file and in those of the program that it imports."""
     cached = _known.get(file)
-    if cached is None or cached[0] is not lines:
-        cached = _known[file] = lines, tuple(_literals(file, lines))
+    if cached is None or any(linecache.getlines(place) is not text for place, text in cached[0]):
+        trees = _find_trees(file)
+        sources = [(place, linecache.getlines(place)) for place in {file: None, **trees}]
+        cached = _known[file] = sources, tuple(_find_literals(trees))
     return cached[1]
 
 
-_known: dict[str, tuple[list[str], tuple[Literal, ...]]] = {}
+# By file: the lines that were read, of it and of what it imports, as Python keeps them.
+_known: dict[str, tuple[list[tuple[str, list[str]]], tuple[Literal, ...]]] = {}
 
 
-def _literals(file: str, lines: list[str]) -> list[Literal]:
-    text = "".join(lines)
-    # Most files name none of them; what is not ASCII may be another spelling of a name.
-    if text.isascii() and not any(maker in text for maker in _MAKERS):
-        return []
+def _find_literals(trees: dict[str, ast.Module]) -> Iterator[Literal]:
+    constants = FileConstants(trees.values())
+    for file, tree in trees.items():
+        makers = _MAKERS.union(_aliases(tree))
+        functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
+        inside = {id(node) for function in functions for node in ast.walk(function)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                seeds = map(constants.values_of, _find_seeds(node, makers))
+                for seed in chain.from_iterable(seeds):
+                    if isinstance(seed, _PLAIN):
+                        yield Literal(seed, file, node.lineno, id(node) not in inside)
+
+
+def _find_trees(file: str) -> dict[str, ast.Module]:
+    """A file and those of the program that it imports, parsed; none where no maker is named."""
+    trees: dict[str, ast.Module] = {}
+    waiting, names_maker = {file: None}, False
+    while waiting and len(trees) < _MOST_FILES:
+        place = next(iter(waiting))
+        del waiting[place]
+        text = "".join(linecache.getlines(place))
+        tree = _parse(text)
+        if tree is not None:
+            trees[place] = tree
+            # What is not ASCII may be another spelling of a name.
+            names_maker |= not text.isascii() or any(maker in text for maker in _MAKERS)
+            for other in filter(None, map(_file_of, _find_imported(place, tree))):
+                if other not in trees and (is_of_packages(file) or not is_of_packages(other)):
+                    waiting[other] = None
+    return trees if names_maker else {}
+
+
+@lru_cache(maxsize=4 * _MOST_FILES)  # several files may import it
+def _parse(text: str) -> ast.Module | None:
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError):
-        return []
-    constants = FileConstants(tree, _find_imported(file, tree))
-    makers = _MAKERS.union(_aliases(tree))
-    literals = []
-    functions = [function for function in ast.walk(tree) if isinstance(function, _FUNCTIONS)]
-    inside = {id(node) for function in functions for node in ast.walk(function)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (values := _find_seeds(node, makers)):
-            for value in values:
-                literals += [
-                    Literal(seed, file, node.lineno, id(node) not in inside)
-                    for seed in constants.values_of(value)
-                    if isinstance(seed, _PLAIN)
-                ]
-    return literals
+        return None
 
 
-def _find_imported(file: str, tree: ast.AST) -> Iterator[tuple[str, list[Any]]]:
-    """Constants of other files of the program, ``from settings import SEED``, ``settings.SEED``."""
+def _find_imported(file: str, tree: ast.AST) -> Iterator[str]:
+    """Modules that a file may import, by their full names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                yield from _constants_of(one.name)
+            yield from (one.name for one in node.names)
         if isinstance(node, ast.ImportFrom):
-            parts = [*_package_of(file, node.level), *filter(None, [node.module])]
-            constants = dict(_constants_of(".".join(parts)))
-            for one in node.names:
-                if one.name == "*":
-                    yield from constants.items()
-                yield one.asname or one.name, constants.get(one.name, [])
-                yield from _constants_of(".".join([*parts, one.name]))
+            package = ".".join([*_package_of(file, node.level), *filter(None, [node.module])])
+            yield package
+            yield from (f"{package}.{one.name}" for one in node.names)
 
 
 def _package_of(file: str, level: int) -> list[str]:
@@ -121,21 +139,12 @@ def _package_of(file: str, level: int) -> list[str]:
     return package[: len(package) + 1 - level]
 
 
-def _constants_of(module: str) -> list[tuple[str, list[Any]]]:
-    """The constants of a module that is loaded, in its own file."""
+def _file_of(module: str) -> str | None:
+    """The file of a module of the program that is loaded."""
     space = find_attribute(sys.modules.get(module), "__dict__")
     file = space.get("__file__") if type(space) is dict else None
-    if is_foreign(module) or not isinstance(file, str):
-        return []
-    return _constants_in("".join(linecache.getlines(file)))
-
-
-@lru_cache(maxsize=64)  # several files may import it, and one name by name
-def _constants_in(text: str) -> list[tuple[str, list[Any]]]:
-    try:
-        return [*FileConstants(ast.parse(text)).items()]
-    except (SyntaxError, ValueError):
-        return []
+    of_program = isinstance(file, str) and file.endswith(".py") and not is_others(module)
+    return file if of_program else None
 
 
 def _find_seeds(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
@@ -215,63 +224,82 @@ def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
 def _leads_to(seed: Any, generator: Any) -> bool:
     try:
         if isinstance(generator, random.Random):
-            words = _random.Random.getstate(generator)[:_WORDS]
-            return _is_twisted(_PYTHON, seed, words)
-        bits = generator.bit_generator if isinstance(generator, np.random.Generator) else None
-        if bits is None:
-            bits = generator._bit_generator
+            return _python_stream(generator) in _streams_of(_PYTHON, seed)
+        bits = _bits_of(generator)
         entropy = find_attribute(bits.seed_seq, "entropy")
-        if entropy is not None:
-            return bool(np.array_equal(entropy, seed))
-        key = bits.state["state"]["key"]
-        return _is_twisted(_STATE, seed, key.tolist())
+        if entropy is None:
+            return _stream(bits) in _streams_of(_STATE, seed)
+        # What jumped, or was given the state of another, has a sequence that is not its own.
+        return bool(np.array_equal(entropy, seed)) or _stream(bits) in _streams_of(type(bits), seed)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return False  # no seed for such a generator
 
 
-# By kind and the seed as it is written: digests of the words that a generator comes by.
-_words_of: dict[tuple[type, str], frozenset[bytes]] = {}
+def _bits_of(generator: Any) -> Any:
+    of_numpy = isinstance(generator, np.random.Generator)
+    return generator.bit_generator if of_numpy else generator._bit_generator
+
+
+# By kind and the seed as it is written: digests of the streams that it leads to.
+_known_streams: dict[tuple[type, str], frozenset[bytes]] = {}
 _MOST_SEEDS = 1024
 # Kept, as methods of C are: while a program is analysed, and in what it imports meanwhile, these
 # names stand for something else. What is kept of a seed must not depend on that.
 _STATE: type[np.random.RandomState] = np.random.RandomState
 _BITS = np.random.MT19937
+_CONSTANT: dict[type, str] = {
+    **dict.fromkeys((np.random.PCG64, np.random.PCG64DXSM), "inc"),
+    **dict.fromkeys((np.random.Philox, np.random.MT19937), "key"),
+    np.random.SFC64: "state",
+}
 _PYTHON = random.Random
 _SEED = random.Random.seed
 
 
-def _is_twisted(kind: type, seed: Any, words: Iterable[int]) -> bool:
-    """Whether a Mersenne Twister of a seed comes by these words."""
+def _stream(bits: Any) -> bytes:
+    """A digest of the part of a state that tells its stream: draws and jumps leave it alone.
+
+    The words of a Mersenne Twister are used up and made anew; of SFC64 each draw changes all.
+    """
+    return _digest(np.atleast_1d(np.asarray(bits.state["state"][_CONSTANT[type(bits)]])).tolist())
+
+
+def _python_stream(generator: random.Random) -> bytes:
+    return _digest(_random.Random.getstate(generator)[:_WORDS])
+
+
+def _digest(words: list[int] | tuple[int, ...]) -> bytes:
+    return blake2b(repr([*words]).encode(), digest_size=16).digest()
+
+
+def _streams_of(kind: type, seed: Any) -> frozenset[bytes]:
     key = kind, repr(seed)
-    known = _words_of.get(key)
+    known = _known_streams.get(key)
     if known is None:
-        if len(_words_of) >= _MOST_SEEDS:
-            _words_of.clear()
-        twisted = _twist_in_python(seed) if kind is _PYTHON else _twist_in_numpy(seed)
-        known = _words_of[key] = frozenset(map(_digest, twisted))
-    return _digest(words) in known
+        if len(_known_streams) >= _MOST_SEEDS:
+            _known_streams.clear()
+        known = _known_streams[key] = frozenset(_find_streams(kind, seed))
+    return known
 
 
 # Begun with 0: without a seed they would ask the operating system, and the watch would hear that.
-def _twist_in_python(seed: Any) -> Iterator[Iterable[int]]:
-    fresh: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
-    _SEED(fresh, seed)
-    for _ in range(_TWISTS):
-        yield _random.Random.getstate(fresh)[:_WORDS]
-        _random.Random.getrandbits(fresh, _WORDS * 32)
-
-
-def _twist_in_numpy(seed: Any) -> Iterator[Iterable[int]]:
-    fresh = _STATE(_BITS(0))
-    fresh.seed(seed)
-    for _ in range(_TWISTS):
-        state: Any = fresh.get_state(legacy=False)
-        yield state["state"]["key"].tolist()
-        fresh.bytes(_WORDS * 4)
-
-
-def _digest(words: Iterable[int]) -> bytes:
-    return blake2b(array("I", words).tobytes(), digest_size=16).digest()
+def _find_streams(kind: Any, seed: Any) -> Iterator[bytes]:
+    if kind is _PYTHON:
+        fresh: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
+        _SEED(fresh, seed)
+        for _ in range(_TWISTS):
+            yield _python_stream(fresh)
+            _random.Random.getrandbits(fresh, _WORDS * 32)
+    elif kind in (_STATE, _BITS):
+        bits = _BITS(0) if kind is _STATE else _BITS(seed)
+        state = _STATE(bits)
+        if kind is _STATE:
+            state.seed(seed)
+        for _ in range(_TWISTS):
+            yield _stream(bits)
+            state.bytes(_WORDS * 4)
+    elif kind in _CONSTANT:
+        yield _stream(kind(seed))
 
 
 class Determined:
@@ -300,8 +328,15 @@ class Determined:
             self.is_drawn = pickle.dumps(self._state()) != self._first
 
 
-def fresh_generator(generator: np.random.Generator) -> np.random.Generator:
-    """A Generator with the same seed that has drawn nothing yet."""
+def fresh_generator(generator: np.random.Generator, seed: Any) -> np.random.Generator:
+    """A Generator that has drawn nothing yet, as one was when it was made.
+
+    In the same state as one that jumped or was given a state: its sequence has not the seed.
+    """
     bits: Any = generator.bit_generator
-    seed = np.random.SeedSequence(bits.seed_seq.entropy, spawn_key=bits.seed_seq.spawn_key)
-    return np.random.Generator(type(bits)(seed))
+    sequence = np.random.SeedSequence(bits.seed_seq.entropy, spawn_key=bits.seed_seq.spawn_key)
+    fresh = type(bits)(sequence)
+    entropy: Any = sequence.entropy
+    if not np.array_equal(entropy, seed):
+        fresh.state = bits.state
+    return np.random.Generator(fresh)

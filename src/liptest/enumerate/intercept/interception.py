@@ -516,7 +516,7 @@ def _determine(session: Session, value: Any, seed: Literal) -> Any:
         stand_in = session.state_for(value)
         renew, state = partial(stand_in.seed_anew, seed.value), stand_in.where
     else:
-        stand_in = fresh_generator(value)
+        stand_in = fresh_generator(value, seed.value)
         first = stand_in.bit_generator.state
         renew = partial(setattr, stand_in.bit_generator, "state", first)
         state = lambda: stand_in.bit_generator.state  # noqa: E731

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import linecache
 import math
 import random
+import re
 import sys
 import types
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from liptest.errors import MechanismError
 from tests.shares import mostly_slow
 from tests.unit.enumerate import seed_settings
 from tests.unit.enumerate.seed_settings import IMPORTED as RENAMED
+from tests.unit.enumerate.seed_settings import make as make_elsewhere
 
 LAW = lt.ProductDistribution.bernoulli([0.5])
 SEED = 1234
@@ -50,6 +54,20 @@ OF_MODULE = random.Random(seed_settings.OTHER + 1)
 ASKED = np.random.default_rng(seed_settings.ASKED)
 BEFORE = np.random.default_rng(NUMBER)
 NUMBER = 122
+# Of generators that jumped, that were given a state, or whose seed another one drew.
+JUMPED = np.random.Generator(np.random.PCG64(171).jumped(2))
+COUNTED = np.random.Generator(np.random.Philox(172).jumped())
+GIVEN_STATE = np.random.default_rng()
+GIVEN_STATE.bit_generator.state = np.random.PCG64(173).state
+SMALL = np.random.Generator(np.random.SFC64())
+SMALL.bit_generator.state = np.random.SFC64(174).state
+MASTER = np.random.default_rng(175)
+FIRST_SEED = MASTER.integers(2**31)
+OF_ANOTHER = [np.random.default_rng(MASTER.integers(2**31)) for _ in range(3)][2]
+STATES = np.random.SeedSequence(176).generate_state(4)
+OF_STATES = np.random.default_rng(STATES[2])
+OF_PYTHON = np.random.default_rng(random.Random(177).randint(1, 10**9))
+OF_LEGACY = random.Random(int(np.random.RandomState(178).randint(0, 2**31, size=3)[1]))
 
 
 def seeded(seed: int) -> np.random.Generator:
@@ -66,6 +84,24 @@ class Handed:
 
 
 OF_OBJECT = Handed(151).rng
+MADE_ELSEWHERE = seed_settings.make(179)
+RENAMED_MAKER = make_elsewhere(*[180])
+BY_PARTIAL = functools.partial(make_elsewhere, 181)()
+
+
+@dataclass
+class Settings:
+    rounds: int
+    seed: int = 0
+    other: int = field(default=182)
+
+
+OF_SETTINGS = np.random.default_rng(Settings(3, 183).seed)
+OF_FIELD = np.random.default_rng(Settings(3).other)
+UNPACKED = np.random.default_rng(Settings(**{"rounds": 2, "seed": 184}).seed)
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("--first-seed", type=int, default=185)
+OF_PARSER = np.random.default_rng(PARSER.parse_args([]).first_seed)
 
 
 class Holder:
@@ -105,6 +141,21 @@ DETERMINED = {
     "a name that was given another": flips(BEFORE.random),
     "an argument": flips(HANDED.random),
     "an argument of a class": flips(OF_OBJECT.random),
+    "one that jumped": flips(JUMPED.random),
+    "a counter that jumped": flips(COUNTED.random),
+    "one that was given a state": flips(GIVEN_STATE.random),
+    "a small one that was given a state": flips(SMALL.random),
+    "a seed that another drew": flips(OF_ANOTHER.random),
+    "a seed of a sequence": flips(OF_STATES.random),
+    "a seed that a Random drew": flips(OF_PYTHON.random),
+    "a seed that a RandomState drew": flips(OF_LEGACY.random),
+    "a maker in another file": flips(MADE_ELSEWHERE.random),
+    "a maker under another name": flips(RENAMED_MAKER.random),
+    "a partial maker": flips(BY_PARTIAL.random),
+    "a field of a dataclass": flips(OF_SETTINGS.random),
+    "a default of a field": flips(OF_FIELD.random),
+    "unpacked arguments": flips(UNPACKED.random),
+    "a default of the command line": flips(OF_PARSER.random),
 }
 
 
@@ -113,7 +164,7 @@ def test_a_constant_seed_is_a_no_that_names_its_line(name: str) -> None:
     verdict = lt.check_privacy(lt.mechanism(DETERMINED[name], name="m"), LAW, epsilon=1.2)
     assert verdict.decision == "NO"
     assert "determined by the constant seed" in str(verdict)
-    assert "test_constant_seeds.py:" in str(verdict)
+    assert re.search(r"(test_constant_seeds|seed_settings).py:", str(verdict))
     assert verdict.witness is not None
     assert verdict.witness.probability == 1.0
 
