@@ -68,10 +68,27 @@ _ZEROS = "use numpy.zeros or numpy.array"
 
 
 def replacements() -> dict[int, Any]:
-    """Stand-ins by the id of the original; of pandas, too, where it is loaded."""
+    """Stand-ins by the id of the original; of pandas and SciPy, too, where these are loaded."""
     names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
-    return _of_numpy() | _of_pandas(tuple(known))
+    softmax = getattr(sys.modules.get("scipy.special"), "softmax", None)
+    return _of_numpy() | _of_pandas(tuple(known)) | _of_softmax(softmax)
+
+
+@lru_cache
+def _of_softmax(original: Any) -> dict[int, Any]:
+    """``scipy.special.softmax``, which takes arrays apart, in the steps of its own code."""
+    if original is None:
+        return {}
+
+    def make(session: Session, x: Any, axis: Any = None) -> Any:
+        array = _symbolic_array(session, x)
+        if array is None or array.ndim != 1 or axis not in (None, 0, -1):
+            return original(x, axis=axis)
+        weights = np.exp(array - np.max(array))
+        return weights / np.sum(weights)
+
+    return {id(original): follower(original, make, draws=False)}
 
 
 #: Functions of pandas: what their first parameter is called, and what follows them.
