@@ -71,7 +71,8 @@ def replacements() -> dict[int, Any]:
     """Stand-ins by the id of the original; of pandas and SciPy, too, where these are loaded."""
     names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
-    softmax = getattr(sys.modules.get("scipy.special"), "softmax", None)
+    special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
+    softmax = special.get("softmax")
     return _of_numpy() | _of_pandas(tuple(known)) | _of_softmax(softmax)
 
 
