@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from liptest.balls import CERTIFIED_BITS, FLOAT_BITS, precision
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import Geodesic
-from liptest.errors import InputError
+from liptest.errors import BudgetError, InputError
 from liptest.mechanisms.base import ClosedFormLosses, Mechanism
 from liptest.mechanisms.laws import (
     ComparableLaws,
@@ -269,7 +269,10 @@ def _trace(
     if not mechanism.has_trace or not event:
         return None
     sides = {"dataset": dataset, "neighbour": neighbour}
-    traces = {side: mechanism.trace(points, *event) or [] for side, points in sides.items()}
+    try:
+        traces = {side: mechanism.trace(points, *event) or [] for side, points in sides.items()}
+    except BudgetError:  # the probabilities are known without it
+        return None
     if any(choice.is_long for choices in traces.values() for choice in choices):
         return None
     return {side: [choice.to_dict() for choice in choices] for side, choices in traces.items()}

@@ -147,7 +147,7 @@ def _names_a_class(error: BaseException) -> bool:
     if called is not None and called[1] in STANDING_FOR_NUMBERS:
         return True  # with arguments that it does not take, and others may
     return _OF_OBJECTS.search(words) is not None or any(
-        f"'{name}'" in words for name in STANDING_FOR_NUMBERS
+        f"'{name}'" in words for name in (*STANDING_FOR_NUMBERS, _LEFT_TO_US)
     )
 
 
@@ -158,6 +158,8 @@ _OF_OBJECTS = re.compile(
 )
 
 
+# What code of a library takes for a result, where it left an operator to us.
+_LEFT_TO_US = "NotImplementedType"
 # What Python says of arguments that a method does not take.
 _CALLED = re.compile(r"(\w+)\.\w+\(\) (?:got|takes|missing)\b")
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from liptest.enumerate.folded.later_records import find_walked
 from liptest.enumerate.intercept.analysis_session import Session, follower, kept_follower
-from liptest.enumerate.intercept.replaceable_names import is_others, is_own_module
+from liptest.enumerate.intercept.replaceable_names import is_frame, is_others, is_own_module
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fill_array, make_array
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
 from liptest.values.draws.uniform import UniformValue
@@ -68,10 +68,28 @@ _ZEROS = "use numpy.zeros or numpy.array"
 
 
 def replacements() -> dict[int, Any]:
-    """Stand-ins by the id of the original; of pandas, too, where it is loaded."""
+    """Stand-ins by the id of the original; of pandas and SciPy, too, where these are loaded."""
     names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
-    return _of_numpy() | _of_pandas(tuple(known))
+    special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
+    softmax = special.get("softmax")
+    return _of_numpy() | _of_pandas(tuple(known)) | _of_softmax(softmax)
+
+
+@lru_cache
+def _of_softmax(original: Any) -> dict[int, Any]:
+    """``scipy.special.softmax``, which takes arrays apart, in the steps of its own code."""
+    if original is None:
+        return {}
+
+    def make(session: Session, x: Any, axis: Any = None) -> Any:
+        array = _symbolic_array(session, x)
+        if array is None or array.ndim != 1 or axis not in (None, 0, -1):
+            return original(x, axis=axis)
+        weights = np.exp(array - np.max(array))
+        return weights / np.sum(weights)
+
+    return {id(original): follower(original, make, draws=False)}
 
 
 #: Functions of pandas: what their first parameter is called, and what follows them.
@@ -112,9 +130,15 @@ def _of_symbolic_frames(
 
 
 def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
-    """What ``numpy.c_[..]`` calls, and methods of polars, where it is loaded, that meet frames."""
+    """What ``numpy.c_[..]`` calls, and methods of pandas and polars, where these are loaded."""
     yield _CONCATENATOR, "__getitem__", _in_brackets()
     yield _METHODS, "_mean", _of_means()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        base = pandas.DataFrame.__base__
+        change = vars(base).get("_inplace_method")
+        if change is not None:
+            yield base, "_inplace_method", kept_follower(change, _changing(change), draws=False)
     polars = sys.modules.get("polars")
     if polars is not None:
         kind = polars.DataFrame
@@ -158,6 +182,23 @@ def _join_in_brackets(session: Session, joiner: Any, key: Any) -> Any:
 def _in_a_line(session: Session, number: Any) -> Any:
     made = _of_symbols(session, [number])
     return _COPYING([number]) if made is None else made
+
+
+@lru_cache
+def _changing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What ``series += noise`` calls: pandas leaves its operators to symbolic numbers."""
+
+    def change(session: Session, series: Any, other: Any, operate: Callable[..., Any]) -> Any:
+        is_plain = not (type(other) is SymbolicArray or is_symbolic(other))
+        if is_plain or not is_frame(series) or series.ndim != 1:
+            return original(series, other, operate)
+        reflected = f"__r{operate.__name__.removeprefix('__')}"
+        made = getattr(other, reflected)(series)
+        entries = np.empty(len(series), dtype=object)
+        entries[:] = list(made)
+        return original(series, entries, lambda own, given: type(own)(given, own.index))
+
+    return change
 
 
 @lru_cache

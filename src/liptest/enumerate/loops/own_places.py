@@ -35,17 +35,11 @@ def own_place(loop: ast.For, source: FunctionSource) -> OwnPlace | None:
     """The array that a loop writes to, place by place; None for other loops."""
     target = loop.target
     first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
-    written = {
-        part.value.id
-        for part in ast.walk(loop)
-        if isinstance(part, ast.Subscript)
-        and isinstance(part.ctx, ast.Store)
-        and isinstance(part.value, ast.Name)
-    }
+    written = written_arrays(loop)
     if not isinstance(first, ast.Name) or len(written) != 1 or loop.orelse:
         return None
     [array] = written
-    entries = _Entries(array, first.id)
+    entries = EntriesAt(array, first.id, _ENTRY)
     body = [entries.visit(copy_tree(statement)) for statement in loop.body]
     if entries.is_left or first.id in names_stored(*loop.body):
         return None
@@ -59,18 +53,29 @@ def own_place(loop: ast.For, source: FunctionSource) -> OwnPlace | None:
     return OwnPlace(array, made, is_several, _is_alone(array, source, loop))
 
 
-class _Entries(ast.NodeTransformer):
+def written_arrays(loop: ast.For) -> set[str]:
+    """The names of what a loop writes to, place by place."""
+    return {
+        part.value.id
+        for part in ast.walk(loop)
+        if isinstance(part, ast.Subscript)
+        and isinstance(part.ctx, ast.Store)
+        and isinstance(part.value, ast.Name)
+    }
+
+
+class EntriesAt(ast.NodeTransformer):
     """``array[i]`` as a name; whether the array is left in another use."""
 
-    def __init__(self, array: str, index: str) -> None:
-        self.array, self.index = array, index
+    def __init__(self, array: str, index: str, entry: str) -> None:
+        self.array, self.index, self.entry = array, index, entry
         self.is_left = False
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         base, place = node.value, node.slice
         if isinstance(base, ast.Name) and base.id == self.array:
             if isinstance(place, ast.Name) and place.id == self.index:
-                return ast.copy_location(ast.Name(_ENTRY, node.ctx), node)
+                return ast.copy_location(ast.Name(self.entry, node.ctx), node)
             self.is_left = True
         return self.generic_visit(node)
 

@@ -12,6 +12,7 @@ import copy
 from types import FunctionType
 from typing import Any
 
+from liptest.enumerate.loops.filled_places import fill_lists, measured
 from liptest.enumerate.syntax.function_source import list_parameters, names_assigned, names_read
 
 #: Functions that walk all of what they are given, before anything else is done.
@@ -34,22 +35,31 @@ def _plain_names(function: FunctionType) -> set[str]:
     return set(_BUILTINS - taken)
 
 
-def simplify(body: list[ast.stmt], function: FunctionType) -> list[ast.stmt]:
-    """Copies of statements with plain loops; those that cannot be are as they were."""
+def simplify(
+    body: list[ast.stmt], function: FunctionType, *, is_of_data: bool = True
+) -> list[ast.stmt]:
+    """Copies of statements with plain loops; those that cannot be are as they were.
+
+    ``is_of_data``: whether the first parameter is an array of a whole number for each record.
+    """
     plain = _plain_names(function)
     data = set(function.__code__.co_varnames[:1]) - names_assigned(*body)
     simplified = []
+    if is_of_data:
+        body = fill_lists(body, function, data)
     for place, node in enumerate(body):
         others = [other for k, other in enumerate(body) if k != place]
         statement: ast.stmt = copy.deepcopy(node)
         if isinstance(statement, ast.For):
-            statement = _without_index(statement, others, plain, data)
+            # Of another kind of data the size may not be how many rows there are.
+            lengths = data if is_of_data else set[str]()
+            statement = _without_index(statement, others, plain, data, lengths)
         simplified.append(_Lists(plain).visit(statement))
     return simplified
 
 
 def _without_index(
-    loop: ast.For, others: list[ast.stmt], plain: set[str], data: set[str]
+    loop: ast.For, others: list[ast.stmt], plain: set[str], data: set[str], lengths: set[str]
 ) -> ast.For:
     call = loop.iter
     if not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
@@ -58,11 +68,8 @@ def _without_index(
     if name == "enumerate" and name in plain:
         return _of_values(loop, inner, others)
     if name == "range" and {"range", "len"} <= plain and isinstance(loop.target, ast.Name):
-        is_length = (
-            isinstance(inner, ast.Call) and _name_called(inner) == "len" and len(inner.args) == 1
-        )
-        of = inner.args[0] if is_length else None  # type: ignore[attr-defined]
-        if isinstance(of, ast.Name) and of.id in data:
+        is_length = isinstance(inner, ast.Call) and _name_called(inner) == "len"
+        if measured(inner) in (data if is_length else lengths):
             return _of_rows(loop, loop.target.id, others)
     return loop
 
@@ -147,6 +154,25 @@ class _Lists(ast.NodeTransformer):
             return node
         node.args = [ast.fix_missing_locations(ast.copy_location(made, inner))]
         return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        self.generic_visit(node)
+        if len(node.generators) == 1:
+            self._without_index(node, node.generators[0])
+        return node
+
+    def _without_index(self, node: ast.ListComp, generator: ast.comprehension) -> None:
+        """``for i, value in enumerate(data)`` with an index that is not used."""
+        call, target = generator.iter, generator.target
+        if not isinstance(call, ast.Call) or _name_called(call) not in {"enumerate"} & self.plain:
+            return
+        is_pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
+        if not is_pair or len(call.args) != 1 or call.keywords:
+            return
+        index, value = target.elts  # type: ignore[attr-defined]
+        used = names_read(node.elt, *generator.ifs)
+        if isinstance(index, ast.Name) and index.id not in used:
+            generator.target, generator.iter = value, call.args[0]
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return node

@@ -35,6 +35,7 @@ from liptest.enumerate.numbers.number_laws import (
     number_extremes,
 )
 from liptest.enumerate.numbers.real_outputs import DensityPool, DensityTable, pair_kind
+from liptest.enumerate.numbers.split_ways import join_ways
 from liptest.enumerate.numbers.whole_cells import cells_of_whole
 from liptest.enumerate.numbers.whole_outputs import (
     MOST_LEAVES,
@@ -102,7 +103,10 @@ class WholeLaw:
         key = (rates, skeleton)
         if key not in self._made:
             leaves = self.leaves.get(skeleton, [])
-            self._made[key] = [find_way(rates, leaf) for leaf in leaves]
+            joined = None
+            if len(leaves) > 1 and len(leaves[0].places) > 1:
+                joined = join_ways(rates, leaves)
+            self._made[key] = [joined] if joined else [find_way(rates, leaf) for leaf in leaves]
         return self._made[key]
 
     def mass(self, rates: ExactRates, skeleton: Output) -> Any:
@@ -131,23 +135,35 @@ class WholeLaw:
             total += mass
         return total
 
+    def probability_of(self, rates: ExactRates, output: Output) -> arb:
+        """That the output is this one, whatever its description."""
+        mass = arb(0)
+        for skeleton in self.leaves:
+            numbers = numbers_within(output, skeleton)
+            if numbers is not None:
+                mass += self.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
+        return mass
+
 
 def _merge(leaves: list[WholeLeaf]) -> dict[Output, list[WholeLeaf]]:
     """Leaves by description; plain numbers are counted with the whole numbers they are among."""
     merged: dict[Output, list[WholeLeaf]] = {}
     for leaf in leaves:
         merged.setdefault(leaf.skeleton, []).append(leaf)
-    wide = [skeleton for skeleton in merged if any(True for _ in _places(skeleton))]
+    counts = {skeleton: len(list(_places(skeleton))) for skeleton in merged}
+    # The widest first: a number that is plain in some ways may be so in each place by itself.
+    wide = sorted(filter(counts.__getitem__, merged), key=counts.__getitem__, reverse=True)
     for one in list(merged):
         for other in wide:
-            if one == other or one not in merged:
-                continue
+            if counts[other] <= counts[one]:
+                break
             numbers = numbers_within(one, other)
-            if numbers is None:
-                if one in wide and may_meet(one, other):
-                    raise UnsupportedForm("outputs that are whole numbers of several kinds")
-                continue
-            merged[other] += [_widen(leaf, other, numbers) for leaf in merged.pop(one)]
+            if numbers is not None:
+                merged[other] += [_widen(leaf, other, numbers) for leaf in merged.pop(one)]
+                break
+    left = [skeleton for skeleton in wide if skeleton in merged]
+    if any(one != other and may_meet(one, other) for one in merged for other in left):
+        raise UnsupportedForm("outputs that are whole numbers of several kinds")
     return merged
 
 
@@ -206,6 +222,8 @@ _MOST_PASSES = 8
 PROBE_WORK = 1_000_000
 # Whole numbers of an output that is looked for value by value.
 _MOST_TRACED = 2
+# Outputs that are rarer are not looked for.
+_RAREST = 1e-120
 
 
 def find_over_all_numbers(function: Any, dataset: IntArray) -> WholeFunction | None:
@@ -280,11 +298,7 @@ def check_below(listed: OutputLaw, law: WholeLaw, name: str) -> None:
     rates = noise_rates(law, law)
     with precision(CERTIFIED_BITS):
         for output in listed.outputs:
-            mass = arb(0)
-            for skeleton in law.leaves:
-                numbers = numbers_within(output, skeleton)
-                if numbers is not None:
-                    mass += law.probability(rates, skeleton, tuple(int(n or 0) for n in numbers))
+            mass = law.probability_of(rates, output)
             low, _ = listed.log_bounds(output)
             if not low.exp() * (1 - _SLACK) <= mass:
                 raise UnsupportedForm(f"{name}: run as it is written, its outputs have another law")
@@ -524,9 +538,18 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
         spans = any(isinstance(part, WholeSpan) for output in outputs for part in _parts(output))
         if spans or self._has_several_numbers(dataset):
             return None
+        if not any(self._may_be_met(dataset, output) for output in outputs):
+            return None
         with suppress(BudgetError):  # a draw of very many numbers
             return self.plain.trace(dataset, *outputs)
         return None
+
+    def _may_be_met(self, dataset: IntArray, output: Output) -> bool:
+        """Whether an output is not so rare that no walk over likely values comes to it."""
+        law = self.whole_law(dataset)
+        with precision(CERTIFIED_BITS):
+            rates = noise_rates(law, law)
+            return not law.probability_of(rates, output) < _RAREST
 
     def _has_several_numbers(self, dataset: IntArray) -> bool:
         """Whether outputs are of so many values that one is hardly met by walking over them."""

@@ -193,5 +193,8 @@ def row_function(function: Any, takes_generator: bool, count: int) -> RowFunctio
     """The function of one record among ``count``."""
     own: Any = function.func if isinstance(function, partial) else function
     definition = find_source(own)
-    source = None if definition is None else rewrite_function(own, definition, definition.body)
+    source = None
+    if definition is not None:
+        is_of_data = not (isinstance(function, partial) and function.args)
+        source = rewrite_function(own, definition, definition.body, is_of_data=is_of_data)
     return RowFunction(function, source, takes_generator, count)

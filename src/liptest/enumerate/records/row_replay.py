@@ -74,6 +74,25 @@ class _Replaying(RowGenerator):
         return RowArray(column[self.place : self.place + 1].copy(), self.rows)
 
 
+class _Making:
+    """``numpy.random.default_rng`` while records are replayed: without a seed it is ``given``.
+
+    A function that takes a generator, and makes others as well, is replayed like one that does not.
+    """
+
+    def __init__(self, given: np.random.Generator) -> None:
+        self.given, self.own = given, np.random.default_rng
+
+    def __call__(self, seed: Any = None) -> Any:
+        return self.given if seed is None else self.own(seed)
+
+    def __enter__(self) -> None:
+        np.random.default_rng = self
+
+    def __exit__(self, *error: object) -> None:
+        np.random.default_rng = self.own
+
+
 def _record(name: str) -> Callable[..., Any]:
     def method(self: _Recording, *arguments: Any, **options: Any) -> Any:
         draw = getattr(np.random.Generator, name)
@@ -110,7 +129,8 @@ def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
     function: Any = one.function
     with _shared_generators_kept() as begin_again:
         try:
-            output = function(dataset, real)
+            with _Making(real):
+                output = function(dataset, real)
         except Exception:
             return  # its law says so
         draws_in_order = begin_again() or bool(real.others)
@@ -213,7 +233,8 @@ def _run_alone(
     record = dataset[place : place + 1].copy()
     record.flags.writeable = False
     try:
-        return one.bound(rows)(RowArray(record, rows, is_alone=False), generator)
+        with _Making(generator):
+            return one.bound(rows)(RowArray(record, rows, is_alone=False), generator)
     except BaseException as error:
         failed = tree.failure
         if failed is not None:

@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from liptest.enumerate.intercept.replaceable_names import is_foreign
 from liptest.enumerate.loops.plain_loops import simplify
 from liptest.enumerate.records.record_code import (
     NotAlike,
@@ -184,7 +185,7 @@ class Treatment:
                 self.rows.refuse("a list of arrays with one entry for each record")
             return own(*values, **options)
         if isinstance(own, FunctionType):
-            source = _source_of_helper(own, self.source.is_part)
+            source = _source_of_helper(own, self.source.is_part, _is_like_data(values))
             if source is None:
                 return own(*values, **options)
             return source.make(self.rows)(*values, **options)
@@ -215,12 +216,19 @@ class Treatment:
         return table[index]
 
 
+def _is_like_data(values: tuple[Any, ...]) -> bool:
+    """Whether a helper is given a whole number for each record, as the function itself is."""
+    first = values[0] if values else None
+    return type(first) is RowArray and first.ndim == 1 and first.dtype == np.int64
+
+
 @lru_cache(maxsize=64)
-def _source_of_helper(function: FunctionType, is_part: bool) -> RowSource | None:
+def _source_of_helper(function: FunctionType, is_part: bool, is_of_data: bool) -> RowSource | None:
     definition = find_source(function)
     if definition is None:
         return None
-    return rewrite_function(function, definition, definition.body, is_part=is_part)
+    body = definition.body
+    return rewrite_function(function, definition, body, is_part=is_part, is_of_data=is_of_data)
 
 
 def rewrite_function(
@@ -229,9 +237,11 @@ def rewrite_function(
     body: list[ast.stmt],
     *,
     is_part: bool = False,
+    is_of_data: bool = True,
 ) -> RowSource | None:
     """The function with another body, in which loops over records are seen.
 
+    ``is_of_data``: whether its first parameter is a whole number for each record.
     None where a name of it was another function's.
     """
     source = read_source(function)
@@ -239,9 +249,9 @@ def rewrite_function(
         return None
     passes: list[RecordPass] = []
     whole = copy.copy(definition)
-    whole.body = simplify(body, function)
+    whole.body = simplify(body, function, is_of_data=is_of_data)
     statements = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
-    statements = [_Calls().visit(node) for node in statements]
+    statements = [_Calls(function.__globals__).visit(node) for node in statements]
     node = source.with_body(statements)
     code = source.code_of(node, (_NAME,))
     if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
@@ -312,17 +322,27 @@ class _Comprehensions(ast.NodeTransformer):
 
 
 class _Calls(ast.NodeTransformer):
-    """Marks calls that make lists and arrays of others, and items of tables."""
+    """Marks calls that make lists and arrays of others, calls of helpers, and items of tables."""
+
+    def __init__(self, space: dict[str, Any]) -> None:
+        self.space = space
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         function = node.func
         is_making = isinstance(function, ast.Name) and function.id not in _AS_THEY_ARE
         is_numpy = isinstance(function, ast.Attribute) and function.attr in _OF_NUMPY
-        if not is_making and not is_numpy:
+        if not is_making and not is_numpy and not self._is_of_module(function):
             return node
         call = ast.Call(_make_question("call").func, [function, *node.args], node.keywords)
         return ast.copy_location(call, node)
+
+    def _is_of_module(self, function: ast.expr) -> bool:
+        """``helpers.respond``, with a module of the program."""
+        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+            return False
+        module = self.space.get(function.value.id)
+        return isinstance(module, ModuleType) and not is_foreign(module.__name__)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)

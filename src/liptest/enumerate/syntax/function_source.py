@@ -27,11 +27,16 @@ def read_definition(function: FunctionType) -> FunctionNode | None:
 
 
 def find_source(function: Any) -> ast.FunctionDef | None:
-    """The definition of a function that may be rewritten; None for another."""
-    if not isinstance(function, FunctionType):
+    """The definition of a function that may be rewritten; None for another.
+
+    A lambda is a function that returns its expression.
+    """
+    source = read_source(function)
+    if source is None:
         return None
-    definition = read_definition(function)
-    if not isinstance(definition, ast.FunctionDef) or TREATMENT in names_anywhere(definition):
+    own = source.node
+    definition = own if isinstance(own, ast.FunctionDef) else source.with_body(source.body)
+    if TREATMENT in names_anywhere(definition):
         return None
     for node in ast.walk(definition):
         if isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom, ast.Await)):

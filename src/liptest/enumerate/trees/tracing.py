@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from liptest.enumerate.trees.choice_tree import MAX_CHOICES, ChoiceTree
-from liptest.errors import InputError, NonDeterministicError
+from liptest.enumerate.trees.choice_tree import MAX_CHOICES, Abort, ChoiceTree
+from liptest.errors import InputError, LiptestError, NonDeterministicError
 from liptest.mechanisms.laws import Output
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.draws.grid import Split
@@ -79,8 +79,17 @@ class TracingTree(ChoiceTree):
                 self._again(run, output)
                 return self._notes
             self.leaves += 1
-            if self.leaves >= MAX_RUNS or not self._advance():
+            if self.leaves >= MAX_RUNS or not self._goes_on():
                 return None
+
+    def _goes_on(self) -> bool:
+        """Whether there is another run. Raises what ends the search for it."""
+        error: LiptestError
+        try:
+            return self._advance()
+        except Abort as abort:  # between two runs nobody else sees it
+            error = abort.error
+        raise error
 
     def replay(self, run: Run, choices: Sequence[TracedChoice]) -> Output:
         """The output after the given choices; InputError when the program asks for others."""

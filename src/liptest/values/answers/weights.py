@@ -396,7 +396,9 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
 
 
 def are_scores(numbers: list[Any]) -> bool:
-    """Whether they are answers without noise, and constants."""
+    """Whether they are answers without noise, and constants; or such less the largest of them."""
+    if all(type(number) is Score for number in numbers):
+        return _are_shifted(numbers)
     answers = [number for number in numbers if type(number) is AlignedValue]
     plain = (number for number in numbers if type(number) is not AlignedValue)
     return (
@@ -406,8 +408,25 @@ def are_scores(numbers: list[Any]) -> bool:
     )
 
 
-def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Score:
-    """The largest of scores (``are_scores``), or the smallest, which drops out of weights."""
+def _are_shifted(scores: list[Score]) -> bool:
+    """Whether they are all that the largest one was found of, less it, times a factor above 0."""
+    if len({score.unknowns for score in scores}) != 1 or len(scores[0].unknowns) != 1:
+        return False
+    largest, factor = scores[0].unknowns[0]
+    if type(largest) is not Largest or factor >= 0:
+        return False
+    return {score.form for score in scores} == {part * -factor for part in largest.parts}
+
+
+def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Any:
+    """The largest of scores (``are_scores``), or the smallest, which drops out of weights.
+
+    Of scores less the largest of them it is 0, in floats, too.
+    """
+    if type(numbers[0]) is Score:
+        if sign < 0:
+            numbers[0].refuse("the smallest of them")
+        return (kind or numbers[0].kind)(0)
     answers = [number for number in numbers if type(number) is AlignedValue]
     forms = [
         (number.form if type(number) is AlignedValue else Form(_exact(number), ())) * sign

@@ -370,6 +370,11 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         """(rows, columns)."""
         return self.count_rows(), len(self._series)
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are no rows."""
+        return bool(self.count_rows() == 0)
+
     def groupby(
         self, by: Any = None, observed: Any = None, sort: bool = True, **options: Any
     ) -> Any:

@@ -331,6 +331,7 @@ class RecordSeries(_Series):
 
     size = property(lambda self: self.count(), doc="How many records there are.")
     shape = property(lambda self: (self.count(),), doc="The same, as a shape.")
+    empty = property(lambda self: bool(self.count() == 0), doc="Whether there are none.")
 
     def value_counts(
         self, normalize: bool = False, sort: bool = True, ascending: bool = False

@@ -148,6 +148,9 @@ class RecordList(Symbolic):
             self.refuse("len()")
         return length
 
+    def __bool__(self) -> bool:
+        return bool(self.length() > 0)
+
     def count(self, value: Any) -> Any:
         """How many entries equal a constant."""
         if isinstance(value, Symbolic) or type(value) not in _LIKE:

@@ -456,6 +456,13 @@ class RowList(Symbolic):
         """The kept entry."""
         return self.entry
 
+    def tolist(self) -> RowList:
+        """Of an array of numbers as NumPy has them: the list of those that Python has."""
+        is_number = isinstance(self.entry, np.generic) or is_symbolic(self.entry)
+        if self.kind is not np.ndarray or not is_number:
+            self.refuse(".tolist")
+        return RowList(self.entry.item(), self.rows)
+
     def __len__(self) -> int:
         return self.rows.count
 
