@@ -23,6 +23,7 @@ from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
 from liptest.values.protocol import find_branching, is_symbolic
+from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
@@ -274,13 +275,16 @@ class RecordSeries(_Series):
 
     def each_entry(self, use: str) -> list[Any]:
         """By the value of a record its number or name, as Python's own."""
+        return list(self.entries(use))
+
+    def entries(self, use: str) -> Sequence[Any]:
+        """The same, of which each is made when it is read."""
         column: Any = self.array.storage
         if column.leads:
             return column.each_record()  # type: ignore[no-any-return]
         if column.table.ndim > 1 or column.is_off:
             return self.refuse(use)  # type: ignore[no-any-return]
-        entries: list[Any] = column.table.tolist()
-        return entries if self.names is None else [self.names[place] for place in entries]
+        return ColumnEntries(column.table, self.names)
 
     def declared(self) -> list[Any]:
         """The entries that there may be, each once."""
