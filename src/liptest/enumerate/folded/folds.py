@@ -422,7 +422,7 @@ class Folds(PassEnds):
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
-        if type(pairs) is DistinctPairs:
+        if isinstance(pairs, DistinctPairs):
             return Passing(pairs.values)
         if type(pairs) is Counts:
             pairs = pairs.keys()

@@ -401,7 +401,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return InBins(self, series[0]) if observed is False else need_all_bins(series[0])
         if type(series[0]) is KeySeries:
             return OfUsers(self, series[0])
-        return Grouped(self, tuple(series))
+        return Grouped(self, tuple(series), is_sorted=sort is True)
 
     def _users_and_others(self, by: Any) -> dict[str, Any]:
         """The columns of a group by users and other entries; nothing for other groups."""
