@@ -85,8 +85,9 @@ class Branching(Protocol):
     #: The choices of this run, known ones among them, and how many of them were asked.
     path: Path
     depth: int
-    #: Whether symbolic data are read record by record.
+    #: Whether symbolic data are read record by record, and whether rows of a frame are made for it.
     walks_records: bool
+    makes_rows: bool
 
     def choose(self, branches: Branches) -> int:
         """The branch to take; branches of weight 0 are never taken."""

@@ -40,6 +40,7 @@ from liptest.values.records.looped_rows import (
     rows_of_matrix,
     with_joint_balls,
 )
+from liptest.values.records.made_rows import ColumnEntries, MadeRows, line_of
 from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_rows import RecordRows, RowByPlace
 
@@ -164,12 +165,10 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
         return None
     leading = next((one for one in rows if isinstance(one, RowsOfReals)), rows[0])
     array = SymbolicArray(leading.reals if isinstance(leading, RowsOfReals) else leading.column)
-    return RecordRows(
-        array, [RowByPlace((), one) for one in zip(*filter(None, lines), strict=True)]
-    )
+    return RecordRows(array, MadeRows([*filter(None, lines)], partial(RowByPlace, ())))
 
 
-def _repeat(value: Any, rows: RowsOfColumn) -> list[Any] | None:
+def _repeat(value: Any, rows: RowsOfColumn) -> Sequence[Any] | None:
     """One number for each possible record, of a list in which each record has this number."""
     numbers = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(numbers) not in (list, tuple) or len(numbers) != rows.length:
@@ -192,14 +191,16 @@ def _rows_of_series(series: RecordSeries) -> RowsOfColumn | None:
     column = find_column(series.array)
     assert column is not None
     kept = [True] * len(column.table) if column.kept is None else column.kept.tolist()
-    entries = [series.names[place] for place in column.table.tolist()]
+    entries = ColumnEntries(column.table, series.names)
     return RowsOfColumn(column, entries, kept, column.count)
 
 
 class RowsOfColumn:
     """See ``folds.ColumnRows``."""
 
-    def __init__(self, column: Column, values: list[Any], kept: list[bool], length: Any) -> None:
+    def __init__(
+        self, column: Column, values: Sequence[Any], kept: list[bool], length: Any
+    ) -> None:
         self.branching = column.branching
         self.values = values
         self.kept = kept
@@ -216,8 +217,10 @@ class RowsOfColumn:
         """What len() gives."""
         return self._length()
 
-    def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
-        """The sum over all records of ``table[r]``."""
+    def answer(
+        self, table: list[Any], kind: type, largest: Any, steps: int, classes: Any = None
+    ) -> Any:
+        """The sum over all records of ``table[r]``, or of ``table[classes[r]]``."""
         column = self._column
         records = column.answers.records
         if not any(table):
@@ -226,7 +229,7 @@ class RowsOfColumn:
         if kind is int:
             if max(map(abs, table)) * records >= _LARGEST:
                 column.refuse("a sum of whole numbers that is too large")
-            entries = np.array(table, dtype=np.int64)
+            entries = _by_value(np.array(table, dtype=np.int64), classes)
             if column.kept is None and column.answers.are_sums_fixed(entries):
                 return int(entries[0]) * column.answers.read_length()
         else:
@@ -235,13 +238,19 @@ class RowsOfColumn:
             entries = np.array([float(entry) for entry in table])
             exact = [Fraction(entry) for entry in entries.tolist()] == table
             margin = _rounding(table, largest, records, steps, is_exact=exact)
+            entries = _by_value(entries, classes)
         form = column.run.answer(column.answers.of(entries, Rounding(margin)))
         return AlignedValue(column.run, form, kind)
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
         """A list with a number for each record that is kept."""
-        those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
+        mask = line_of(kept, np.bool_)
+        those: Column = self._column.selected(mask, mask).storage
         return RecordList(self.branching, values, kept, self._column.selected, those.count)
+
+    def each(self, entries: Sequence[Any]) -> Sequence[Any]:
+        """By the value of a record what is noted at its place."""
+        return entries
 
     def joined(self, tables: list[list[Any]]) -> list[list[Any]]:
         """See ``looped_rows``."""
@@ -261,9 +270,12 @@ class RowsOfReals(RowsOfColumn):
         super().__init__(zeros, column.each_record(), kept, column.count)
         self.reals = column
 
-    def answer(self, table: list[Any], kind: type, largest: Any, steps: int) -> Any:
+    def answer(
+        self, table: list[Any], kind: type, largest: Any, steps: int, classes: Any = None
+    ) -> Any:
         if not any(isinstance(entry, EntryOfRecord) for entry in table):
-            return super().answer(table, kind, largest, steps)
+            return super().answer(table, kind, largest, steps, classes)
+        table = table if classes is None else [table[place] for place in classes.tolist()]
         records = self._column.answers.records
         if largest == math.inf:
             self.reals.refuse("a sum of numbers without bounds", "clip them first")
@@ -281,7 +293,8 @@ class RowsOfReals(RowsOfColumn):
         return self._column.run.value_of_answer(answer, float)
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
-        those: Column = self._column.selected(np.array(kept), np.array(kept)).storage
+        mask = line_of(kept, np.bool_)
+        those: Column = self._column.selected(mask, mask).storage
         has_rows = any(type(value) is RealRow for value in values)
         to_column = partial(array_of_rows if has_rows else column_of_entries, self.reals)
         return RecordList(self.branching, values, kept, to_column, those.count)
@@ -290,9 +303,14 @@ class RowsOfReals(RowsOfColumn):
 class RowsOfRealRows(RowsOfReals):
     """The rows of a dataset whose records are rows of real numbers."""
 
-    def __init__(self, column: RealColumn, values: list[Any]) -> None:
+    def __init__(self, column: RealColumn, values: Sequence[Any]) -> None:
         super().__init__(column)
         self.values = values
+
+
+def _by_value(entries: Any, classes: Any) -> Any:
+    """By the value of a record what is noted of its class."""
+    return entries if classes is None else entries[classes]
 
 
 def _rounding(

@@ -18,11 +18,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 
+from liptest.enumerate.folded.alike_rows import (
+    as_one,
+    count_records,
+    join_alike,
+    rows_to_walk,
+    take_each_of,
+    walk_rows,
+)
 from liptest.enumerate.folded.best_of import RUNNING, best_of, place_of_best
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.passing import NoisyCounts, Passing, passing_again
@@ -52,6 +61,7 @@ from liptest.values.lines import line_in_words
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
+from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.ranked_records import extreme_record, median_record, sort_records
 from liptest.values.records.record_list import EntryOfRecord
 from liptest.values.records.spread_of_records import spread
@@ -171,17 +181,14 @@ class Folds(PassEnds):
     def loop(self, iterable: Any) -> Loop | None:
         """Of ``for record in iterable``."""
         rows = self.rows_of(iterable)
-        return None if rows is None else self._walk(rows, [(value,) for value in rows.values])
+        return None if rows is None else self._walk(rows, rows_to_walk(rows.values, as_one))
 
     def unpacked(self, iterable: Any, count: int) -> Loop | None:
         """Of ``for one, other in iterable``."""
         rows = self.rows_of(iterable)
         if rows is None:
             return None
-        records = [tuple(one) for one in rows.values]
-        if any(len(one) != count for one in records):
-            return rows.refuse("a loop that takes apart what has another length")
-        return self._walk(rows, records)
+        return self._walk(rows, rows_to_walk(rows.values, partial(take_each_of, rows, count)))
 
     def applied(
         self, value: Any, by_rows: bool, written: Callable[[Any], Any], checked: Any
@@ -196,7 +203,7 @@ class Folds(PassEnds):
         rows = self._rows_at(count, arrays)
         if rows is None:
             return None
-        return self._walk(rows[0], list(zip(*(column.values for column in rows), strict=True)))
+        return self._walk(rows[0], MadeRows([column.values for column in rows], tuple))
 
     def enumerated(self, iterable: Any, arrays: Arrays) -> Loop | None:
         """Of ``for i, record in enumerate(iterable)`` that reads only ``array[i]`` beside."""
@@ -232,7 +239,7 @@ class Folds(PassEnds):
         rows = self.rows_of(values)
         if rows is None:
             return sum(values, *start, **named)
-        loop = Loop(rows, [(entry,) for entry in rows.values])
+        loop = Loop(rows, rows_to_walk(rows.values, as_one))
         for (value,) in loop.records():
             loop.add("sum", value)
         return (
@@ -409,16 +416,13 @@ class Folds(PassEnds):
         distinct = pairs[0].values
         rows = self.rows_of(SymbolicArray(distinct.column))
         assert rows is not None  # numbers in a line
-        counts = Counts(rows, raises=True)
-        counts.pairs = pairs[0]
-        for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
-            if kept:
-                counts.add(place, value, 1)
+        counts = count_records(rows)
+        counts.raises, counts.pairs = True, pairs[0]
         return counts
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
-        if type(pairs) is DistinctPairs:
+        if isinstance(pairs, DistinctPairs):
             return Passing(pairs.values)
         if type(pairs) is Counts:
             pairs = pairs.keys()
@@ -460,13 +464,7 @@ class Folds(PassEnds):
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
         rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
-        if rows is None:
-            return Counter(*values, **named)
-        counts = Counts(rows)
-        for place, (value, kept) in enumerate(zip(rows.values, rows.kept, strict=True)):
-            if kept:
-                counts.add(place, value, 1)
-        return counts
+        return Counter(*values, **named) if rows is None else count_records(rows)
 
     def updated(self, counts: Any, values: Any) -> Any:
         """What a name stands for after ``counts.update(values)``, which nothing else has."""
@@ -491,17 +489,18 @@ class Folds(PassEnds):
         if rows is None:
             return written(iterable)
         self._methods = PureMethods()
-        values: list[Any] = []
-        for value, kept in zip(rows.values, rows.kept, strict=True):
+        records = rows_to_walk(rows.values, lambda value: value)
+        walked = join_alike(rows, records)
+        found: dict[int, list[Any]] = {}
+        for place, value in walk_rows(walked, records):
             try:
-                entries = list(checked([value])) if kept else []
+                entries = found[place] = list(checked([value]))
             except Exception as error:
                 refuse_pass(rows, error)
             if entries and not (is_plain(entries[0]) or isinstance(entries[0], EntryOfRecord)):
                 rows.refuse("a comprehension over the records that gives more than numbers")
-            values.append(entries)
-        kept_now = [bool(entry) for entry in values]
-        return rows.mapped([entry[0] if entry else 0 for entry in values], kept_now)
+        values = [found.get(place) for place in range(len(walked.values))]
+        return walked.mapped([one[0] if one else 0 for one in values], [*map(bool, values)])
 
     def taken(self, iterable: Any) -> Any:
         """What a walk over an iterable walks."""
@@ -694,6 +693,6 @@ class Folds(PassEnds):
             return value
         raise NotPlain(f"a {type(value).__name__} is added to in a loop over the records")
 
-    def _walk(self, rows: ColumnRows, records: Any) -> Loop:
+    def _walk(self, rows: ColumnRows, records: MadeRows) -> Loop:
         self._methods = PureMethods()
         return Loop(rows, records, self._methods, self)

@@ -33,10 +33,16 @@ class ColumnRows(Protocol):
 
     #: The analysis that it is part of.
     branching: Branching
-    #: What walking over it gives for each possible value.
-    values: list[Any]
-    #: Whether such records are there at all; not all are in a selection.
-    kept: list[bool]
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """What walking over it gives for each possible value."""
+        ...
+
+    @property
+    def kept(self) -> list[bool]:
+        """Whether such records are there at all; not all are in a selection."""
+        ...
 
     @property
     def column(self) -> Any:
@@ -48,11 +54,18 @@ class ColumnRows(Protocol):
         """What len() gives: a plain number, or the answer of a selection."""
         ...
 
-    def answer(self, table: list[_Number], kind: type, largest: _Number, steps: int) -> Any:
+    def answer(
+        self,
+        table: list[_Number],
+        kind: type,
+        largest: _Number,
+        steps: int,
+        classes: Any = None,
+    ) -> Any:
         """The sum over all records of ``table[r]``, as a number of a type, int or float.
 
         A pass adds no more than so many times, and what it adds comes to no more than
-        ``largest`` in size.
+        ``largest`` in size. With ``classes`` it is the sum of ``table[classes[r]]``.
         """
         ...
 
@@ -62,6 +75,10 @@ class ColumnRows(Protocol):
 
     def mapped(self, values: list[Any], kept: list[bool]) -> Any:
         """A list with ``values[r]`` for each record, except for those that are not kept."""
+        ...
+
+    def each(self, entries: Sequence[Any]) -> Sequence[Any]:
+        """By the value of a record what is noted at its place."""
         ...
 
     def refuse(self, words: str) -> NoReturn:
@@ -97,7 +114,15 @@ class RecordTable:
         self._kind: type = int
         self._largest = 0
 
+    def grow(self, size: int) -> None:
+        """Have as many places; nothing is added at new ones."""
+        more = size - len(self._entries)
+        for line in (self._entries, self._sizes, self._steps):
+            line.extend([0] * more)
+
     def add(self, place: int, value: Any, sign: int, rows: ColumnRows) -> None:
+        if place >= len(self._entries):
+            self.grow(place + 1)
         if isinstance(value, EntryOfRecord):
             negative: Any = value
             self._add_real(place, value if sign > 0 else -negative)
@@ -174,7 +199,7 @@ class Counts(Unfollowed):
         self._rows = rows
         self._start = start
         self._tables = {} if tables is None else tables
-        self._raises = raises
+        self.raises = raises
         #: What it was made of, in the order of its keys.
         self.pairs: Any = None
 
@@ -238,7 +263,7 @@ class Counts(Unfollowed):
         owners = {
             place: key
             for key, table in self._tables.items()
-            for place in np.flatnonzero(table.counts_of_one or ()).tolist()
+            for place in np.flatnonzero(self._rows.each(table.counts_of_one or ())).tolist()
         }
         return list(dict.fromkeys(owners[place] for place in places if place in owners))
 
@@ -247,10 +272,15 @@ class Counts(Unfollowed):
         table = self._tables.setdefault(key, RecordTable(len(self._rows.values)))
         table.add(place, number, 1, self._rows)
 
+    def grow(self) -> None:
+        """Note that all records are counted."""
+        for table in self._tables.values():
+            table.grow(len(self._rows.values))
+
     def __getitem__(self, key: Any) -> Any:
         if not is_plain(key):
             self._rows.refuse("a count of a key that is not constant")
-        if self._raises:
+        if self.raises:
             self._rows.refuse("an entry of a dict that is there for some records only; use .get")
         return self._number(key)
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.enumerate.folded.alike_rows import join_alike, walk_rows
 from liptest.enumerate.folded.record_counts import (
     ColumnRows,
     Counts,
@@ -31,6 +32,7 @@ from liptest.enumerate.syntax.called_methods import PureMethods
 from liptest.enumerate.syntax.pure_code import NUMBERS, NotPlain, is_plain
 from liptest.values.array import SymbolicArray, make_array
 from liptest.values.protocol import is_symbolic
+from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord
 from liptest.values.unfollowed import Unfollowed
 
@@ -47,13 +49,14 @@ class Loop:
     def __init__(
         self,
         rows: ColumnRows,
-        records: list[tuple[Any, ...]],
+        records: MadeRows,
         methods: PureMethods | None = None,
         folds: Any = None,
     ) -> None:
         rows.branching.walks_records = True
-        self._rows = rows
+        self._rows = join_alike(rows, records)
         self._records = records
+        self._tables: list[RecordTable] = []
         self._methods = methods
         self._folds = folds
         #: By name the methods that passes call, and all of them by object and method.
@@ -90,11 +93,12 @@ class Loop:
             yield record[0] if len(record) == 1 else record
 
     def records(self) -> Iterator[tuple[Any, ...]]:
-        """Each possible record once."""
-        for place, (record, kept) in enumerate(zip(self._records, self._rows.kept, strict=True)):
-            if kept:
-                self._place = place
-                yield record
+        """Each possible record once, or one of those that no pass can tell apart."""
+        for place, record in walk_rows(self._rows, self._records):
+            self._place = place
+            yield record
+        for table in self._tables:
+            table.grow(len(self._rows.values))
 
     def add(self, name: str, value: Any) -> None:
         """``name += value`` in this pass."""
@@ -169,7 +173,7 @@ class Loop:
         return self._map(self._lists[name])
 
     def _map(self, entries: dict[int, Any]) -> Any:
-        places = range(len(self._records))
+        places = range(len(self._rows.values))
         kept = [place in entries for place in places]
         return self._rows.mapped([entries.get(place, 0) for place in places], kept)
 
@@ -382,7 +386,8 @@ class Loop:
 
     def _table(self, tables: dict[Any, RecordTable], name: Any) -> RecordTable:
         if name not in tables:
-            tables[name] = RecordTable(len(self._records))
+            tables[name] = RecordTable(len(self._rows.values))
+            self._tables.append(tables[name])
         return tables[name]
 
     def _note_kinds(self, name: str, keys: tuple[Any, ...]) -> None:

@@ -77,7 +77,7 @@ class Session:
         #: Whether the program may ask what kind of object symbolic data are.
         self.asks_types = False
         #: Whether symbolic data were read record by record.
-        self.walks_records = False
+        self.walks_records = self.makes_rows = False
         #: Runs that began, and arrays that the last one made without filling them.
         self.runs = self.unfilled = 0
         #: Whether such a function was called where data are symbolic.

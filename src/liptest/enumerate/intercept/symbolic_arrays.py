@@ -298,9 +298,8 @@ def _fill_unlike_before(session: Session, made: Any, frame: FrameType) -> None:
     row = made if made.flags.c_contiguous else made.T
     if row.flags.c_contiguous:
         session.unfilled, session.touched = session.unfilled + 1, True
-        line = line_in_words(frame.f_code.co_filename, frame.f_lineno)
         if not is_own_module(frame.f_globals.get("__name__")):
-            session.tree.advice = f"it may read memory that nobody has filled ({line}): {_ZEROS}"
+            session.tree.advice = _advice_on_memory(frame.f_code.co_filename, frame.f_lineno)
         if (session.runs + session.unfilled) % 2:
             row.reshape(-1).view(np.uint8)[:] = 0
             return
@@ -308,6 +307,13 @@ def _fill_unlike_before(session: Session, made: Any, frame: FrameType) -> None:
         seen = _random.Random(session.runs << 32 | session.unfilled)
         raw = np.frombuffer(seen.getrandbits(8 * size).to_bytes(size, "little"), np.uint8)
         row.reshape(-1).view(np.uint8)[:size] = raw & 1 if made.dtype.kind == "b" else raw
+
+
+@lru_cache(maxsize=1 << 8)
+def _advice_on_memory(file: str, line: int) -> str:
+    """Made once: a walk over the rows of a frame makes an array for each."""
+    where = line_in_words(file, line)
+    return f"it may read memory that nobody has filled ({where}): {_ZEROS}"
 
 
 def _holds_text(dtype: np.dtype[Any]) -> bool:

@@ -49,6 +49,8 @@ _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
 # Points at which the program is run on plain data; fewer where there are many records, or many
 # answers and noises, each of which costs as much as some records.
 _POINTS, _FEWEST, _ENTRIES, _VARIABLE = 20, 3, 200_000, 16
+# What pandas takes to make a row of a frame, in records that are read.
+_ROW = 20
 # Points at which places that are tried have chances of about the same size.
 _TIED = 6
 # Where the law of the unmodified program is enumerated.
@@ -110,7 +112,8 @@ def check_points(
     raising = dict.fromkeys(leaf.branches for leaf in leaves if leaf.raises)
     variables = max(len(leaf.path.noises) for leaf in leaves)
     before = interruptions()
-    points = max(_FEWEST, min(_POINTS, _ENTRIES // max(dimension, _VARIABLE * variables)))
+    entries = dimension * (_ROW if program.session.makes_rows else 1)
+    points = max(_FEWEST, min(_POINTS, _ENTRIES // max(entries, _VARIABLE * variables)))
     answers = False
     tries = _TIED if way.has_tries else 0
     for seed in range(-tries, points):

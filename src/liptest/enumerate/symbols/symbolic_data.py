@@ -355,6 +355,7 @@ def _explore(
     finally:
         tree.close()
         program.session.walks_records |= tree.walks_records
+        program.session.makes_rows |= tree.makes_rows
     return leaves
 
 

@@ -216,6 +216,7 @@ class ChoiceTree:
         "keeps_room",
         "kept",
         "leaves",
+        "makes_rows",
         "max_choices",
         "max_leaves",
         "max_seconds",
@@ -258,7 +259,7 @@ class ChoiceTree:
         self.path: Path = []
         self._weights: list[tuple[int, int]] = [(1, 1)]
         #: Whether its program reads symbolic data record by record.
-        self.walks_records = False
+        self.walks_records = self.makes_rows = False
         #: Sum of all leaves.
         self.sum = LawSum()
         self._complete = False

@@ -288,7 +288,7 @@ class InBins(OfPandas):
 class Grouped(OfPandas):
     """A frame, or one column of it, by the entries of others."""
 
-    __slots__ = ("_by", "_frame", "_names", "_series")
+    __slots__ = ("_by", "_frame", "_is_sorted", "_names", "_series")
 
     kind = object
 
@@ -298,8 +298,11 @@ class Grouped(OfPandas):
         by: tuple[RecordSeries, ...],
         series: RecordSeries | KeySeries | None = None,
         names: list[str] | None = None,
+        *,
+        is_sorted: bool = False,
     ) -> None:
         self._frame, self._by, self._series, self._names = frame, by, series, names
+        self._is_sorted = is_sorted
 
     @property
     def branching(self) -> Branching:  # type: ignore[override]
@@ -320,7 +323,8 @@ class Grouped(OfPandas):
 
     def size(self) -> Any:
         """How many records each group has."""
-        return ByKey(self._by, self._by[0], _ANSWERS["count"])
+        counting = _ANSWERS["count"]
+        return ByKey(self._by, self._by[0], counting, is_size=self._is_sorted)
 
     def count(self) -> Any:
         """As ``size``, of each column: nothing is missing."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from functools import reduce
+from collections.abc import Sequence
+from functools import partial, reduce
 from typing import Any
 
 from liptest.values.array import SymbolicArray
@@ -38,6 +39,7 @@ from liptest.values.pandas.record_series import (
 from liptest.values.pandas.user_cells import OfUsersAndGroups
 from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.reals.real_matrix import join_columns
+from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.record_rows import (
     PLACE,
     RecordRows,
@@ -244,17 +246,19 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         names, columns = list(self._series), self._entries(".itertuples")
         if index:
             names, columns = ["Index", *names], [[PLACE] * len(columns[0]), *columns]
-        rows = [
-            RowByPlace(names if name else (), entries) for entries in zip(*columns, strict=True)
-        ]
-        return RecordRows(self._leading, rows)
+        rows = MadeRows(columns, partial(RowByPlace, names if name else ()))
+        return self._walked(rows)
 
     def iterrows(self) -> Any:
         """As ``itertuples``, with the row as a series."""
         rows = self.each_row(".iterrows")
-        return RecordRows(self._leading, [RowByPlace((), (PLACE, entries)) for entries in rows])
+        return self._walked(rows.then(lambda row: RowByPlace((), (PLACE, row))))
 
-    def each_row(self, use: str) -> list[Any]:
+    def _walked(self, rows: MadeRows) -> RecordRows:
+        self.branching.makes_rows = True
+        return RecordRows(self._leading, rows)
+
+    def each_row(self, use: str) -> MadeRows:
         """By the value of a record its row, as a series of pandas."""
         series = self._series.values()
         is_plain = all(column.names is None for column in series if type(column) is RecordSeries)
@@ -268,10 +272,9 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if orient != "records":
             return self.refuse(".to_dict", "add up its columns")
         columns = self._entries(".to_dict")
-        rows = [
-            dict(zip(self._series, entries, strict=True)) for entries in zip(*columns, strict=True)
-        ]
-        return RecordRows(self._leading, rows)
+        names = list(self._series)
+        rows = MadeRows(columns, lambda entries: dict(zip(names, entries, strict=True)))
+        return self._walked(rows)
 
     def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``frame.apply(.., axis=1)``; ``function`` makes a list of numbers of the rows."""
@@ -280,7 +283,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         if not self._has_rows:
             # Of no rows pandas makes another frame.
             return self.refuse(".apply by rows (there may be none)", "use its columns")
-        numbers = function(RecordRows(self._leading, self.each_row(".apply")))
+        numbers = function(self._walked(self.each_row(".apply")))
         return RecordSeries(numbers.column())
 
     @property
@@ -289,11 +292,11 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
         arrays = [column.array for column in self._series.values()]
         return next((column for column in arrays if column.storage.leads), arrays[0])
 
-    def _entries(self, use: str) -> list[list[Any]]:
+    def _entries(self, use: str) -> list[Sequence[Any]]:
         """By column the entry of a record of each value."""
         if not all(type(column) is RecordSeries for column in self._series.values()):
             return self.refuse(f"{use} of users or bins", "name its columns: frame[['age']]")  # type: ignore[no-any-return]
-        return [column.each_entry(use) for column in self._series.values()]
+        return [column.entries(use) for column in self._series.values()]
 
     def agg(self, func: Any = None) -> Any:
         """Sums and counts of columns, as pandas names them."""
@@ -403,7 +406,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return InBins(self, series[0]) if observed is False else need_all_bins(series[0])
         if type(series[0]) is KeySeries:
             return OfUsers(self, series[0])
-        return Grouped(self, tuple(series))
+        return Grouped(self, tuple(series), is_sorted=sort is True)
 
     def _users_and_others(self, by: Any) -> dict[str, Any]:
         """The columns of a group by users and other entries; nothing for other groups."""

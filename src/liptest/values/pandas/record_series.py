@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
+from liptest.values.pandas.counted_groups import count_groups
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
 from liptest.values.protocol import find_branching, is_symbolic
+from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
@@ -274,13 +276,16 @@ class RecordSeries(_Series):
 
     def each_entry(self, use: str) -> list[Any]:
         """By the value of a record its number or name, as Python's own."""
+        return list(self.entries(use))
+
+    def entries(self, use: str) -> Sequence[Any]:
+        """The same, of which each is made when it is read."""
         column: Any = self.array.storage
         if column.leads:
             return column.each_record()  # type: ignore[no-any-return]
         if column.table.ndim > 1 or column.is_off:
             return self.refuse(use)  # type: ignore[no-any-return]
-        entries: list[Any] = column.table.tolist()
-        return entries if self.names is None else [self.names[place] for place in entries]
+        return ColumnEntries(column.table, self.names)
 
     def declared(self) -> list[Any]:
         """The entries that there may be, each once."""
@@ -629,9 +634,11 @@ class ByKey(_Series):
         What is summed up.
     answer
         Of the records of a group.
+    is_size
+        Whether it is how many these are, of groups in the order of their keys.
     """
 
-    __slots__ = ("_answer", "_by", "_series")
+    __slots__ = ("_answer", "_by", "_is_size", "_series")
 
     #: Makes a table of answers by two columns (``keyed_frame``).
     crossed: ClassVar[Any]
@@ -640,9 +647,14 @@ class ByKey(_Series):
     advice = "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
 
     def __init__(
-        self, by: tuple[RecordSeries, ...], series: Any, answer: Callable[[Any], Any]
+        self,
+        by: tuple[RecordSeries, ...],
+        series: Any,
+        answer: Callable[[Any], Any],
+        *,
+        is_size: bool = False,
     ) -> None:
-        self._by, self._series, self._answer = by, series, answer
+        self._by, self._series, self._answer, self._is_size = by, series, answer, is_size
 
     @property
     def array(self) -> Any:
@@ -651,6 +663,12 @@ class ByKey(_Series):
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
+
+    def items(self) -> Any:
+        """The groups that occur with their sizes, for a loop that tells those that are large."""
+        first, *more = self._by
+        pairs = count_groups(first.array, first.names) if self._is_size and not more else None
+        return self.refuse(".items") if pairs is None else pairs
 
     def answer_of(self, key: Any) -> Any:
         """The answer of one group, 0 where it does not occur."""

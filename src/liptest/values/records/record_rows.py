@@ -7,11 +7,13 @@ adds up asks for the row of each possible record (``enumerate.folded.folding``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from liptest.values.protocol import Symbolic, find_branching
+from liptest.values.records.made_rows import ColumnEntries, MadeRows
 from liptest.values.records.record_list import EntryOfRecord
 
 
@@ -33,7 +35,7 @@ class RecordRows(Symbolic):
     advice = "add up in a loop whose source can be read, or use sums of columns"
 
     def __init__(self, array: Any, values: Sequence[Any]) -> None:
-        self.array, self.values = array, list(values)
+        self.array, self.values = array, values
 
     branching = find_branching("array")
 
@@ -81,7 +83,7 @@ class RowOfFrame:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, names: Sequence[Any], entries: Sequence[Any]) -> None:
-        self._names, self._entries = tuple(names), tuple(entries)
+        self._names, self._entries = tuple(names), entries
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._names:
@@ -119,16 +121,17 @@ class RowByName(RowOfFrame):
         return self._entries[self._names.index(name)]
 
 
-def rows_by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], plain: Any) -> list[Any]:
+def rows_by_name(names: Sequence[str], columns: Sequence[Sequence[Any]], plain: Any) -> MadeRows:
     """Rows as series of pandas: of one type where no text is among them."""
-    rows = list(zip(*columns, strict=True))
     if plain is not None:
-        rows = [tuple(_give_type(one, plain) for one in row) for row in rows]
-    return [RowByName(names, row) for row in rows]
+        columns = [_give_type(column, plain) for column in columns]
+    return MadeRows(columns, partial(RowByName, names))
 
 
-def _give_type(entry: Any, plain: Any) -> Any:
-    return entry if isinstance(entry, EntryOfRecord) else plain(entry)
+def _give_type(column: Sequence[Any], plain: Any) -> Sequence[Any]:
+    if type(column) is ColumnEntries:
+        return column.made(plain)
+    return [entry if isinstance(entry, EntryOfRecord) else plain(entry) for entry in column]
 
 
 def common_type(kinds: Iterable[np.dtype[Any]]) -> Any:

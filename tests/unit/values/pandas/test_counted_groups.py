@@ -1,0 +1,160 @@
+"""Groups whose noisy size is large are told: the delta, by exact laws of small tables."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+import pytest
+
+import liptest as lt
+from liptest.privacy.proofs.prices import align
+
+KEYS = ["b", "a", "c"]
+SMALL = lt.Table({"key": lt.Category(KEYS)}, rows=3)
+LARGE = lt.Table(
+    {"key": lt.Category(KEYS), "age": lt.Integer(17, 90), "hours": lt.Integer(1, 99)}, rows=500
+)
+
+
+def exact_delta(scale: float, bound: float, epsilon: float) -> float:
+    """Of which groups are told: each group that occurs by itself, as its noise is its own."""
+
+    def passes(count: int) -> float:
+        at = (bound - count) / scale
+        return (math.exp(-at) / 2 if at >= 0 else 1 - math.exp(at) / 2) if count else 0.0
+
+    laws = {}
+    for dataset in product(range(3), repeat=3):
+        chances = [passes(dataset.count(key)) for key in range(3)]
+        laws[dataset] = {
+            told: math.prod(p if key in told else 1 - p for key, p in enumerate(chances))
+            for size in range(4)
+            for told in combinations(range(3), size)
+        }
+    worst = 0.0
+    for dataset, place, key in product(laws, range(3), range(3)):
+        other = laws[(*dataset[:place], key, *dataset[place + 1 :])]
+        gaps = (p - math.exp(epsilon) * other[told] for told, p in laws[dataset].items())
+        worst = max(worst, sum(gap for gap in gaps if gap > 0))
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "bound"), [(1.0, 6.0), (2.0, 15.0), (4.0, 6.0)])
+def test_no_delta_is_below_the_exact_one(scale: float, bound: float) -> None:
+    def told(frame: Any, rng: Any) -> Any:
+        found = {}
+        for key, size in frame.groupby("key").size().items():
+            noisy = size + rng.laplace(0, scale)
+            if noisy > bound:
+                found[key] = noisy
+        return found
+
+    epsilon = Fraction(2) / Fraction(scale)
+    mechanism = lt.mechanism(told).on_domain(SMALL)
+    found = align(mechanism, SMALL, epsilon, Fraction(9, 10))
+    assert found.price is not None, found
+    proved = float(found.price.delta)
+    assert proved >= exact_delta(scale, bound, float(epsilon)) * (1 - 1e-9)
+    assert proved == pytest.approx(math.exp(-(bound - 1) / scale) / 2, rel=1e-6)
+
+
+def by_name(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key").size().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if noisy > 35:
+            out[key] = round(noisy)
+    return out
+
+
+def by_number(frame: Any, rng: Any) -> Any:
+    sizes = frame[frame["hours"] > 20].groupby("age").size()
+    return {f"age {age}": n for age, size in sizes.items() if (n := size + rng.laplace(0, 2)) > 35}
+
+
+def in_a_list(frame: Any, rng: Any) -> Any:
+    out = []
+    for key, size in frame.groupby(["key"]).size().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if noisy > 35:
+            out.append((key, noisy))
+    return out
+
+
+def low_bound(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key").size().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if noisy > 10:
+            out[key] = noisy
+    return out
+
+
+def small_noise(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key").size().items():
+        noisy = size + rng.laplace(0, 1.9)
+        if noisy > 35:
+            out[key] = noisy
+    return out
+
+
+def without_bound(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key").size().items():
+        out[key] = size + rng.laplace(0, 2.0)
+    return out
+
+
+def exact_test(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key").size().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if size > 35:
+            out[key] = noisy
+    return out
+
+
+def sums(frame: Any, rng: Any) -> Any:
+    out = {}
+    for key, size in frame.groupby("key")["age"].sum().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if noisy > 135:
+            out[key] = noisy
+    return out
+
+
+def as_they_come(frame: Any, rng: Any) -> Any:
+    out = []
+    for key, size in frame.groupby("key", sort=False).size().items():
+        noisy = size + rng.laplace(0, 2.0)
+        if noisy > 35:
+            out.append((key, noisy))
+    return out
+
+
+def told_twice(frame: Any, rng: Any) -> Any:
+    return by_name(frame, rng), by_name(frame, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [by_name, by_number, in_a_list])
+def test_groups_above_a_bound_are_told(program: Any) -> None:
+    verdict = lt.check_privacy(program, LARGE, epsilon=1, delta=1e-6, seed=1)
+    assert verdict.decision == "YES", str(verdict)
+    assert verdict.guarantee.kind == "proof"
+
+
+WRONG = [low_bound, small_noise, without_bound, exact_test, sums, as_they_come, told_twice]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", WRONG)
+def test_wrong_variants_have_no_such_price(program: Any) -> None:
+    found = align(lt.mechanism(program).on_domain(LARGE), LARGE, Fraction(1), Fraction(1, 10**6))
+    price = found.price
+    assert price is None or price.epsilon > 1 or price.delta > Fraction(1, 10**6), price
