@@ -11,6 +11,7 @@ import pytest
 
 import liptest as lt
 
+pytestmark = pytest.mark.slow
 MANY, FEW = lt.Hypercube(5_000), lt.Hypercube(4)
 
 
@@ -39,7 +40,6 @@ def test_delta_is_the_part_of_the_support_that_moves(
     assert lt.check_privacy(mechanism, domain, epsilon=50.0).decision == "NO"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("half", [1, 3, 0.75])
 @pytest.mark.parametrize("step", [1, 2])
 def test_delta_of_other_widths(half: float, step: int) -> None:

@@ -116,6 +116,7 @@ def sorted_whole_numbers(data: Any, rng: Any) -> Any:
     return sorted((counts + noise).tolist())[:3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", [least_of_three, sorted_as_it_is_made, median_of_python, sorted_whole_numbers]
 )
@@ -146,6 +147,7 @@ def quantile_by_a_loop(data: Any, rng: Any) -> Any:
     return CELLS
 
 
+@pytest.mark.slow
 def test_where_paths_are_far_too_many_the_rest_is_cut_off() -> None:
     found = align(lt.mechanism(quantile_by_a_loop), DOMAIN, Fraction(1))
     assert (found.paths, found.epsilon) == (1, 1)
