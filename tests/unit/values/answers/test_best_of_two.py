@@ -176,20 +176,3 @@ def orders_others_by_noise(data: Any, rng: Any) -> Any:
 def test_an_order_of_bare_counts_is_not_proved(function: Callable[..., Any]) -> None:
     verdict = lt.check_privacy(lt.mechanism(function), lt.RecordGrid([3] * 4), epsilon=1.0)
     assert verdict.decision != "YES"
-
-
-def three_sorted(data: Any, rng: Any) -> Any:
-    chance = 1 - math.exp(-0.5)
-    noise = [int(rng.geometric(chance)) - int(rng.geometric(chance)) for _ in range(3)]
-    least, middle, most = sorted(int((data == k).sum()) + noise[k] for k in range(3))
-    return min(max(least, 0), 2), min(max(middle, 0), 2), min(max(most, 0), 2)
-
-
-@pytest.mark.slow
-def test_the_price_is_not_below_the_exact_epsilon() -> None:
-    found = align(lt.mechanism(three_sorted), lt.RecordGrid([3] * 2), Fraction(1))
-    exact = lt.check_privacy(
-        lt.mechanism(three_sorted), lt.RecordGrid([3] * 2), epsilon=0.01, method="exhaustive"
-    )
-    assert exact.decision == "NO"
-    assert 0.01 < exact.largest_loss <= float(found.epsilon)
