@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import copy
 import enum
 import math
 import pickle
@@ -217,12 +216,6 @@ def test_integer_subclasses_compare_by_value() -> None:
 @pytest.mark.parametrize(
     "escape",
     [
-        lambda rng: rng.random() + 1,
-        lambda rng: 1 - rng.random(),
-        lambda rng: np.float64(3) * rng.random(),
-        lambda rng: np.arange(3) * rng.random(),
-        lambda rng: -rng.random(),
-        lambda rng: abs(rng.random()),
         lambda rng: float(rng.random()),
         lambda rng: math.log(rng.random()),
         lambda rng: f"{rng.random():.3f}",
@@ -237,8 +230,6 @@ def test_integer_subclasses_compare_by_value() -> None:
         lambda rng: np.full(3, rng.random()),
         lambda rng: rng.random().is_integer(),
         lambda rng: np.random.default_rng(0).binomial(1, rng.random()),
-        lambda rng: copy.copy(rng.random()),
-        lambda rng: copy.deepcopy(rng.random(2)),
         lambda rng: pickle.dumps(rng.random()),
         lambda rng: rng.random() < np.float32(0.3),
         lambda rng: rng.random() < np.array([0.1], dtype=np.float32),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import statistics
 from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
@@ -13,7 +14,13 @@ import numpy as np
 
 from liptest.enumerate.folded.record_counts import CountedValues
 from liptest.values.answers.aligned import AlignedValue
-from liptest.values.answers.best_of_two import best_of_two
+from liptest.values.answers.best_of_two import (
+    best_of_known,
+    best_of_two,
+    median_known,
+    place_of_known,
+    sort_known,
+)
 from liptest.values.answers.weights import Score, are_scores, largest_of
 from liptest.values.array import CellStorage, SymbolicArray, make_array
 
@@ -34,6 +41,9 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
         best = best_of_two(written, *values)
         if best is not None:
             return best
+    best = best_of_known(written, values) if len(values) > 2 and not named else None
+    if best is not None:
+        return best
     if len(values) > 1 and not named and (_are_symbolic(values) or are_scores(list(values))):
         values = (values,)
     is_walked = len(values) == 1 and (type(values[0]) in _WALKED or _is_of_cells(values[0]))
@@ -42,12 +52,35 @@ def best_of(written: Any, place_of: Any, values: tuple[Any, ...], named: dict[st
     entries, key = list(values[0]), named.get("key")
     if key is None and len(entries) > 1 and are_scores(entries):
         return largest_of(entries, sign=1 if written is builtins.max else -1)
+    best = best_of_known(written, entries) if key is None else None
+    if best is not None:
+        return best
     numbers = entries if key is None else [key(entry) for entry in entries]
     place = place_of_best(numbers, place_of)
     if place is not None:
         return entries[place]
     places = range(len(entries))
     return entries[written(places, key=numbers.__getitem__)] if entries else written(entries)
+
+
+def sorted_of(values: Any, named: dict[str, Any]) -> list[Any]:
+    """``sorted(values)``: the order of numbers that are known is not asked."""
+    if type(values) not in _WALKED:
+        return sorted(values, **named)
+    entries = list(values)
+    known = None
+    if named.keys() <= {"reverse"}:
+        known = sort_known(entries, descends=bool(named.get("reverse", False)))
+    return sorted(entries, **named) if known is None else known
+
+
+def median_of(values: Any) -> Any:
+    """``statistics.median(values)``."""
+    if type(values) not in _WALKED:
+        return statistics.median(values)
+    entries = list(values)
+    known = median_known(entries)
+    return statistics.median(entries) if known is None else known
 
 
 def _of_all_keys(counted: CountedValues, named: dict[str, Any]) -> Any:
@@ -76,6 +109,9 @@ def _are_symbolic(numbers: Iterable[Any]) -> bool:
 
 def place_of_best(numbers: list[Any], place_of: Any) -> int | None:
     """Where the largest or smallest of symbolic numbers is, as one question; None for others."""
+    place = place_of_known(place_of, numbers)
+    if place is not None:
+        return place
     if len(numbers) < 2 or not _are_symbolic(numbers):
         return None
     run = numbers[0].run

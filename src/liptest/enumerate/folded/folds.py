@@ -32,7 +32,7 @@ from liptest.enumerate.folded.alike_rows import (
     take_each_of,
     walk_rows,
 )
-from liptest.enumerate.folded.best_of import RUNNING, best_of, place_of_best
+from liptest.enumerate.folded.best_of import RUNNING, best_of, median_of, place_of_best, sorted_of
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.passing import NoisyCounts, Passing, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
@@ -332,31 +332,28 @@ class Folds(PassEnds):
 
     def max(self, *values: Any, **named: Any) -> Any:
         """``max(values, key=..)``."""
-        if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
-            record = extreme_record(values[0], 1)
-            if record is not None:
-                return record
-        return best_of(builtins.max, np.argmax, values, named)
+        return self._best(builtins.max, np.argmax, 1, values, named)
 
     def min(self, *values: Any, **named: Any) -> Any:
         """``min(values, key=..)``."""
-        if len(values) == 1 and not named and self.rows_of(values[0]) is not None:
-            record = extreme_record(values[0], -1)
-            if record is not None:
-                return record
-        return best_of(builtins.min, np.argmin, values, named)
+        return self._best(builtins.min, np.argmin, -1, values, named)
+
+    def _best(self, written: Any, place_of: Any, sign: int, values: Any, named: Any) -> Any:
+        is_of_records = len(values) == 1 and not named and self.rows_of(values[0]) is not None
+        record = extreme_record(values[0], sign) if is_of_records else None
+        return best_of(written, place_of, values, named) if record is None else record
 
     def sorted(self, values: Any, **named: Any) -> Any:
         """``sorted(values)``."""
         ordered = None
         if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
             ordered = sort_records(values, descends=bool(named.get("reverse", False)))
-        return sorted(values, **named) if ordered is None else ordered
+        return sorted_of(values, named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
         """``statistics.median(values)``."""
         middle = None if self.rows_of(values) is None else median_record(values)
-        return statistics.median(values) if middle is None else middle
+        return median_of(values) if middle is None else middle
 
     def running_best(
         self,

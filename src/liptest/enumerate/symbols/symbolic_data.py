@@ -116,10 +116,13 @@ def follow_first(
 ) -> SymbolicPaths | NoPaths:
     """The paths of the first of some forms of a program that is followed, each with so many paths.
 
-    Where none is: why the first is not, and no other is tried once a budget ended.
+    Where none is: why the first is not, and no other is tried once a budget ended. With far too
+    many paths it may still be cut before them, and is not followed as a whole again.
     """
     reasons: list[NoPaths] = []
     for program, max_paths in programs:
+        if program.tail is None and any(reason.has_far_too_many for reason in reasons):
+            break
         session = program.session
         session.fills_symbolic = session.filled_plain = False
         while True:
@@ -127,7 +130,7 @@ def follow_first(
             if isinstance(tried, SymbolicPaths):
                 return tried
             reasons.append(tried)
-            if tried.is_budget:
+            if tried.is_budget and not tried.has_far_too_many:
                 return reasons[0]
             if session.fills_symbolic or not session.filled_plain:
                 break

@@ -1,22 +1,29 @@
-"""``max(0, x)`` of a number that is known to the outside: which of both it is is not asked.
+"""``max(0, x)``, ``sorted(noisy)`` of numbers known to the outside: their order is not asked.
 
 Python gives back one of the two objects, so the type of the result may depend on which one it is
 (``max(0, x)`` is a float or the int 0). Where the types differ it is asked as soon as the type
 matters, and not before: as an output, or as ``float(max(0, x))``, it never does.
+
+Of many such numbers, ``min(a, b, c)`` or ``sorted(noisy)``, the same holds: each entry of the
+result is a function of what is known, so there is one path, whatever the order is (docs/theory,
+size, S7).
 """
 
 from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from liptest.values.answers.aligned import AlignedRun, AlignedValue, NoisyData, ReleasedValue
+from liptest.values.array import fill_array, make_array
 from liptest.values.protocol import is_symbolic
 
 _PLAIN = (int, float, np.int64, np.float64)
+_NUMBERS = (np.dtype(np.int64), np.dtype(np.float64))
 
 
 def best_of_two(written: Any, left: Any, right: Any) -> Any:
@@ -38,6 +45,66 @@ def best_of_two(written: Any, left: Any, right: Any) -> Any:
     kinds = {operand.kind if is_symbolic(operand) else type(operand) for operand in released}
     made = ReleasedValue if len(kinds) == 1 else _OfEitherType
     return made(run, min(kinds, key=str), written, tuple(released))
+
+
+def best_of_known(written: Any, values: Sequence[Any]) -> Any:
+    """``max(values)`` or min of several; None where that is not a function of what is released."""
+    if len(values) < 2 or not _are_known(values):
+        return None
+    left = list(values)
+    while len(left) > 1:
+        # In pairs of pairs: the first of equal ones is kept, as Python does.
+        pairs = [best_of_two(written, *left[k : k + 2]) for k in range(0, len(left) - 1, 2)]
+        if any(best is None for best in pairs):  # of several types
+            return None
+        left = pairs + left[len(left) // 2 * 2 :]
+    return left[0]
+
+
+def place_of_known(place_of: Any, values: Sequence[Any]) -> int | None:
+    """``np.argmax(values)`` or argmin, with a path for each place; None as above."""
+    array = _as_array(values)
+    return None if array is None else int(place_of(array))
+
+
+def sort_known(values: Sequence[Any], *, descends: bool = False) -> list[Any] | None:
+    """``sorted(values)``, where all are of one type; None as above."""
+    array = _as_array(values)
+    if array is None:
+        return None
+    kinds = {value.kind if is_symbolic(value) else type(value) for value in values}
+    if len(kinds) > 1:
+        return None
+    (kind,) = kinds
+    in_order: Any = np.sort(array)
+    ordered = [entry.typed(kind) for entry in in_order.cells]
+    return ordered[::-1] if descends else ordered
+
+
+def median_known(values: Sequence[Any]) -> Any:
+    """``statistics.median(values)``; None as above."""
+    ordered = sort_known(values)
+    if ordered is None:
+        return None
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _as_array(values: Sequence[Any]) -> Any:
+    if len(values) < 2 or not _are_known(values):
+        return None
+    first = next(filter(is_symbolic, values))
+    models = [value.kind(0) if is_symbolic(value) else value for value in values]
+    dtype = np.array(models).dtype
+    if dtype not in _NUMBERS:
+        return None
+    return make_array(first.run.tree, fill_array(list(values), (len(values),), object), dtype)
+
+
+def _are_known(values: Sequence[Any]) -> bool:
+    """Whether all are released, or may be, and some are symbols of a run that releases."""
+    noisy = [value for value in values if type(value) in (AlignedValue, ReleasedValue)]
+    return bool(noisy) and noisy[0].run.releases and all(map(_may_be_released, values))
 
 
 def _may_be_released(value: Any) -> bool:

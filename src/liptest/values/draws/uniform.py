@@ -353,10 +353,10 @@ class UniformValue(SymbolicValue):
         if base.noise is not None:
             return self._as_noise().concretise(use)
         if settle is None and not line.discrete:
-            noise = self.as_own_noise() if use == "the output" else None
+            noise = self._as_noise_of_output() if use == "the output" else None
             if noise is None:
                 self.refuse(use)
-            return noise.concretise(use)
+            return noise.concretise(use) if is_symbolic(noise) else noise
         parts = pieces(line, base.low, base.high, settle or line.kind)
         if parts is None:
             answered = base.answered(self) if use == "the output" else None
@@ -390,6 +390,11 @@ class UniformValue(SymbolicValue):
     def as_own_noise(self) -> Any:
         """As noise, from then on, where it is the inverse cdf of that; None for others."""
         return None if self.own_quantile() is None else promote(self)
+
+    def _as_noise_of_output(self) -> Any:
+        """As noise where it is told: a line of a uniform number is uniform noise, too."""
+        is_line = self.branching.inverts and self.base.noise is None and self._linear() is not None
+        return promote(self) if is_line else self.as_own_noise()
 
     def own_quantile(self) -> Quantile | None:
         """What it is as an inverse cdf, where it may still become noise."""

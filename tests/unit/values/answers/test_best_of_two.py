@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -86,4 +87,92 @@ def of_the_true_count(data: Any, rng: Any) -> Any:
 def test_what_leaks_is_not_proved(function: Callable[..., Any]) -> None:
     assert align(lt.mechanism(function), DOMAIN, Fraction(50)).epsilon == math.inf
     verdict = lt.check_privacy(lt.mechanism(function), lt.RecordGrid([2] * 8), epsilon=2.0)
+    assert verdict.decision != "YES"
+
+
+def least_of_three(data: Any, rng: Any) -> Any:
+    cells = noisy_cells(data, rng)
+    return [
+        min(cells[k], cells[(7 * k + 3) % CELLS], cells[(11 * k + 5) % CELLS]) for k in range(9)
+    ]
+
+
+def sorted_as_it_is_made(data: Any, rng: Any) -> Any:
+    ordered = sorted((float(cell) for cell in noisy_cells(data, rng)), reverse=True)
+    return ordered[:3], (ordered[14] + ordered[15]) / 2
+
+
+def median_of_python(data: Any, rng: Any) -> Any:
+    cells = [(data == k).sum() + rng.laplace(0, 2.0) for k in range(CELLS)]
+    middle = statistics.median(cells)
+    spare = rng.laplace(0, 1.0)
+    return middle + spare, max(cells, default=0)
+
+
+def sorted_whole_numbers(data: Any, rng: Any) -> Any:
+    chance = 1 - math.exp(-0.5)
+    counts = np.bincount(data, minlength=CELLS)
+    noise = rng.geometric(chance, size=CELLS) - rng.geometric(chance, size=CELLS)
+    return sorted((counts + noise).tolist())[:3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "function", [least_of_three, sorted_as_it_is_made, median_of_python, sorted_whole_numbers]
+)
+def test_the_order_of_many_is_not_asked(function: Callable[..., Any]) -> None:
+    found = align(lt.mechanism(function), DOMAIN, Fraction(1))
+    assert found.paths == 1
+    assert found.epsilon <= 1 + Fraction(1, 10**15)
+
+
+def place_of_the_best(data: Any, rng: Any) -> Any:
+    cells = [(data == k).sum() + rng.laplace(0, 2.0) for k in range(5)]
+    kept = max(range(5), key=lambda k: cells[k])
+    return kept, cells[kept]
+
+
+def test_a_place_has_a_path_of_its_own() -> None:
+    found = align(lt.mechanism(place_of_the_best), lt.RecordGrid([5] * 1_000), Fraction(1))
+    assert found.epsilon == 1
+
+
+def quantile_by_a_loop(data: Any, rng: Any) -> Any:
+    cells = noisy_cells(data, rng)
+    total, below = sum(max(cell, 0) for cell in cells), 0
+    for k in range(CELLS):
+        below += max(cells[k], 0)
+        if below >= total / 2:
+            return k
+    return CELLS
+
+
+@pytest.mark.slow
+def test_where_paths_are_far_too_many_the_rest_is_cut_off() -> None:
+    found = align(lt.mechanism(quantile_by_a_loop), DOMAIN, Fraction(1))
+    assert (found.paths, found.epsilon) == (1, 1)
+
+
+def sorts_bare_counts(data: Any, rng: Any) -> Any:
+    counts = sorted((data == k).sum() for k in range(3))
+    return counts[0] + rng.laplace(0, 0.25)
+
+
+def sorts_with_one_bare(data: Any, rng: Any) -> Any:
+    noisy = [(data == k).sum() + rng.laplace(0, 2.0) for k in range(2)]
+    return sorted([*noisy, (data == 2).sum()])
+
+
+def orders_others_by_noise(data: Any, rng: Any) -> Any:
+    noisy = [(data == k).sum() + rng.laplace(0, 2.0) for k in range(3)]
+    best = max(range(3), key=lambda k: noisy[k])
+    return int((data == best).sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "function", [sorts_bare_counts, sorts_with_one_bare, orders_others_by_noise]
+)
+def test_an_order_of_bare_counts_is_not_proved(function: Callable[..., Any]) -> None:
+    verdict = lt.check_privacy(lt.mechanism(function), lt.RecordGrid([3] * 4), epsilon=1.0)
     assert verdict.decision != "YES"
