@@ -221,7 +221,8 @@ def require_whole(left: ContinuousLaw, right: ContinuousLaw) -> None:
         raise BudgetError(
             f"{float(missing):.2g} of the probability of a law was not walked, and real numbers "
             f"with noise are compared by whole laws; bound the loop, numpy.clip a number that is "
-            f"rounded or discrete, or raise @lt.mechanism(max_leaves=...)"
+            f"rounded or discrete, raise @lt.mechanism(max_leaves=...), or declare the law with "
+            f"lt.ClosedForm"
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from liptest.values.pandas.record_series import ByKey
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.column import Column, find_column
 from liptest.values.records.distinct import Distinct, DistinctPairs
@@ -49,7 +50,19 @@ class GroupPairs(DistinctPairs):
     described = ".items() of groups that occur"
 
 
-def count_groups(array: Any, names: tuple[str, ...] | None) -> GroupPairs | None:
+class SizesByKey(ByKey):
+    """How many records each group has, of groups in the order of their keys."""
+
+    __slots__ = ()
+
+    def items(self) -> Any:
+        """The groups that occur with their sizes, for a loop that tells those that are large."""
+        first, *more = self._by
+        pairs = None if more else _count_groups(first.array, first.names)
+        return self.refuse(".items") if pairs is None else pairs
+
+
+def _count_groups(array: Any, names: tuple[str, ...] | None) -> GroupPairs | None:
     """Those of a column; None of one that is not followed."""
     column = find_column(array)
     if column is None or column.is_off or column.table.ndim > 1 or column.dtype.kind not in "iu":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.pandas.counted_groups import SizesByKey
 from liptest.values.pandas.keyed_frame import AnswersByKey
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
@@ -324,7 +325,8 @@ class Grouped(OfPandas):
     def size(self) -> Any:
         """How many records each group has."""
         counting = _ANSWERS["count"]
-        return ByKey(self._by, self._by[0], counting, is_size=self._is_sorted)
+        kind = SizesByKey if self._is_sorted else ByKey
+        return kind(self._by, self._by[0], counting)
 
     def count(self) -> Any:
         """As ``size``, of each column: nothing is missing."""

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
-from liptest.values.pandas.counted_groups import count_groups
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
@@ -634,11 +633,9 @@ class ByKey(_Series):
         What is summed up.
     answer
         Of the records of a group.
-    is_size
-        Whether it is how many these are, of groups in the order of their keys.
     """
 
-    __slots__ = ("_answer", "_by", "_is_size", "_series")
+    __slots__ = ("_answer", "_by", "_series")
 
     #: Makes a table of answers by two columns (``keyed_frame``).
     crossed: ClassVar[Any]
@@ -647,14 +644,9 @@ class ByKey(_Series):
     advice = "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
 
     def __init__(
-        self,
-        by: tuple[RecordSeries, ...],
-        series: Any,
-        answer: Callable[[Any], Any],
-        *,
-        is_size: bool = False,
+        self, by: tuple[RecordSeries, ...], series: Any, answer: Callable[[Any], Any]
     ) -> None:
-        self._by, self._series, self._answer, self._is_size = by, series, answer, is_size
+        self._by, self._series, self._answer = by, series, answer
 
     @property
     def array(self) -> Any:
@@ -663,12 +655,6 @@ class ByKey(_Series):
 
     def __getitem__(self, key: Any) -> Any:
         return self.refuse("an index")
-
-    def items(self) -> Any:
-        """The groups that occur with their sizes, for a loop that tells those that are large."""
-        first, *more = self._by
-        pairs = count_groups(first.array, first.names) if self._is_size and not more else None
-        return self.refuse(".items") if pairs is None else pairs
 
     def answer_of(self, key: Any) -> Any:
         """The answer of one group, 0 where it does not occur."""
