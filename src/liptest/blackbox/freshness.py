@@ -73,7 +73,7 @@ class Freshness:
         seconds = [self._of_one_second(ask, number) for number in (1, 2)]
         if min(map(len, seconds)) < _LEAST_SMALL or seconds[0][0] == seconds[1][0]:
             return
-        if all(one.count(one[0]) == len(one) for one in seconds):
+        if all(second.count(second[0]) == len(second) for second in seconds):
             raise self._not_independent("its outputs change with the clock's seconds only")
 
     def _of_one_second(self, ask: Ask, number: int) -> list[list[Any]]:

@@ -276,7 +276,7 @@ def _find_here(name: str) -> None:
 def _find_line(source: str, error: BaseException) -> str:
     """The line of the file at which its import failed."""
     steps = traceback.extract_tb(error.__traceback__)
-    inside = [one for one in steps if Path(one.filename) == Path(source).resolve()]
+    inside = [step for step in steps if Path(step.filename) == Path(source).resolve()]
     return f" ({source}:{inside[-1].lineno}: {inside[-1].line})" if inside else ""
 
 

@@ -217,7 +217,7 @@ def _unknown(names: list[str], path: Path, column: str | None, private: bool) ->
     if column is None:
         return f"column: {path}: say which of its columns, {shape}"
     near = [] if private else get_close_matches(column.lower(), map(str.lower, names), 1)
-    meant = next((f"did you mean {one!r}? " for one in names if one.lower() in near), "")
+    meant = next((f"did you mean {name!r}? " for name in names if name.lower() in near), "")
     what = "two such columns" if column in names else "no such column"
     return f"column={quote(column)}: {path} has {what}; {'' if column in names else meant}{shape}"
 

@@ -362,7 +362,7 @@ class PythonFunction(Mechanism):
         """The laws of one record in a part of the code, from which alone the rest calculates."""
         if self.statistic is None and self.max_seconds is None and self._table is None:
             functions = part_functions(self.function, self._takes_generator, len(example))
-            yield from (replace(self._one_record(one), **OF_PARTS) for one in functions)
+            yield from (replace(self._one_record(function), **OF_PARTS) for function in functions)
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}

@@ -223,9 +223,9 @@ def _find_contest(node: FirstLargest, sums: NoisySums) -> Contest:
 def _join(conditions: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """All that is asked of the same terms as one constraint: the narrower ends."""
     joined: dict[Any, Constraint] = {}
-    for one in conditions:
-        known = joined.get(one.terms)
-        joined[one.terms] = one if known is None else _narrower(known, one)
+    for condition in conditions:
+        known = joined.get(condition.terms)
+        joined[condition.terms] = condition if known is None else _narrower(known, condition)
     return tuple(joined.values())
 
 

@@ -89,17 +89,21 @@ class RowAnswers:
         entries = {name: own[there] for name, own in entries.items()}
         cells = self.cells.of(self.domain.rows_in(slots[there]), entries)
         rows = RowsOfTable(cells, users, entries)
-        return [one.total(rows) for one in self.answers]
+        return [answer.total(rows) for answer in self.answers]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; ``read_row_answers`` is the inverse."""
         return {
             "cuts": {name: [cut.hex() for cut in sorted(cuts)] for name, cuts in self.cuts.items()},
             "conditions": [
-                [one.comparison.__name__, list_recipe(one.left), list_recipe(one.right)]
-                for one in self.conditions
+                [
+                    condition.comparison.__name__,
+                    list_recipe(condition.left),
+                    list_recipe(condition.right),
+                ]
+                for condition in self.conditions
             ],
-            "answers": [one.to_dict() for one in self.answers],
+            "answers": [answer.to_dict() for answer in self.answers],
         }
 
 

@@ -158,8 +158,10 @@ class _RowCollector:
         if cells is None:
             return RowAnswers(self._domain, {}, (), answers)
         conditions = tuple(
-            RowCondition(one.comparison, plain_recipe(one.left), plain_recipe(one.right))
-            for one in cells.conditions
+            RowCondition(
+                condition.comparison, plain_recipe(condition.left), plain_recipe(condition.right)
+            )
+            for condition in cells.conditions
         )
         return RowAnswers(self._domain, cells.cuts, conditions, answers)
 

@@ -98,10 +98,10 @@ def find_quotient(numerator: int, denominator: int) -> Fraction:
 def sum_of_fractions(fractions: Iterable[Fraction]) -> Fraction:
     """The sum; quick where denominators differ by powers of 2, as those of products of draws do."""
     sums: dict[tuple[int, int], int] = {}
-    for one in fractions:
-        shift = _twos(one.denominator)
-        key = one.denominator >> shift, shift
-        sums[key] = sums.get(key, 0) + one.numerator
+    for fraction in fractions:
+        shift = _twos(fraction.denominator)
+        key = fraction.denominator >> shift, shift
+        sums[key] = sums.get(key, 0) + fraction.numerator
     odd = math.lcm(*{own for own, _ in sums})
     most = max((shift for _, shift in sums), default=0)
     total = sum(by * (odd // own) << most - shift for (own, shift), by in sums.items())

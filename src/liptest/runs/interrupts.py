@@ -91,7 +91,9 @@ def count_interrupts(is_ours: Callable[[], bool] = lambda: False) -> Iterator[No
 
 def is_in_finalizer(frame: FrameType | None) -> bool:
     """Whether Python would print what is raised in a frame, and go on."""
-    collecting = [one.__code__ for one in gc.callbacks if isinstance(one, FunctionType)]
+    collecting = [
+        callback.__code__ for callback in gc.callbacks if isinstance(callback, FunctionType)
+    ]
     while frame is not None:
         code = frame.f_code
         if code.co_name == "__del__" or code.co_filename == weakref.__file__ or code in collecting:

@@ -368,7 +368,7 @@ def log_total(parts: Iterable[Mass]) -> tuple[Enclosure, arb]:
     others = [part.plain for part in there if not part.log.value.is_finite()]
     if not logs or None in others:
         return NOWHERE, arb("inf")
-    total = logs[0] if len(there) == 1 else _sum_up(logs, [one for one in others if one])
+    total = logs[0] if len(there) == 1 else _sum_up(logs, [other for other in others if other])
     if not total.value.is_finite():
         return NOWHERE, arb("inf")
     least = total.value.exp().lower()
@@ -380,7 +380,7 @@ def log_total(parts: Iterable[Mass]) -> tuple[Enclosure, arb]:
 
 def _sum_up(logs: list[Enclosure], others: list[Enclosure]) -> Enclosure:
     masses = [_power(log) for log in logs]
-    mass = sum((*masses, *(one.value for one in others)), arb(0))
+    mass = sum((*masses, *(other.value for other in others)), arb(0))
     # The mean of slopes: those that are equal give the same.
     first = logs[0]
     slopes: dict[int, arb] = {}

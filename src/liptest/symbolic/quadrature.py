@@ -145,7 +145,9 @@ def product_parts(factors: list[tuple[list[QuadraturePiece], Any]]) -> list[Quad
     products = [QuadraturePiece(None, None, lambda z: acb(1))]
     for parts, shift in factors:
         moved = [_move(part, shift) for part in parts]
-        products = [both for one in products for other in moved if (both := _both(one, other))]
+        products = [
+            both for product in products for other in moved if (both := _both(product, other))
+        ]
     return products
 
 

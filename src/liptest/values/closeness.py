@@ -63,10 +63,10 @@ def is_close_number(left: Any, right: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0
 def _are_plain(*tolerances: Any) -> bool:
     """Whether these are numbers that are 0 or more."""
     return all(
-        not is_symbolic(one)
-        and isinstance(one, (int, float, np.integer, np.floating))
-        and 0 <= one < math.inf
-        for one in tolerances
+        not is_symbolic(tolerance)
+        and isinstance(tolerance, (int, float, np.integer, np.floating))
+        and 0 <= tolerance < math.inf
+        for tolerance in tolerances
     )
 
 

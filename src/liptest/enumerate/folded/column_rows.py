@@ -147,7 +147,9 @@ def _rows_of_frame(rows: RecordRows) -> RowsOfColumn:
 
 def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     """``zip`` of columns of the same records, and of one number for all; None of all else."""
-    rows_found = [None if _is_of_python(one) else find_record_rows(one) for one in iterables]
+    rows_found = [
+        None if _is_of_python(iterable) else find_record_rows(iterable) for iterable in iterables
+    ]
     rows = [one for one in rows_found if one is not None]
     if not rows:
         return None
@@ -161,9 +163,9 @@ def rows_together(iterables: Sequence[Any]) -> RecordRows | None:
     if any(line is None for line in lines):
         return None
     book = first.column.answers
-    if not all(one.column.answers is book and one.kept == first.kept for one in rows):
+    if not all(row.column.answers is book and row.kept == first.kept for row in rows):
         return None
-    leading = next((one for one in rows if isinstance(one, RowsOfReals)), rows[0])
+    leading = next((row for row in rows if isinstance(row, RowsOfReals)), rows[0])
     array = SymbolicArray(leading.reals if isinstance(leading, RowsOfReals) else leading.column)
     return RecordRows(array, MadeRows([*filter(None, lines)], partial(RowByPlace, ())))
 
@@ -173,7 +175,10 @@ def _repeat(value: Any, rows: RowsOfColumn) -> Sequence[Any] | None:
     numbers = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(numbers) not in (list, tuple) or len(numbers) != rows.length:
         return None
-    if type(numbers[0]) not in NUMBERS or len({(type(one), repr(one)) for one in numbers}) > 1:
+    if (
+        type(numbers[0]) not in NUMBERS
+        or len({(type(number), repr(number)) for number in numbers}) > 1
+    ):
         return None
     return [value[0]] * len(rows.values)
 

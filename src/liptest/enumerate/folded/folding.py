@@ -567,7 +567,7 @@ class _Folding(Spellings):
                 "enumerated", name_node(hidden), lambda_node(None, tuple_node(arrays))
             )
         elif parts:
-            body, fields = node.body, [one.id for one in parts if isinstance(one, ast.Name)]
+            body, fields = node.body, [part.id for part in parts if isinstance(part, ast.Name)]
             call = call_of_folds("unpacked", name_node(hidden), ast.Constant(len(fields)))
         else:
             body, fields = node.body, [record]

@@ -497,7 +497,7 @@ class Folds(PassEnds):
             if entries and not (is_plain(entries[0]) or isinstance(entries[0], EntryOfRecord)):
                 rows.refuse("a comprehension over the records that gives more than numbers")
         values = [found.get(place) for place in range(len(walked.values))]
-        return walked.mapped([one[0] if one else 0 for one in values], [*map(bool, values)])
+        return walked.mapped([entry[0] if entry else 0 for entry in values], [*map(bool, values)])
 
     def taken(self, iterable: Any) -> Any:
         """What a walk over an iterable walks."""

@@ -76,9 +76,9 @@ def reads_fixed_names(
     Loops around it do not walk over it. What the names stand for is looked at run time.
     """
     read = names_loaded(*parts) & own
-    if any(isinstance(one, ast.NamedExpr) for part in parts for one in ast.walk(part)):
+    if any(isinstance(inner, ast.NamedExpr) for part in parts for inner in ast.walk(part)):
         return False
-    if any(_reads_part_of(one, own) for part in parts for one in ast.walk(part)):
+    if any(_reads_part_of(inner, own) for part in parts for inner in ast.walk(part)):
         return False
     loops = nodes_in(source.body, ast.For, ast.While)
     walks = [loop for loop in loops if not _is_in_body(node, loop)]
@@ -98,9 +98,9 @@ def _reads_part_of(node: ast.AST, own: frozenset[str]) -> bool:
 def _is_in_body(node: ast.expr, loop: ast.For | ast.While) -> bool:
     place = place_in_file(node)  # type: ignore[arg-type]
     return any(
-        isinstance(one, ast.expr) and place_in_file(one) == place  # type: ignore[arg-type]
+        isinstance(inner, ast.expr) and place_in_file(inner) == place  # type: ignore[arg-type]
         for statement in loop.body
-        for one in ast.walk(statement)
+        for inner in ast.walk(statement)
     )
 
 
@@ -125,7 +125,9 @@ def collecting(function: FunctionType) -> FunctionSource | None:
     code = function.__code__
     local_names = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
     body = [copy_tree(statement) for statement in source.body]
-    if any(_reads_part_of(one, local_names) for statement in body for one in ast.walk(statement)):
+    if any(
+        _reads_part_of(inner, local_names) for statement in body for inner in ast.walk(statement)
+    ):
         return None
     appending = _Appending()
     body = [appending.visit(statement) for statement in body]

@@ -512,7 +512,7 @@ def _count_holders(owner: Any, attribute: str) -> int:
 
 def _most_holders(entries: Iterable[Any]) -> int:
     """The most references to an entry that can change."""
-    return max((_references(one) for one in entries if type(one) not in NUMBERS), default=0)
+    return max((_references(entry) for entry in entries if type(entry) not in NUMBERS), default=0)
 
 
 _ONE_HOLDER = _most_holders([[]])

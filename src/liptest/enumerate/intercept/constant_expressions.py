@@ -108,14 +108,14 @@ class FileConstants:
             parts = [self.values_of(part) for part in node.elts]
             yield from map(list, product(*parts))
         elif isinstance(node, ast.Dict):
-            values = [one for value in node.values for one in self.values_of(value)]
+            values = [entry for value in node.values for entry in self.values_of(value)]
             yield {repr(value): value for value in values}
         elif isinstance(node, (ast.Subscript, ast.Starred)):
             yield from _entries_of(self.values_of(node.value))
         elif isinstance(node, ast.IfExp):
             yield from (*self.values_of(node.body), *self.values_of(node.orelse))
         elif isinstance(node, ast.BoolOp):
-            yield from (one for value in node.values for one in self.values_of(value))
+            yield from (entry for value in node.values for entry in self.values_of(value))
         elif isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
             yield from _calculated(_UNARY[type(node.op)], self.values_of(node.operand))
         elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
@@ -166,7 +166,7 @@ def find_assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
         yield find_node_name(node.target), node.value
     if isinstance(node, ast.ImportFrom):
-        yield from ((one.asname, ast.Name(one.name)) for one in node.names if one.asname)
+        yield from ((alias.asname, ast.Name(alias.name)) for alias in node.names if alias.asname)
     if not isinstance(node, ast.Assign):
         return
     for target in node.targets:
@@ -188,7 +188,7 @@ def _find_given(node: ast.AST, parameters: dict[str, list[str]]) -> Iterator[tup
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "seed":
             yield find_node_name(node.func.value), node  # np.random.seed(3)
-        yield from ((one.arg, one.value) for one in node.keywords if one.arg)
+        yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
         yield from _find_options(node)
         yield from _find_handed(node.func, node.args, node.keywords, parameters)
         for place, value in enumerate(node.args, 1):  # functools.partial(make, 7)
@@ -226,7 +226,7 @@ def _find_parameters(nodes: list[ast.AST]) -> dict[str, list[str]]:
     parameters: dict[str, list[str]] = {}
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+            names = [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args)]
             parameters.setdefault(node.name, names[names[:1] == ["self"] :])
         if isinstance(node, ast.ClassDef):
             parameters[node.name] = [*_find_fields(node)]
@@ -240,8 +240,12 @@ def _find_fields(node: ast.ClassDef) -> list[str]:
     """Parameters of a class: of ``__init__``, or what it annotates, as a dataclass does."""
     for inner in node.body:
         if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
-            return [one.arg for one in inner.args.args][1:]
-    return [find_node_name(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
+            return [argument.arg for argument in inner.args.args][1:]
+    return [
+        find_node_name(statement.target)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    ]
 
 
 def _entries_of(values: Iterable[Any]) -> Iterator[Any]:

@@ -122,11 +122,11 @@ def _find_imported(file: str, tree: ast.AST) -> Iterator[str]:
     """Modules that a file may import, by their full names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom):
             package = ".".join([*_package_of(file, node.level), *filter(None, [node.module])])
             yield package
-            yield from (f"{package}.{one.name}" for one in node.names)
+            yield from (f"{package}.{alias.name}" for alias in node.names)
 
 
 def _package_of(file: str, level: int) -> list[str]:
@@ -160,7 +160,9 @@ def _aliases(tree: ast.AST) -> Iterator[str]:
     """Other names of makers: of imports, and of assignments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            yield from (one.asname for one in node.names if one.asname and one.name in _MAKERS)
+            yield from (
+                alias.asname for alias in node.names if alias.asname and alias.name in _MAKERS
+            )
         for name, value in find_assignments(node):
             if find_node_name(value) in _MAKERS or _is_named_by_text(value):
                 yield name

@@ -650,7 +650,9 @@ BARE_KINDS = frozenset(map(id, _BARE_KINDS))
 
 def list_insides(values: Iterable[Any]) -> list[dict[str, Any]]:
     """The attributes of those of some objects that have any."""
-    found = (find_attribute(one, "__dict__") for one in values if id(type(one)) not in BARE_KINDS)
+    found = (
+        find_attribute(value, "__dict__") for value in values if id(type(value)) not in BARE_KINDS
+    )
     return [inside for inside in found if isinstance(inside, dict)]
 
 

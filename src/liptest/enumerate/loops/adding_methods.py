@@ -106,7 +106,7 @@ class _PassOfMethod(Pass):
     """The body of a method; its object is its first argument."""
 
     def __init__(self, source: FunctionSource) -> None:
-        arguments = [one.arg for one in source.node.args.args]
+        arguments = [argument.arg for argument in source.node.args.args]
         self._owner = arguments[0]
         assert isinstance(source.node, ast.FunctionDef)
         super().__init__(_Method(source), source.node, arguments[1:], 0, set())

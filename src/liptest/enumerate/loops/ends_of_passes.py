@@ -43,7 +43,7 @@ def smaller_end(*values: Any, **named: Any) -> Any:
 
 def _end(written: Any, ufunc: Any, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
     # A column itself is cut where it is compared with a constant.
-    made = [one for one in values if isinstance(one, EntryOfRecord) and one.is_calculated]
+    made = [value for value in values if isinstance(value, EntryOfRecord) and value.is_calculated]
     if not made or len(values) != 2 or named:
         return written(*values, **named)
     return made[0].calculated(ufunc, *values)
@@ -64,7 +64,9 @@ def with_ends(function: Any, folds: Any) -> Any:
     statements = list(map(copy_tree, source.body))
     for place, statement in enumerate(statements):
         chosen, after = choice_in(statement), statements[place + 1 : place + 2]
-        own = names_stored(*statements[:place]) | {one.arg for one in source.node.args.args}
+        own = names_stored(*statements[:place]) | {
+            argument.arg for argument in source.node.args.args
+        }
         if chosen is not None and names_stored(chosen) <= own:
             statements[place] = ast.copy_location(chosen, statement)
         elif after and (returned := returns_either(statement, after[0])) is not None:

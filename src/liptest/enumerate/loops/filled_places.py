@@ -142,7 +142,9 @@ def _statements(
         made,
         ast.Assign([ast.Name(array, ast.Store())], kept),
     ]
-    return [ast.fix_missing_locations(ast.copy_location(one, loop)) for one in statements]
+    return [
+        ast.fix_missing_locations(ast.copy_location(statement, loop)) for statement in statements
+    ]
 
 
 def _index_of(loop: ast.For) -> str | None:

@@ -305,7 +305,9 @@ def with_orders_in_loops(source: FunctionSource) -> FunctionSource:
 
 
 def _with_orders(source: FunctionSource, body: list[ast.stmt]) -> list[ast.stmt] | None:
-    uses = Counter(one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name))
+    uses = Counter(
+        inner.id for part in body for inner in ast.walk(part) if isinstance(inner, ast.Name)
+    )
     for place, node in enumerate(body):
         name, value = read_assignment(node)
         shuffled = _read_shuffled(source, name, value, body[place + 1 : place + 2])
@@ -362,7 +364,9 @@ def _read_shuffled(
 def read_count(source: FunctionSource, value: ast.expr) -> ast.expr | None:
     """The m of ``list(range(m))``, or of ``[0, .., m - 1]``."""
     if isinstance(value, ast.List):
-        entries = [one.value if isinstance(one, ast.Constant) else None for one in value.elts]
+        entries = [
+            element.value if isinstance(element, ast.Constant) else None for element in value.elts
+        ]
         is_range = repr(entries) == repr(list(range(len(entries))))
         return ast.copy_location(ast.Constant(len(entries)), value) if is_range else None
     made = _of_builtin(source, value, list)

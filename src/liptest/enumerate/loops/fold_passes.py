@@ -298,7 +298,10 @@ class Pass:
             raise NotFolded
         self.calls.add(name)
         parts = [self._value(part, assigned) for part in call.args]
-        named = [ast.keyword(one.arg, self._value(one.value, assigned)) for one in call.keywords]
+        named = [
+            ast.keyword(keyword.arg, self._value(keyword.value, assigned))
+            for keyword in call.keywords
+        ]
         note = attribute_node(self.loop, "call")
         return ast.Expr(ast.Call(note, [ast.Constant(name), *parts], named))
 
@@ -503,7 +506,9 @@ def _find_loaded_otherwise(body: list[ast.stmt]) -> set[str]:
             handled = [each for handler in statement.handlers for each in handler.body]
             names |= _find_loaded_otherwise([*statement.body, *handled])
         elif (called := call_in(statement)) is not None:
-            names |= names_loaded(*called[1].args, *(one.value for one in called[1].keywords))
+            names |= names_loaded(
+                *called[1].args, *(keyword.value for keyword in called[1].keywords)
+            )
         elif not isinstance(statement, _LEAVING):
             names |= names_loaded(statement)
     return names

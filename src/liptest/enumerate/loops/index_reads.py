@@ -60,14 +60,17 @@ def counts_up(node: ast.stmt, index: str) -> bool:
 def last_place(loop: str, index: str, iterable: ast.expr) -> list[ast.stmt]:
     """What gives the index of ``enumerate`` or ``range`` its last value, after the loop."""
     assert isinstance(iterable, ast.Call)
-    starts = [*iterable.args[1:], *(one.value for one in iterable.keywords)]
+    starts = [*iterable.args[1:], *(keyword.value for keyword in iterable.keywords)]
     last = ast.Call(attribute_node(loop, "last_place"), starts, [])
     return [ast.Assign([name_node(index, ast.Store())], last)]
 
 
 def has_constant_start(node: ast.Call) -> bool:
     """Whether a call of ``enumerate`` counts from a constant whole number."""
-    starts = [*node.args[1:], *(one.value for one in node.keywords if one.arg == "start")]
+    starts = [
+        *node.args[1:],
+        *(keyword.value for keyword in node.keywords if keyword.arg == "start"),
+    ]
     is_one = len(starts) == 1 == len(node.args) - 1 + len(node.keywords)
     return is_one and isinstance(starts[0], ast.Constant) and type(starts[0].value) is int
 

@@ -106,7 +106,7 @@ class MeetingLoop:
         source = folding.source
         if node.orelse or not any(statement is node for statement in source.body):
             raise NotPure("not a loop at the top of the function")
-        if any(isinstance(part, _HIDING) for one in source.body for part in ast.walk(one)):
+        if any(isinstance(part, _HIDING) for line in source.body for part in ast.walk(line)):
             raise NotPure("not only plain statements")
         one_pass = _Pass(folding, node)
         later = folding.names_read_later(node)
@@ -134,7 +134,7 @@ class MeetingLoop:
         assert isinstance(made, (ast.For, ast.While))
         name = f"{OWN_NAMES}heads_{number}"
         fixed, filled, carried = (
-            lambda_node(None, tuple_node([name_node(one) for one in names]))
+            lambda_node(None, tuple_node([name_node(word) for word in names]))
             for names in (self.fixed, self.filled, self.carried)
         )
         known = ast.Constant(self._counts), ast.Constant(self._as_it_is)

@@ -90,8 +90,8 @@ def call_in(node: ast.stmt) -> tuple[str, ast.Call] | None:
     if not isinstance(call, ast.Call):
         return None
     name = name_accumulator(call.func)
-    is_plain = all(one.arg is not None for one in call.keywords)
-    is_plain &= not any(isinstance(one, ast.Starred) for one in call.args)
+    is_plain = all(keyword.arg is not None for keyword in call.keywords)
+    is_plain &= not any(isinstance(argument, ast.Starred) for argument in call.args)
     return (name, call) if name is not None and "." in name and is_plain else None
 
 
@@ -217,7 +217,7 @@ class MatchesAsTests(ast.NodeTransformer):
     def visit_Match(self, node: ast.Match) -> ast.stmt:
         statements: list[ast.stmt] = []
         for case in reversed(node.cases):
-            body = [self.visit(one) for one in case.body]
+            body = [self.visit(statement) for statement in case.body]
             name = _name_of_all(case.pattern)
             if name is not None:
                 # The name is assigned before the guard, whatever that says.
@@ -253,7 +253,7 @@ def _read_test(pattern: ast.pattern, value: ast.expr) -> ast.expr | None:
     if isinstance(pattern, ast.MatchOr):
         tests = [_read_test(one, value) for one in pattern.patterns]
         if None not in tests:
-            return ast.BoolOp(ast.Or(), [one for one in tests if one is not None])
+            return ast.BoolOp(ast.Or(), [test for test in tests if test is not None])
     elif isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
         return None
     raise NotFolded
@@ -376,7 +376,7 @@ def without_names(
     parts[0].ifs[0] = first.visit(parts[0].ifs[0])
     for name, value in reversed(first.found):
         inside = _loads(name.id, node)
-        everywhere = sum(_loads(name.id, one) for one in source.body)
+        everywhere = sum(_loads(name.id, statement) for statement in source.body)
         if inside != everywhere or not source.is_own(name.id):
             return node
         if _loads(name.id, parts[0].iter) or _loads(name.id, value) or _stores(name.id, node) > 1:
@@ -394,7 +394,7 @@ def _stores(name: str, node: ast.AST) -> int:
 
 
 def _names(node: ast.AST) -> list[ast.Name]:
-    return [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
 class _Putting(ast.NodeTransformer):

@@ -100,7 +100,7 @@ def _walk(
 
 
 def _uses(body: Iterable[ast.stmt], name: str) -> int:
-    names = (one.id for part in body for one in ast.walk(part) if isinstance(one, ast.Name))
+    names = (node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name))
     return Counter(names)[name]
 
 
@@ -159,7 +159,7 @@ def _index(source: FunctionSource, name: str, value: ast.expr) -> tuple[ast.expr
                     return rng, "unit"
         return None
     rng = _owner(value, "integers")
-    arguments = [ast.unparse(one) for one in value.args]
+    arguments = [ast.unparse(argument) for argument in value.args]
     return (rng, "integers") if rng is not None and arguments in ([length], ["0", length]) else None
 
 
@@ -196,7 +196,9 @@ def _with_names(source: FunctionSource, loop: ast.For) -> list[ast.stmt] | None:
         return None
     first = [ast.Assign([name_node(new, ast.Store())], value) for value, new in naming.named()]
     statements = [*first, renamed]
-    return [ast.fix_missing_locations(ast.copy_location(one, loop)) for one in statements]
+    return [
+        ast.fix_missing_locations(ast.copy_location(statement, loop)) for statement in statements
+    ]
 
 
 class _Naming(ast.NodeTransformer):

@@ -154,7 +154,7 @@ class _Loops:
         if (
             len(call.args) != 3
             or call.keywords
-            or any(isinstance(one, ast.Starred) for one in call.args)
+            or any(isinstance(argument, ast.Starred) for argument in call.args)
         ):
             raise _NotALoop
         step, items, start = call.args
@@ -209,7 +209,7 @@ class _Loops:
         if isinstance(node, ast.Lambda):
             body: list[ast.stmt] = [ast.Return(copy_tree(node.body))]
         else:
-            body = [copy_tree(one) for one in node.body if not is_docstring(one)]
+            body = [copy_tree(statement) for statement in node.body if not is_docstring(statement)]
         if any(nodes_in(body, *_REFUSED)):
             raise _NotALoop
         own = {*names, *names_stored(*body)}

@@ -57,7 +57,7 @@ class Spellings(ast.NodeTransformer):
 
     def visit_applied(self, node: ast.Call) -> ast.expr | None:
         """``column.apply(function)``, ``.map``, and ``frame.apply(function, axis=1)``."""
-        method, options = node.func, {one.arg: one.value for one in node.keywords}
+        method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
         axis = options.pop("axis", None)
         if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
             return None
@@ -206,7 +206,11 @@ def _returning(node: ast.While) -> ast.If | None:
     is_endless = isinstance(node.test, ast.Constant) and node.test.value is True
     if not is_endless or node.orelse or any(jumps(node.body, ast.Break)):
         return None
-    ways = [one for one in node.body if isinstance(one, ast.If) and _returns(one)]
+    ways = [
+        statement
+        for statement in node.body
+        if isinstance(statement, ast.If) and _returns(statement)
+    ]
     return ways[0] if len(ways) == 1 and not any(jumps(ways[0].body, ast.Continue)) else None
 
 

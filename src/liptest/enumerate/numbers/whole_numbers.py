@@ -554,7 +554,7 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
     def _has_several_numbers(self, dataset: IntArray) -> bool:
         """Whether outputs are of so many values that one is hardly met by walking over them."""
         skeletons = self.whole_law(dataset).leaves
-        return any(len(list(_places(one))) > _MOST_TRACED for one in skeletons)
+        return any(len(list(_places(skeleton))) > _MOST_TRACED for skeleton in skeletons)
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """Its values up to a tail."""

@@ -424,7 +424,9 @@ class PartPasses:
             variable = Variable(self._tree, weights)
             return values[0] if len(values) == 1 else FactorValue(variable, values)
         outcomes = [values[0] for values, _ in told]
-        is_plain = len({type(one) for one in outcomes}) == max(len(law[0]) for law in told) == 1
+        is_plain = (
+            len({type(outcome) for outcome in outcomes}) == max(len(law[0]) for law in told) == 1
+        )
         table = np.array(outcomes)
         is_plain = is_plain and table.ndim == 1 and table.dtype.kind in "biuf"
         self._require(is_plain, "a pass that draws, too")

@@ -68,7 +68,7 @@ class _Kinds:
         if isinstance(node, ast.BinOp):
             return _of_operation(node.op, self.of(node.left), self.of(node.right))
         if isinstance(node, (ast.Tuple, ast.List)):
-            return _TOLD if all(self.of(one) for one in node.elts) else None
+            return _TOLD if all(self.of(element) for element in node.elts) else None
         if isinstance(node, ast.Dict):
             parts = (*(key for key in node.keys if key is not None), *node.values)
             told = [isinstance(p, ast.Constant) or self.of(p) is not None for p in parts]
@@ -93,7 +93,7 @@ class _Kinds:
             return None
         if isinstance(node.func, ast.Name) and node.func.id == "len":
             return _SMALL
-        kinds = [self.of(one) for one in node.args]
+        kinds = [self.of(argument) for argument in node.args]
         if None in kinds or _TOLD in kinds:
             return None
         if isinstance(node.func, ast.Attribute):

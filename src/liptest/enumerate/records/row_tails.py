@@ -160,10 +160,10 @@ def _adds_numbers(
     if sums is None:
         return False
     given = {
-        target.id: one.value
-        for one in around.body
-        if isinstance(one, ast.Assign)
-        for target in one.targets
+        target.id: statement.value
+        for statement in around.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
         if isinstance(target, ast.Name) and target.id in known
     }
 

@@ -278,7 +278,7 @@ class ExpCoin:
         masses: list[Polynomial] = [(0,), (0,)]
         units.walk = walk
         called = self._with_laws(name, walk, units)
-        drawing = [units if type(one) is _Units else one for one in arguments]
+        drawing = [units if type(argument) is _Units else argument for argument in arguments]
         for _ in range(_MOST_RUNS):
             walk.begin()
             try:
@@ -308,12 +308,14 @@ class ExpCoin:
         self, function: FunctionType, made: Callable[..., Any], walk: _Walk, units: _Units
     ) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
-            if any(type(one) is _Number for one in arguments):
+            if any(type(argument) is _Number for argument in arguments):
                 return made(*arguments)
-            draws = sum(one is units for one in arguments)
+            draws = sum(argument is units for argument in arguments)
             if draws != 1 or not {int, float, bool, _Units}.issuperset(map(type, arguments)):
                 raise _UndecidedError
-            plain = tuple(None if one is units else (type(one), one) for one in arguments)
+            plain = tuple(
+                None if argument is units else (type(argument), argument) for argument in arguments
+            )
             key = function.__name__, plain
             if key not in self._laws:
                 self._laws[key] = []

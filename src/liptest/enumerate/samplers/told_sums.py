@@ -272,7 +272,9 @@ def _make_key(function: Any) -> Any:
         if type(owner) is SharedCall:
             return (*owner.key, arguments)
         key = None if function.keywords else _make_key(inner)
-        plain = all(isinstance(one, (str, int, type)) or callable(one) for one in arguments)
+        plain = all(
+            isinstance(argument, (str, int, type)) or callable(argument) for argument in arguments
+        )
         return (key, arguments) if key is not None and plain else None
     if isinstance(function, FunctionType):
         return None if function.__closure__ or "<" in function.__qualname__ else function

@@ -37,10 +37,10 @@ class SelectedRows:
 
     def apply_to(self, query: SumQuery) -> SumQuery:
         """The query of the table that the outer one is."""
-        keys = {query.key, *(one.column for one in query.items if one is not None)}
+        keys = {query.key, *(item.column for item in query.items if item is not None)}
         if not keys <= {"", *self.plain}:
             raise NotSumsError("groups, or different values, of what a subquery calculates")
-        items = tuple(None if one is None else self._summed(one) for one in query.items)
+        items = tuple(None if item is None else self._summed(item) for item in query.items)
         among = self.both(query.among)
         having = query.having
         if having is not None:

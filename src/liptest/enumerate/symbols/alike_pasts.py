@@ -261,7 +261,10 @@ class Pasts:
         if not self._last_head:
             return
         conditions = *self._run.more, *self._run.conditions_of_contests()
-        for terms in (*(one.terms for one in conditions), *(one.terms for one in path.places)):
+        for terms in (
+            *(condition.terms for condition in conditions),
+            *(place.terms for place in path.places),
+        ):
             for v, _ in terms:
                 if self._pass_of.get(v, self._last_head) < self._last_head:
                     self._ask_again(v)

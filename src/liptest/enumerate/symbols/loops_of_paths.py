@@ -122,7 +122,9 @@ class LoopsOfPaths:
                 "choose after the loop",
             )
         conditions = run.conditions()
-        own = tuple(one for one in conditions if self._is_of_pass(v for v, _ in one.terms))
+        own = tuple(
+            condition for condition in conditions if self._is_of_pass(v for v, _ in condition.terms)
+        )
         known = [form for terms, form in run.released.items() if terms not in self._known]
         if not all(self._is_of_pass(v for v, _ in form.terms) for form in known):
             self._tree.forbid(NOISE_BEFORE, DRAW_INSIDE)

@@ -223,9 +223,9 @@ class RealData(UserRows):
         ends = self.dearest_users(bound, move)
         if ends is None:
             return []
-        most, nothing = max(one.times for one in ends), (1, None)
+        most, nothing = max(end.times for end in ends), (1, None)
         own = [
-            [(one.row, one.entries)] * one.times + [nothing] * (most - one.times) for one in ends
+            [(end.row, end.entries)] * end.times + [nothing] * (most - end.times) for end in ends
         ]
         return [self._domain.pair(own[0], own[1], [], {})]
 

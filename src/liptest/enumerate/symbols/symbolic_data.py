@@ -243,9 +243,9 @@ def _are_paths_of_sums(followed: SymbolicPaths, leaves: list[PathEnd]) -> bool:
     """Whether paths with loops ask nothing but of sums of the data and noise."""
     is_exact = not any(leaf.rounding or leaf.missing for leaf in leaves)
     has_functions = any(
-        isinstance(one, Answer) and one.function is not None
+        isinstance(noise, Answer) and noise.function is not None
         for path in followed.paths
-        for one in path.noises
+        for noise in path.noises
     )
     return is_exact and not has_functions and isinstance(followed.differences, Differences)
 
@@ -334,17 +334,10 @@ def _explore(
                     tree.pasts.check_end(path, output)
                     if tree.pasts.is_stale:
                         break
-                choices, noises = tuple(tree.path), tuple(path_run.noises)
-                raises = isinstance(output, Raised) and not ends_refused(
-                    tree.path, output.exception
-                )
-                noted = path_run.rounding, path_run.keeps_sample, tuple(path_run.missing)
-                moved = find_moves(tree, output)
-                left = () if tree.loops is None else tree.loops.exits_of_run()
-                end = PathEnd(path, choices, noises, raises, *noted, output, moved, left)
-                leaves.append(_with_curves(end, path_run))
+                end = _end_of(tree, path_run, path, output)
+                leaves.append(end)
                 work += len(tree.path) + len(path_run.noises)
-                work += sum(len(one.terms) for one in path.conditions) // _TERMS
+                work += sum(len(condition.terms) for condition in path.conditions) // _TERMS
                 _check_no_bare_place(path, path_run, data)
                 if not (is_probed or tree.met) and (
                     len(leaves) >= _PROBED_LEAVES or work > _PROBED_WORK
@@ -362,7 +355,14 @@ def _explore(
     return leaves
 
 
-def _with_curves(end: PathEnd, run: AlignedRun) -> PathEnd:
+def _end_of(tree: PathTree, run: AlignedRun, path: AlignedPath, output: Output) -> PathEnd:
+    """What is kept of a run: its path, and what it met on the way."""
+    raises = isinstance(output, Raised) and not ends_refused(tree.path, output.exception)
+    noted = run.rounding, run.keeps_sample, tuple(run.missing)
+    moved = find_moves(tree, output)
+    exits = () if tree.loops is None else tree.loops.exits_of_run()
+    choices, noises = tuple(tree.path), tuple(run.noises)
+    end = PathEnd(path, choices, noises, raises, *noted, output, moved, exits)
     asked = run.end() if isinstance(run, CurvedRun) else None
     return end if asked is None else replace(end, curved=CurvedEnd(*asked))
 

@@ -200,7 +200,7 @@ class UserRows:
             if isinstance(bound, PerUser):
                 ends = self.dearest_users(bound, dict(move))
                 if ends is not None:
-                    own = [[one.row] * one.times for one in ends]
+                    own = [[end.row] * end.times for end in ends]
                     pairs += [self._pair(*own, other) for other in (0, ends[1].row)]
                 continue
             rows = self._rows_of_move(move, bound)

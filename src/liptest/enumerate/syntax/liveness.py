@@ -91,8 +91,8 @@ def _free_in_comprehension(node: ast.AST) -> Names:
 
 def _free_in_function(node: ast.FunctionDef) -> Names:
     """Names that a ``def`` and its body read of what is around it, or perhaps does."""
-    own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-    inside = [one for statement in node.body for one in ast.walk(statement)]
+    own = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
+    inside = [inner for statement in node.body for inner in ast.walk(statement)]
     others = (*_SCOPES, *_COMPREHENSIONS, ast.Global, ast.Nonlocal)
     if not any(isinstance(one, others) for one in inside):  # whose own names are its own
         own |= names_stored(*node.body)

@@ -265,13 +265,13 @@ def _check_local_function(
 
 def local_function(source: FunctionSource, name: str) -> ast.FunctionDef | ast.Lambda | None:
     """The function that a local name always stands for; None where that is not seen."""
-    if name in {one.arg for one in ast.walk(source.node.args) if isinstance(one, ast.arg)}:
+    if name in {node.arg for node in ast.walk(source.node.args) if isinstance(node, ast.arg)}:
         return None
     found = [
-        one
+        node
         for statement in source.body
-        for one in ast.walk(statement)
-        if name in _names_bound_by(one)
+        for node in ast.walk(statement)
+        if name in _names_bound_by(node)
     ]
     if len(found) != 1:
         return None
@@ -369,9 +369,9 @@ def check_in_loop(
 def objects_in(source: FunctionSource, node: ast.AST) -> frozenset[str]:
     """Global names in an expression that stand for objects and classes of the program."""
     owners = {
-        one.value.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+        inner.value.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name)
     }
     return frozenset(name for name in owners if is_object(source, name))
 

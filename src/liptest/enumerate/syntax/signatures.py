@@ -50,7 +50,11 @@ def as_called(function: Any) -> Any:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError:
         return function
-    needed = [one for one in parameters if one.default is one.empty and not _is_variable(one)]
+    needed = [
+        parameter
+        for parameter in parameters
+        if parameter.default is parameter.empty and not _is_variable(parameter)
+    ]
     generators = [one.name for one in needed if one.kind is one.KEYWORD_ONLY and _is_generator(one)]
     rest = [one for one in needed if one.name not in generators]
     if len(generators) != 1 or len(rest) != 1:

@@ -167,7 +167,7 @@ def _law(entries: list[Any], places: tuple[int, ...], parts: _Parts) -> dict[Out
     variables = list(dict.fromkeys(one for entry in entries for one in find_variables(entry)))
     if len(variables) > _MOST_SHARED:
         entries[0].refuse("an output with many parts that depend on each other")
-    weighed = [_weights(one, entries) for one in variables]
+    weighed = [_weights(variable, entries) for variable in variables]
     law: dict[Outcomes, Fraction] = {}
     for chosen in product(*(range(len(weights)) for weights in weighed)):
         mass = Fraction(1)

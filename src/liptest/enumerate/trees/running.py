@@ -180,7 +180,7 @@ def _is_plain(error: Exception) -> bool:
     told = type(error).__str__
     if isinstance(told, FunctionType):
         return is_foreign(told.__module__)  # of NumPy and the like, which name kinds
-    return all(type(one) in _PLAIN for one in error.args)
+    return all(type(argument) in _PLAIN for argument in error.args)
 
 
 _PLAIN = (str, bytes, int, float, bool, type(None))

@@ -145,7 +145,9 @@ def _import(original: Load, name: str, import_: Any) -> ModuleType:
 
 def _forget(name: str) -> None:
     """A module, and all that are part of it."""
-    for inside in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+    for inside in [
+        module for module in sys.modules if module == name or module.startswith(f"{name}.")
+    ]:
         del sys.modules[inside]
 
 

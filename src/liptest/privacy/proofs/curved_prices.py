@@ -125,7 +125,7 @@ def _find_conditions(end: PathEnd) -> CurvedPath | str:
     if any(len(condition.noise) != 1 for condition in curved.conditions):
         return "it compares sums of several noises, whose scales depend on the data"
     conditions = tuple((condition.noise[0][0], condition) for condition in curved.conditions)
-    weights = (_weight(*one) for one in end.choices)
+    weights = (_weight(*choice) for choice in end.choices)
     return CurvedPath(end.noises, conditions, prod(weights))  # type: ignore[arg-type]
 
 

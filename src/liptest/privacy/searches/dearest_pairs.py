@@ -51,7 +51,9 @@ def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
         price = price_paths(followed.paths, followed.differences)
         path = followed.paths[price.path]
         output = followed.alone(path)
-        if output is None or any(isinstance(one, Answer) and one.function for one in path.noises):
+        if output is None or any(
+            isinstance(noise, Answer) and noise.function for noise in path.noises
+        ):
             return None
         for pair in _pairs(path, price, domain):
             balls = tuple(probability_of_path(path, side) for side in pair)
@@ -111,7 +113,7 @@ def probability_of_path(path: AlignedPath, answers: IntArray) -> arb:
     numbers = {
         v: int(answers[one.number]) for v, one in enumerate(path.noises) if isinstance(one, Answer)
     }
-    noises = [one for one in path.noises if not isinstance(one, Answer)]
+    noises = [noise for noise in path.noises if not isinstance(noise, Answer)]
     own = {v: k for k, v in enumerate(v for v in range(len(path.noises)) if v not in numbers)}
     asked = []
     for condition in path.conditions:

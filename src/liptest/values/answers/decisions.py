@@ -230,7 +230,7 @@ def find_winners(
     """
     if len(contests) == 1 and are_answers_alike and contests[0][0].are_alike:
         contest, _ = contests[0]
-        parts = (*(one.terms for one in conditions), *(one.terms for one in places))
+        parts = (*(condition.terms for condition in conditions), *(one.terms for one in places))
         others = {variable for terms in parts for variable, _ in terms}
         if contest.variables.isdisjoint(others):
             return id(contest)

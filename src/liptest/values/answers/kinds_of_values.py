@@ -60,5 +60,5 @@ def rows_at(
 def steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
     """The differences of rows in which one answer alone is not 0, each once."""
     amounts = {dict(row).get(number, Fraction(0)) for row in rows}
-    every = {one - other for one in amounts for other in amounts if one != other}
+    every = {amount - other for amount in amounts for other in amounts if amount != other}
     return [((number, step),) for step in sorted(every)]

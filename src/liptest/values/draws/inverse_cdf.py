@@ -77,7 +77,7 @@ def roundings_from_grid(line: Any) -> int:
     if not isinstance(line, Image):
         return 0
     if line.step.joins is not None:
-        return sum(roundings_from_grid(one) for one in line.step.joins[1:]) + 1
+        return sum(roundings_from_grid(join) for join in line.step.joins[1:]) + 1
     slope, shift = line.step.linear or (_ZERO, _ZERO)
     is_exact = line.step.name in ABSOLUTES or (not shift and is_exact_factor(slope))
     return roundings_from_grid(line.inner) + (not is_exact)
@@ -291,7 +291,7 @@ def join_lines(operation: str, first: Any, second: Any) -> Step | None:
 def _join(operation: str, first: Any, second: Any) -> Step | None:
     if operation == "truediv":
         lines = linear_in_base(first), linear_in_base(second)
-        if any(one is None or min(one[1], one[0] + one[1]) < 0 for one in lines):
+        if any(line is None or min(line[1], line[0] + line[1]) < 0 for line in lines):
             return None
     elif _of_two_logs(operation, first, second) is None:
         return None

@@ -95,7 +95,7 @@ class _Query:
         """The truth of a condition for each record."""
         if isinstance(node, ast.BoolOp):
             joined = operator.and_ if isinstance(node.op, ast.And) else operator.or_
-            found: RecordSeries = reduce(joined, [self.truth(one) for one in node.values])
+            found: RecordSeries = reduce(joined, [self.truth(value) for value in node.values])
             return found
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.Invert)):
             return ~self.truth(node.operand)  # type: ignore[no-any-return]

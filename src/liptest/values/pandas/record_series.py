@@ -347,9 +347,9 @@ class RecordSeries(_Series):
         """What a name says: "sum", "mean", "count", "nunique", or several of them."""
         names = [func] if isinstance(func, str) else func
         known = ("sum", "mean", "count", "nunique")
-        if not isinstance(names, list) or not names or not all(one in known for one in names):
+        if not isinstance(names, list) or not names or not all(name in known for name in names):
             return self.refuse(".agg", "take .sum(), .mean() or .count()")
-        found = {one: getattr(self, one)() for one in names}
+        found = {name: getattr(self, name)() for name in names}
         return found[func] if isinstance(func, str) else KeyedSeries.of(found)
 
     def cut_at(

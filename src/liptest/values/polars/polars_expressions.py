@@ -203,7 +203,9 @@ def _binary(reader: Reader, inner: Any) -> Any:
         return _compare(reader, _COMPARING[kind], left, right)
     if kind == "Plus" and {"Over"} & ({*left} | {*right}):
         places = [reader.calculate(side) for side in (left, right)]
-        return operator.add(*(one.value if type(one) is PlainEntry else one for one in places))
+        return operator.add(
+            *(place.value if type(place) is PlainEntry else place for place in places)
+        )
     if kind in _ARITHMETIC or kind in _OF_WHOLE:
         first, second = (reader.operand(side, kind) for side in (left, right))
         return calculate_rows(reader.refuse, kind, first, second)

@@ -226,14 +226,14 @@ class PolarsFrame(CountsRows, OfPolars):
         keys: list[Any] = [
             self._series.get(name) if isinstance(name, str) else None for name in names
         ]
-        kinds = [type(one) for one in keys]
+        kinds = [type(key) for key in keys]
         if (
             kinds.count(KeySeries) != 1
             or kinds.count(RecordSeries) < len(kinds) - 1
             or self._is_lazy
         ):
             return self.refuse(".unique", _USERS_ADVICE)
-        others = [one for one in keys if type(one) is RecordSeries]
+        others = [key for key in keys if type(key) is RecordSeries]
         if keep not in ("first", "any") or (others and keep == "any"):
             return self.refuse(".unique of any rows", 'say which ones: keep="first"')
         if keep == "any":
@@ -247,7 +247,7 @@ class PolarsFrame(CountsRows, OfPolars):
     def group_by(self, *by: Any, maintain_order: bool = False, **named_by: Any) -> Any:
         """Records by the entries of a column."""
         names = flat(by)
-        kinds = [type(self._series.get(one)) if isinstance(one, str) else None for one in names]
+        kinds = [type(self._series.get(name)) if isinstance(name, str) else None for name in names]
         if not named_by and kinds in ([KeySeries, RecordSeries], [RecordSeries, KeySeries]):
             return UsersInGroups(self, names[kinds.index(RecordSeries)])
         if named_by or len(names) != 1:

@@ -50,7 +50,7 @@ def _look_up(
     """By the key of each record the entry of a public column."""
     values = entries.to_list()
     are_known = str(entries.dtype) in _TYPES and None not in values
-    if not are_known or not all(math.isfinite(one) for one in values if type(one) is float):
+    if not are_known or not all(math.isfinite(value) for value in values if type(value) is float):
         return refuse(".join with entries that are missing, or of another type", _ADVICE)
     found = key.look_up(dict(zip(keys, values, strict=True)), ".join")
     return RecordSeries(found.array, name, found.names)

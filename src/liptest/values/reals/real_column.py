@@ -562,8 +562,8 @@ def column_of_entries(of: RealColumn, values: Any, kept: Table) -> SymbolicArray
 
 def _common_ball(values: Any) -> Ball | None:
     """That of all numbers but those that are 0, which is in each ball."""
-    balls = [one.column.ball for one in values if type(one) is RealEntry]
-    is_zero = all(type(one) is RealEntry or one == 0 for one in values)
+    balls = [value.column.ball for value in values if type(value) is RealEntry]
+    is_zero = all(type(value) is RealEntry or value == 0 for value in values)
     return balls[0] if is_zero and all(ball == balls[0] for ball in balls) else None
 
 

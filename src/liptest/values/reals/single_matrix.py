@@ -46,7 +46,7 @@ class SingleMatrix(RecordStorage):
     @property
     def where(self) -> tuple[Any, ...]:
         """Where the numbers lie, of all columns."""
-        return self.layout, tuple(one.column.recipe for one in self.columns)
+        return self.layout, tuple(column.column.recipe for column in self.columns)
 
     def as_list(self) -> Any:
         return self.refuse("tolist() of rows")
@@ -60,12 +60,12 @@ class SingleMatrix(RecordStorage):
     def astype(self, dtype: np.dtype[Any]) -> Any:
         if dtype != _DOUBLE:
             return self.refuse(f"astype({dtype})")
-        made = [one.astype(dtype).storage for one in self.columns]
+        made = [column.astype(dtype).storage for column in self.columns]
         return SymbolicArray(RealMatrix(made, layout=("cast", self.layout)))
 
     def entries_at(self, index: Any) -> Any:
         if find_column(index) is not None:
-            made = [one.entries_at(index).storage for one in self.columns]
+            made = [column.entries_at(index).storage for column in self.columns]
             return SymbolicArray(SingleMatrix(made, ("selected", self.layout)))
         is_column = type(index) is tuple and len(index) == 2 and type(index[1]) is int
         if not is_column or not (type(index[0]) is slice and index[0] == slice(None)):
@@ -88,7 +88,7 @@ class SingleMatrix(RecordStorage):
     def _parts(self, value: Any, use: str) -> list[Any]:
         """By column what an input is."""
         if type(value) is SymbolicArray and value.storage is self:
-            return [SymbolicArray(one) for one in self.columns]
+            return [SymbolicArray(column) for column in self.columns]
         if issubclass(type(value), Symbolic) or np.ndim(value):
             return self.refuse(f"{use} of rows with what is not a plain number")  # type: ignore[no-any-return]
         return [value] * len(self.columns)
@@ -99,7 +99,9 @@ class SingleMatrix(RecordStorage):
     def sums(self, use: str, *, mean: bool = False) -> Any:
         """The sums of the columns, or their means."""
         where = self.where
-        totals = [one.sum_up(use, in_pairs=False, mean=mean, layout=where) for one in self.columns]
+        totals = [
+            column.sum_up(use, in_pairs=False, mean=mean, layout=where) for column in self.columns
+        ]
         return make_array(self.branching, fill_array(totals, (len(totals),), object), _SINGLE)
 
 
@@ -135,7 +137,7 @@ def rows_in_32_bits(matrix: RealMatrix) -> SymbolicArray:
 
 def join_single(columns: list[Any]) -> SymbolicArray | None:
     """Rows of columns of 32 bits of the same records."""
-    if not all(columns[0].has_records_of(one) for one in columns):
+    if not all(columns[0].has_records_of(column) for column in columns):
         return None
     return SymbolicArray(SingleMatrix(columns, ()))
 

@@ -225,9 +225,11 @@ def _split(
 ) -> list[ConditionGroup]:
     sides = [one for one in map(_sides, conditions) if one is not None]
     if not sides:
-        return [ConditionGroup((one,), np.array([[False], [True]])) for one in conditions]
+        return [
+            ConditionGroup((condition,), np.array([[False], [True]])) for condition in conditions
+        ]
     number, name = sides[0][:2]
-    compared = [one[2:] for one in sides]
+    compared = [side[2:] for side in sides]
     steps = sorted({offset for _, offset in compared})
     room = _APART * (_largest(number, limits) + max(map(abs, steps)))
     if any(after - before <= room for before, after in pairwise(steps)):
