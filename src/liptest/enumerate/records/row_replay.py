@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.enumerate.intercept.analysis_session import LOCK
 from liptest.enumerate.records.by_records import FirstRecord, RowFunction
 from liptest.enumerate.records.record_code import DRAWS
 from liptest.enumerate.records.row_generator import RowGenerator
@@ -74,17 +76,19 @@ class _Replaying(RowGenerator):
         return RowArray(column[self.place : self.place + 1].copy(), self.rows)
 
 
-class _Making:
+class GivenGenerator:
     """``numpy.random.default_rng`` while records are replayed: without a seed it is ``given``.
 
     A function that takes a generator, and makes others as well, is replayed like one that does not.
+    Other threads get one of their own.
     """
 
     def __init__(self, given: np.random.Generator) -> None:
-        self.given, self.own = given, np.random.default_rng
+        self.given, self.own, self.thread = given, np.random.default_rng, get_ident()
 
     def __call__(self, seed: Any = None) -> Any:
-        return self.given if seed is None else self.own(seed)
+        is_given = seed is None and get_ident() == self.thread
+        return self.given if is_given else self.own(seed)
 
     def __enter__(self) -> None:
         np.random.default_rng = self
@@ -127,9 +131,9 @@ def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
     dataset.flags.writeable = False
     real = _Recording(len(dataset))
     function: Any = one.function
-    with _shared_generators_kept() as begin_again:
+    with LOCK, _shared_generators_kept() as begin_again:
         try:
-            with _Making(real):
+            with GivenGenerator(real):
                 output = function(dataset, real)
         except Exception:
             return  # its law says so
@@ -233,7 +237,7 @@ def _run_alone(
     record = dataset[place : place + 1].copy()
     record.flags.writeable = False
     try:
-        with _Making(generator):
+        with GivenGenerator(generator):
             return one.bound(rows)(RowArray(record, rows, is_alone=False), generator)
     except BaseException as error:
         failed = tree.failure

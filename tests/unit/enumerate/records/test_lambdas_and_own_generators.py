@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.python_function import PythonFunction
+from liptest.enumerate.records.row_replay import GivenGenerator
 from liptest.values.records.rows import NotByRecords
 
 BITS = lt.Hypercube(3000)
@@ -85,3 +87,14 @@ def test_numpy_makes_generators_as_before() -> None:
     before = np.random.default_rng
     lt.check_privacy(lt.mechanism(GOOD["own"]), BITS, epsilon=1)
     assert np.random.default_rng is before
+
+
+def test_other_threads_make_generators_of_their_own() -> None:
+    given, made = np.random.default_rng(), []
+    with GivenGenerator(given):
+        other = threading.Thread(target=lambda: made.append(np.random.default_rng()))
+        other.start()
+        other.join()
+        assert np.random.default_rng() is given
+    assert made[0] is not given
+    assert np.random.default_rng() is not given
