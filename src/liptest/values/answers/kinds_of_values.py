@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -60,5 +61,10 @@ def rows_at(
 def steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
     """The differences of rows in which one answer alone is not 0, each once."""
     amounts = {dict(row).get(number, Fraction(0)) for row in rows}
-    every = {amount - other for amount in amounts for other in amounts if amount != other}
-    return [((number, step),) for step in sorted(every)]
+    whole = math.lcm(*(amount.denominator for amount in amounts))
+    counts = [int(amount * whole) for amount in amounts]
+    # Larger numbers are kept as Python has them.
+    is_small = max(map(abs, counts)) < _MOST_CODES
+    table = np.array(counts, dtype=np.int64 if is_small else object)
+    steps = np.unique(np.subtract.outer(table, table)).tolist()
+    return [((number, Fraction(step, whole)),) for step in steps if step]

@@ -36,6 +36,7 @@ from liptest.values.pandas.record_series import (
     Located,
     RecordSeries,
 )
+from liptest.values.pandas.row_parts import HasPlaces, is_constant_slice
 from liptest.values.pandas.user_cells import OfUsersAndGroups
 from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.reals.real_matrix import join_columns
@@ -53,7 +54,7 @@ _BY_GROUPS = "frame.groupby(key)[column].sum().reindex(KEYS, fill_value=0)"
 _ASSIGNED = "write frame[name] = frame[name].where(~condition, value)"
 
 
-class SymbolicFrame(CountsRows, FrameOfPandas):
+class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
     """Several columns of the same records, by name."""
 
     __slots__ = ("_series",)
@@ -92,7 +93,13 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
             return self.those(key)
         if callable(key) and not _is_made(key):
             return self[key(self)]
-        return self.refuse("an index")
+        return self.part(key) if is_constant_slice(key) else self.refuse("an index")
+
+    def part(self, places: slice) -> Any:
+        """The rows at some places."""
+        if not all(type(series) is RecordSeries for series in self._series.values()):
+            return self.refuse("rows by their places beside users or bins")
+        return SymbolicFrame({name: series.part(places) for name, series in self._series.items()})
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """``frame["new"] = series``: the frame has another column from then on."""
@@ -103,10 +110,7 @@ class SymbolicFrame(CountsRows, FrameOfPandas):
     def __contains__(self, item: Any) -> bool:
         return item in self._series
 
-    @property
-    def loc(self) -> Any:
-        """Rows by a condition."""
-        return Located(self)
+    loc = property(Located, doc="Rows by a condition.")
 
     def to_numpy(self, dtype: Any = None, copy: bool = False) -> Any:
         """A row of numbers for each record, of another type perhaps."""

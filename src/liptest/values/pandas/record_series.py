@@ -22,6 +22,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
+from liptest.values.pandas.row_parts import HasPlaces
 from liptest.values.protocol import find_branching, is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_storage import OwnNumbers
@@ -47,7 +48,34 @@ class _Series(SeriesOfPandas):
     branching = find_branching("array")
 
 
-class RecordSeries(_Series):
+class Located(PartOfPandas):
+    """``.loc`` of a frame or a series."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and self._of.has_columns:
+            rows, columns = _make_of(self._of, key[0]), key[1]
+            frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
+            return frame[columns]
+        key = _make_of(self._of, key)
+        if not isinstance(key, OfPandas):
+            return self.refuse(".loc")
+        return self._of[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is not tuple or len(key) != 2 or not self._of.has_columns:
+            self.refuse("an assignment to rows", "name a column: frame.loc[condition, 'x'] = 0")
+        self._of.set_some(*key, value)
+
+
+def _make_of(of: Any, condition: Any) -> Any:
+    """A condition, which may be a function of the frame."""
+    is_function = callable(condition) and not isinstance(condition, OfPandas)
+    return condition(of) if is_function else condition
+
+
+class RecordSeries(HasPlaces, _Series):
     """One column of a frame.
 
     Parameters
@@ -307,10 +335,11 @@ class RecordSeries(_Series):
             return self.refuse("an index")
         return RecordSeries(self.array[key.numbers("an index")], self.name, self.names)
 
-    @property
-    def loc(self) -> Any:
-        """Rows by a condition."""
-        return Located(self)
+    loc = property(Located, doc="Rows by a condition.")
+
+    def part(self, places: slice) -> Any:
+        """The entries of the records at some places."""
+        return RecordSeries(self.array[places], self.name, self.names)
 
     # ---- answers
 
@@ -593,33 +622,6 @@ class Dummies(PartOfPandas):
     def mean(self) -> Any:
         """Which share of the records has each entry."""
         return self._name(self._of.value_counts(normalize=True))
-
-
-class Located(PartOfPandas):
-    """``.loc`` of a frame or a series."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Any:
-        if type(key) is tuple and len(key) == 2 and self._of.has_columns:
-            rows, columns = _make_of(self._of, key[0]), key[1]
-            frame = self._of if isinstance(rows, slice) and rows == slice(None) else self._of[rows]
-            return frame[columns]
-        key = _make_of(self._of, key)
-        if not isinstance(key, OfPandas):
-            return self.refuse(".loc")
-        return self._of[key]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if type(key) is not tuple or len(key) != 2 or not self._of.has_columns:
-            self.refuse("an assignment to rows", "name a column: frame.loc[condition, 'x'] = 0")
-        self._of.set_some(*key, value)
-
-
-def _make_of(of: Any, condition: Any) -> Any:
-    """A condition, which may be a function of the frame."""
-    is_function = callable(condition) and not isinstance(condition, OfPandas)
-    return condition(of) if is_function else condition
 
 
 class ByKey(_Series):

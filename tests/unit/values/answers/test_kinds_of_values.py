@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,7 +13,7 @@ from hypothesis import given
 
 import liptest as lt
 from liptest.values.answers.answer_book import AnswerBook
-from liptest.values.answers.kinds_of_values import find_kinds, rows_at
+from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one
 
 ENTRIES = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, -1.25, 1e300]))
 TABLES = st.integers(1, 12).flatmap(
@@ -44,6 +46,14 @@ def test_differences_are_those_of_all_values(lists: list[list[float]], is_added:
     every = range(len(book.tables))
     rows = [tuple(sorted(row.items())) for row in rows_at(book.tables, every, range(values))]
     assert set(book.differences().rows) == set(rows[1:] if is_added else rows)
+
+
+@given(st.lists(st.fractions(-9, 9, max_denominator=6) | st.integers(-(10**20), 10**20)))
+def test_steps_are_all_differences_of_two_rows(amounts: list[Fraction]) -> None:
+    rows = [((4, Fraction(amount)),) for amount in amounts if amount]
+    added = {*map(Fraction, filter(None, amounts)), Fraction(0)}
+    steps = sorted({one - other for one, other in product(added, repeat=2) if one != other})
+    assert steps_of_one(4, [(), *rows]) == [((4, step),) for step in steps]
 
 
 # 74 * 5 * 2 * 99 * 2 = 146,520 different rows.
