@@ -14,6 +14,7 @@ import linecache
 import pickle
 import random
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -69,7 +70,9 @@ def literals_in(file: str) -> tuple[Literal, ...]:
     if cached is None or any(linecache.getlines(place) is not text for place, text in cached[0]):
         trees = _find_trees(file)
         sources = [(place, linecache.getlines(place)) for place in {file: None, **trees}]
-        cached = _known[file] = sources, tuple(_find_literals(trees))
+        found = _find_literals(trees)
+        literals = {(repr(literal.value), literal.at_import): literal for literal in found}
+        cached = _known[file] = sources, tuple(literals.values())
     return cached[1]
 
 
@@ -92,7 +95,10 @@ def _find_literals(trees: dict[str, ast.Module]) -> Iterator[Literal]:
 
 
 def _find_trees(file: str) -> dict[str, ast.Module]:
-    """A file and those of the program that it imports, parsed; none where no maker is named."""
+    """A file and those of the program that it imports, parsed; none where no maker is named.
+
+    Of an installed package the file alone.
+    """
     trees: dict[str, ast.Module] = {}
     waiting, names_maker = {file: None}, False
     while waiting and len(trees) < _MOST_FILES:
@@ -104,9 +110,9 @@ def _find_trees(file: str) -> dict[str, ast.Module]:
             trees[place] = tree
             # What is not ASCII may be another spelling of a name.
             names_maker |= not text.isascii() or any(maker in text for maker in _MAKERS)
-            for other in filter(None, map(_file_of, _find_imported(place, tree))):
-                if other not in trees and (is_of_packages(file) or not is_of_packages(other)):
-                    waiting[other] = None
+            if not is_of_packages(place):
+                imported = filter(None, map(_file_of, _find_imported(place, tree)))
+                waiting |= {other: None for other in imported if other not in trees}
     return trees if names_maker else {}
 
 
@@ -143,8 +149,9 @@ def _file_of(module: str) -> str | None:
     """The file of a module of the program that is loaded."""
     space = find_attribute(sys.modules.get(module), "__dict__")
     file = space.get("__file__") if type(space) is dict else None
-    of_program = isinstance(file, str) and file.endswith(".py") and not is_others(module)
-    return file if of_program else None
+    if not isinstance(file, str) or is_others(module) or is_of_packages(file):
+        return None
+    return file if file.endswith(".py") else None
 
 
 def _find_seeds(call: ast.Call, makers: frozenset[str]) -> list[ast.expr]:
@@ -244,7 +251,7 @@ def _bits_of(generator: Any) -> Any:
 
 # By kind and the seed as it is written: digests of the streams that it leads to.
 _known_streams: dict[tuple[type, str], frozenset[bytes]] = {}
-_MOST_SEEDS = 1024
+_MOST_SEEDS = 4096
 # Kept, as methods of C are: while a program is analysed, and in what it imports meanwhile, these
 # names stand for something else. What is kept of a seed must not depend on that.
 _STATE: type[np.random.RandomState] = np.random.RandomState
@@ -263,15 +270,16 @@ def _stream(bits: Any) -> bytes:
 
     The words of a Mersenne Twister are used up and made anew; of SFC64 each draw changes all.
     """
-    return _digest(np.atleast_1d(np.asarray(bits.state["state"][_CONSTANT[type(bits)]])).tolist())
+    told = bits.state["state"][_CONSTANT[type(bits)]]
+    return _digest(told.tobytes() if isinstance(told, np.ndarray) else str(told).encode())
 
 
 def _python_stream(generator: random.Random) -> bytes:
-    return _digest(_random.Random.getstate(generator)[:_WORDS])
+    return _digest(array("I", _random.Random.getstate(generator)[:_WORDS]).tobytes())
 
 
-def _digest(words: list[int] | tuple[int, ...]) -> bytes:
-    return blake2b(repr([*words]).encode(), digest_size=16).digest()
+def _digest(words: bytes) -> bytes:
+    return blake2b(words, digest_size=16).digest()
 
 
 def _streams_of(kind: type, seed: Any) -> frozenset[bytes]:
