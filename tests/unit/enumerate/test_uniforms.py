@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import math
 import pickle
@@ -240,6 +241,24 @@ def test_integer_subclasses_compare_by_value() -> None:
 def test_every_escape_aborts(escape: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedRandomnessError, match=r"rng\.random\(\) .*cannot be enumerated"):
         law_of(lambda rng: concretise_all(escape(rng), "the output"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        lambda rng: rng.random() + 1,
+        lambda rng: 1 - rng.random(),
+        lambda rng: np.float64(3) * rng.random(),
+        lambda rng: np.arange(3) * rng.random(),
+        lambda rng: -rng.random(),
+        lambda rng: abs(rng.random()),
+        lambda rng: copy.copy(rng.random()),
+        lambda rng: copy.deepcopy(rng.random(2)),
+    ],
+)
+def test_a_line_of_a_uniform_number_is_noise_where_it_is_told(line: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedRandomnessError, match="no single value has a probability"):
+        lt.mechanism(lambda data, rng: line(rng)).law([0])
 
 
 FOLLOWED = {

@@ -10,7 +10,8 @@ each pass reads first what decides what it reads next.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,11 +25,10 @@ _FEW = 256
 _Places = NDArray[np.int64]
 
 
-def rows_to_walk(values: Sequence[Any], take: Any) -> MadeRows:
-    """What a loop takes of each possible record."""
-    if type(values) is MadeRows:
-        return values.then(take)
-    return MadeRows([values], lambda entries: take(entries[0]))
+def rows_to_walk(values: Sequence[Any], take: Callable[[Any], Any] | None = None) -> MadeRows:
+    """What a loop takes of each possible record; the record itself where nothing is said."""
+    records = values if type(values) is MadeRows else MadeRows([values], itemgetter(0))
+    return records if take is None else records.then(take)
 
 
 def as_one(value: Any) -> tuple[Any]:
@@ -61,7 +61,7 @@ def walk_rows(rows: ColumnRows, records: MadeRows) -> Iterator[tuple[int, Any]]:
 
 def count_records(rows: ColumnRows) -> Counts:
     """How many records there are of each value that a walk over them gives."""
-    records = rows_to_walk(rows.values, lambda value: value)
+    records = rows_to_walk(rows.values)
     joined = join_alike(rows, records)
     counts = Counts(joined)
     for place, value in walk_rows(joined, records):

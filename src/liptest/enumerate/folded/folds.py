@@ -486,7 +486,7 @@ class Folds(PassEnds):
         if rows is None:
             return written(iterable)
         self._methods = PureMethods()
-        records = rows_to_walk(rows.values, lambda value: value)
+        records = rows_to_walk(rows.values)
         walked = join_alike(rows, records)
         found: dict[int, list[Any]] = {}
         for place, value in walk_rows(walked, records):

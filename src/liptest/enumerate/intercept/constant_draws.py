@@ -30,13 +30,28 @@ class _PlainRandom(_random.Random):
     _randbelow = random.Random._randbelow_with_getrandbits  # type: ignore[attr-defined]
 
 
-# Kept, for the same reason.
+# Kept, for the same reason. They begin with 0: without a seed they would ask the operating system,
+# and the watch would hear that.
 _GENERATOR, _PCG64, _STATE = np.random.Generator, np.random.PCG64, np.random.RandomState
 _SEQUENCE, _MT19937 = np.random.SeedSequence, np.random.MT19937
-_SEED = _random.Random.seed
+_PYTHON, _SEED = random.Random, random.Random.seed
 _METHODS = frozenset({"integers", "randint", "getrandbits", "randrange", "generate_state"})
 #: Makers whose draws are followed, and what seeds the generators of modules.
 MADE = frozenset({"default_rng", "PCG64", "RandomState", "Random", "SeedSequence", "seed"})
+
+
+def make_python(seed: Any) -> random.Random:
+    """``random.Random(seed)``. Raises TypeError for what is not a seed."""
+    made: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
+    _SEED(made, seed)
+    return made  # type: ignore[no-any-return]
+
+
+def make_state(seed: Any) -> np.random.RandomState:
+    """``numpy.random.RandomState(seed)``. Raises TypeError or ValueError as that does."""
+    made = _STATE(_MT19937(0))
+    made.seed(seed)
+    return made
 
 
 @dataclass(frozen=True)
@@ -60,18 +75,15 @@ class MadeGenerator:
         return [np.asarray(value).tolist() for value in draws]
 
     def _make(self) -> Iterator[Any]:
-        # With 0: without a seed they would ask the operating system.
         try:
             if self.maker == "SeedSequence":
                 yield _SEQUENCE(self.seed)
-            if self.maker in ("Random", "seed") and isinstance(self.seed, int):
+            if self.maker in ("Random", "seed"):
                 plain: Any = _PlainRandom.__new__(_PlainRandom, 0)  # type: ignore[call-arg]
-                _SEED(plain, self.seed)
+                plain.setstate(_random.Random.getstate(make_python(self.seed)))
                 yield plain
             if self.maker in ("RandomState", "seed"):
-                state = _STATE(_MT19937(0))
-                state.seed(self.seed)
-                yield state
+                yield make_state(self.seed)
             if self.maker in ("default_rng", "PCG64"):
                 yield _GENERATOR(_PCG64(self.seed))
         except (TypeError, ValueError):

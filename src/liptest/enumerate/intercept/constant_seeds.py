@@ -22,10 +22,11 @@ from hashlib import blake2b
 from itertools import chain, repeat
 from operator import is_
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from liptest.enumerate.intercept.constant_draws import make_python, make_state
 from liptest.enumerate.intercept.constant_expressions import (
     FileConstants,
     find_assignments,
@@ -126,23 +127,23 @@ def _parse(text: str) -> ast.Module | None:
 
 def _find_imported(file: str, tree: ast.AST) -> Iterator[str]:
     """Modules that a file may import, by their full names."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in nodes)
+    inside = _package_of(file) if is_relative else []
+    for node in nodes:
+        names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
-            package = ".".join([*_package_of(file, node.level), *filter(None, [node.module])])
-            yield package
-            yield from (f"{package}.{alias.name}" for alias in node.names)
+            above = inside[: len(inside) + 1 - node.level] if node.level else []
+            package = ".".join([*above, *filter(None, [node.module])])
+            names = [package, *(f"{package}.{name}" for name in names)]
+        yield from names
 
 
-def _package_of(file: str, level: int) -> list[str]:
-    """The package that so many dots of an import name in a file, in its parts."""
-    if level == 0:
-        return []
+def _package_of(file: str) -> list[str]:
+    """The package that a file is in, in its parts."""
     spaces = (find_attribute(module, "__dict__") for module in [*sys.modules.values()])
     own = (space for space in spaces if type(space) is dict and space.get("__file__") == file)
-    package = str(next(own, {}).get("__package__") or "").split(".")
-    return package[: len(package) + 1 - level]
+    return str(next(own, {}).get("__package__") or "").split(".")
 
 
 def _file_of(module: str) -> str | None:
@@ -196,8 +197,7 @@ class ProgramFiles:
 
     def seed_of(self, generator: Any) -> Literal | None:
         """The constant seed that a generator was made with, where one is found."""
-        every = self._seeds_near(generator)
-        return next((seed for seed in every if _leads_to(seed.value, generator)), None)
+        return _find_leading([*self._seeds_near(generator)], generator)
 
     def names_entropy(self, sequence: np.random.SeedSequence) -> bool:
         """Whether a file of the program has the entropy of a SeedSequence as a constant."""
@@ -218,7 +218,7 @@ class ProgramFiles:
     def seed_at_import(self, generator: Any) -> Literal | None:
         """The same for the generator of a module, which others may seed: outside of functions."""
         every = [seed for file in self._files for seed in literals_in(file) if seed.at_import]
-        return next((seed for seed in every if _leads_to(seed.value, generator)), None)
+        return _find_leading(every, generator)
 
 
 def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
@@ -230,23 +230,42 @@ def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
                 yield file, list(space.values())
 
 
-def _leads_to(seed: Any, generator: Any) -> bool:
+class _Origin(NamedTuple):
+    """What tells the seed of a generator: its entropy, if it has any, and its stream."""
+
+    kind: type
+    entropy: Any
+    stream: bytes
+
+
+def _find_leading(seeds: list[Literal], generator: Any) -> Literal | None:
+    """The first seed that leads to a generator."""
+    origin = _find_origin(generator) if seeds else None
+    if origin is None:
+        return None
+    return next((seed for seed in seeds if _leads_to(seed.value, origin)), None)
+
+
+def _find_origin(generator: Any) -> _Origin | None:
     try:
         if isinstance(generator, random.Random):
-            return _python_stream(generator) in _streams_of(_PYTHON, seed)
-        bits = _bits_of(generator)
+            return _Origin(_PYTHON, None, _python_stream(generator))
+        of_numpy = isinstance(generator, np.random.Generator)
+        bits = generator.bit_generator if of_numpy else generator._bit_generator
         entropy = find_attribute(bits.seed_seq, "entropy")
-        if entropy is None:
-            return _stream(bits) in _streams_of(_STATE, seed)
+        return _Origin(_STATE if entropy is None else type(bits), entropy, _stream(bits))
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None  # one of another kind
+
+
+def _leads_to(seed: Any, origin: _Origin) -> bool:
+    try:
+        if origin.entropy is not None and np.array_equal(origin.entropy, seed):
+            return True
         # What jumped, or was given the state of another, has a sequence that is not its own.
-        return bool(np.array_equal(entropy, seed)) or _stream(bits) in _streams_of(type(bits), seed)
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        return origin.stream in _streams_of(origin.kind, seed)
+    except (TypeError, ValueError, OverflowError):
         return False  # no seed for such a generator
-
-
-def _bits_of(generator: Any) -> Any:
-    of_numpy = isinstance(generator, np.random.Generator)
-    return generator.bit_generator if of_numpy else generator._bit_generator
 
 
 # By kind and the seed as it is written: digests of the streams that it leads to.
@@ -256,13 +275,12 @@ _MOST_SEEDS = 4096
 # names stand for something else. What is kept of a seed must not depend on that.
 _STATE: type[np.random.RandomState] = np.random.RandomState
 _BITS = np.random.MT19937
-_CONSTANT: dict[type, str] = {
+_STREAM_PART: dict[type, str] = {
     **dict.fromkeys((np.random.PCG64, np.random.PCG64DXSM), "inc"),
     **dict.fromkeys((np.random.Philox, np.random.MT19937), "key"),
     np.random.SFC64: "state",
 }
 _PYTHON = random.Random
-_SEED = random.Random.seed
 
 
 def _stream(bits: Any) -> bytes:
@@ -270,7 +288,7 @@ def _stream(bits: Any) -> bytes:
 
     The words of a Mersenne Twister are used up and made anew; of SFC64 each draw changes all.
     """
-    told = bits.state["state"][_CONSTANT[type(bits)]]
+    told = bits.state["state"][_STREAM_PART[type(bits)]]
     return _digest(told.tobytes() if isinstance(told, np.ndarray) else str(told).encode())
 
 
@@ -292,23 +310,18 @@ def _streams_of(kind: type, seed: Any) -> frozenset[bytes]:
     return known
 
 
-# Begun with 0: without a seed they would ask the operating system, and the watch would hear that.
 def _find_streams(kind: Any, seed: Any) -> Iterator[bytes]:
     if kind is _PYTHON:
-        fresh: Any = _random.Random.__new__(_PYTHON, 0)  # type: ignore[call-arg]
-        _SEED(fresh, seed)
+        fresh = make_python(seed)
         for _ in range(_TWISTS):
             yield _python_stream(fresh)
             _random.Random.getrandbits(fresh, _WORDS * 32)
     elif kind in (_STATE, _BITS):
-        bits = _BITS(0) if kind is _STATE else _BITS(seed)
-        state = _STATE(bits)
-        if kind is _STATE:
-            state.seed(seed)
+        state: Any = make_state(seed) if kind is _STATE else _STATE(_BITS(seed))
         for _ in range(_TWISTS):
-            yield _stream(bits)
+            yield _stream(state._bit_generator)
             state.bytes(_WORDS * 4)
-    elif kind in _CONSTANT:
+    elif kind in _STREAM_PART:
         yield _stream(kind(seed))
 
 
