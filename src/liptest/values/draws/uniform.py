@@ -59,7 +59,13 @@ from liptest.values.draws.transforms import (
 )
 from liptest.values.faults import raises_as_numpy
 from liptest.values.promotion import as_noise, promote
-from liptest.values.protocol import COMPARISONS, Operation, SymbolicValue, is_symbolic
+from liptest.values.protocol import (
+    COMPARISONS,
+    Operation,
+    SymbolicValue,
+    concretise_all,
+    is_symbolic,
+)
 from liptest.values.protocol import compare as compare_any
 
 # Python compares floats with these exactly.
@@ -351,12 +357,12 @@ class UniformValue(SymbolicValue):
         line, base = self._line_seen(), self.base
         base.check_own(use)
         if base.noise is not None:
-            return self._as_noise().concretise(use)
+            return concretise_all(self._as_noise(), use)
         if settle is None and not line.discrete:
             noise = self._as_noise_of_output() if use == "the output" else None
             if noise is None:
                 self.refuse(use)
-            return noise.concretise(use) if is_symbolic(noise) else noise
+            return concretise_all(noise, use)
         parts = pieces(line, base.low, base.high, settle or line.kind)
         if parts is None:
             answered = base.answered(self) if use == "the output" else None
@@ -373,7 +379,8 @@ class UniformValue(SymbolicValue):
         if self.inverted is not None and self.noise is not None:
             return self.line.value(self.inverted.point(self.noise.replay(point_in)))
         if self.noise is not None:
-            return self._as_noise().replay(point_in)
+            number = self._as_noise()  # a plain one of slope 0
+            return number.replay(point_in) if is_symbolic(number) else number
         return self.line.value(point_in(self.low, self.high))
 
     def _too_many(self, use: str) -> NoReturn:

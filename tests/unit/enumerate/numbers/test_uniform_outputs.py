@@ -106,3 +106,14 @@ def test_arrays_of_them_are_followed() -> None:
     mechanism = lt.mechanism(cells)
     assert lt.check_privacy(mechanism, lt.Hypercube(2), epsilon=3.0, delta=0.24).decision == "NO"
     assert lt.check_privacy(mechanism, lt.Hypercube(2), epsilon=3.0, delta=0.25).decision == "YES"
+
+
+def test_uniform_noise_of_width_0_is_a_constant() -> None:
+    def added(data: Any, rng: Any) -> Any:
+        return data.sum() + rng.uniform(2, 2)
+
+    def alone(data: Any, rng: Any) -> Any:
+        return rng.uniform(2, 2), 0 * rng.random()
+
+    assert lt.check_privacy(added, lt.Hypercube(5), epsilon=1.0, delta=0.5).decision == "NO"
+    assert lt.check_privacy(alone, lt.Hypercube(5), epsilon=0.0).decision == "YES"
