@@ -510,6 +510,13 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             self._tree.fail(too_many_bytes(self._tree.name, length))
         return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
 
+    @raises_as_numpy
+    def spawn(self, n_children: int) -> list[ChoiceGenerator]:
+        """So many generators that are independent of this one and of each other."""
+        if type(self) is not ChoiceGenerator:
+            self._tree.forbid("rng.spawn where records are treated one by one", "draw from rng")
+        return [ChoiceGenerator(self._tree) for _ in range(operator.index(n_children))]
+
     def _line(self, low: Any, high: Any) -> Line:
         NUMPY.uniform(low, high)
         line = exact_line(float(low), float(high))

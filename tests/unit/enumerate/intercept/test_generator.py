@@ -361,7 +361,7 @@ def test_permuted_writes_into_out() -> None:
 
 FINITE = {
     *("random", "uniform", "integers", "choice", "binomial", "multinomial", "hypergeometric"),
-    "multivariate_hypergeometric",
+    *("multivariate_hypergeometric", "spawn"),
     *("permutation", "permuted", "shuffle", "bytes"),
     *("geometric", "poisson", "negative_binomial", "logseries", "zipf"),
     *("laplace", "normal", "standard_normal", "exponential", "standard_exponential"),

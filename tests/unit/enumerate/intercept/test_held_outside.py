@@ -135,6 +135,33 @@ def test_spawned_sequences_are_independent() -> None:
     assert dict(law) == {(0, 0): 9 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 1 / 16}
 
 
+@pytest.mark.parametrize("size", [4, 5000])
+def test_generators_that_another_one_spawns_are_independent(size: int) -> None:
+    """NumPy's documentation of ``Generator.spawn`` promises it."""
+
+    def noisy_twice(data: Any, rng: Any) -> tuple[float, float, float]:
+        first, second = rng.spawn(2)
+        total = np.sum(data)
+        return (
+            total + first.laplace(0, 3.0),
+            total + second.laplace(0, 3.0),
+            total + rng.laplace(0, 3.0),
+        )
+
+    domain = lt.Hypercube(size)
+    assert lt.check_privacy(noisy_twice, domain, epsilon=1.0).decision == "YES"
+    assert lt.check_privacy(noisy_twice, domain, epsilon=0.9).decision == "NO"
+
+
+def test_spawned_generators_draw_what_their_own_law_says() -> None:
+    def two(data: Any, rng: Any) -> tuple[int, int]:
+        one, other = rng.spawn(2)
+        return flipped(data[0], one), flipped(data[0], other)
+
+    law = lt.mechanism(two).law(np.array([0]))
+    assert dict(law) == {(0, 0): 9 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 1 / 16}
+
+
 def _twice(data: Any) -> int:
     sequence = np.random.SeedSequence()
     first, second = np.random.default_rng(sequence), np.random.default_rng(sequence)
