@@ -95,7 +95,7 @@ def choosing_at_once(
 def find_record_rows(value: Any) -> RowsOfColumn | None:
     """The rows of a column of numbers, or of a list of them; None for everything else."""
     if type(value) is RecordList:
-        if any(isinstance(entry, EntryOfRecord) for entry in value.values):
+        if any(issubclass(kind, EntryOfRecord) for kind in set(map(type, value.values))):
             made = value.to_column(value.values, np.array(value.kept))
             # Not its shape: how many there are may be private.
             lines = None if type(made.storage) is RealColumn else RealMatrix.lines_within(made)

@@ -253,7 +253,8 @@ class Folds(PassEnds):
     def mean(self, values: Any) -> Any:
         """``statistics.mean(values)`` of numbers; of NumPy's whole ones it cuts off the mean."""
         rows = self.rows_of(values)
-        if rows is not None and any(isinstance(value, np.integer) for value in rows.values):
+        kinds = set() if rows is None else set(map(type, rows.values))
+        if rows is not None and any(issubclass(kind, np.integer) for kind in kinds):
             rows.refuse("statistics.mean of whole numbers of NumPy, which cuts off: use np.mean")
         return self._mean(statistics.mean, values)
 

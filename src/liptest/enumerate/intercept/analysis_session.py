@@ -37,7 +37,7 @@ from liptest.enumerate.watch.other_threads import (
     works_for_itself,
 )
 from liptest.enumerate.watch.side_effects import READS, RandomnessWatch, make_elsewhere_error
-from liptest.enumerate.watch.surroundings import CLOCK_ADVICE, Surroundings, depends
+from liptest.enumerate.watch.surroundings import CLOCK_ADVICE, HEARD_NAMES, Surroundings, depends
 from liptest.enumerate.watch.unread_attributes import unread_attributes
 from liptest.errors import LiptestError, UnsupportedRandomnessError
 from liptest.mechanisms.base import DETERMINED
@@ -260,7 +260,7 @@ class Session:
         elif not always:
             yield
             return
-        with self.watch.no_system_randomness(self.surroundings.look):
+        with self.watch.no_system_randomness(self.surroundings.look, HEARD_NAMES):
             yield
         if self._refused is not None:
             raise self._refused  # what came after it was not looked at

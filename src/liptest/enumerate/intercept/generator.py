@@ -511,7 +511,7 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         return bytes(self._tree.choose(256) for _ in range(operator.index(length)))
 
     @raises_as_numpy
-    def spawn(self, n_children: int) -> list[ChoiceGenerator]:
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
         """So many generators that are independent of this one and of each other."""
         if type(self) is not ChoiceGenerator:
             self._tree.forbid("rng.spawn where records are treated one by one", "draw from rng")

@@ -302,6 +302,21 @@ class CompiledCode:
             self._note(package or _NAMELESS, frame)
 
 
+def is_import_of_parts(frame: FrameType | None, name: str) -> bool:
+    """Whether a package imports a module for itself, as pandas does pyarrow.
+
+    One of its functions that another one of them calls asks Python's ``importlib``, in ``frame``:
+    what a program asks it to import is for the program.
+    """
+    owner = _PARTS.get(find_package(name))
+    while frame is not None and _package_at(frame) == "importlib":
+        frame = frame.f_back
+    asker = None if frame is None else frame.f_back
+    return owner is not None and all(
+        one is not None and _package_at(one) == owner for one in (frame, asker)
+    )
+
+
 def _only_frees(frame: FrameType | None) -> bool:
     """Whether an object is freed by a finalizer that does nothing else.
 

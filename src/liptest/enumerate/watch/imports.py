@@ -22,6 +22,7 @@ from typing import Any
 
 from liptest.enumerate.intercept.analysis_session import Session, active, pop, push
 from liptest.enumerate.intercept.replaceable_names import find_attribute, is_others
+from liptest.enumerate.watch.compiled_code import is_import_of_parts
 from liptest.enumerate.watch.run_watch import wait_for
 from liptest.enumerate.watch.side_effects import RandomnessWatch, stay_unnoticed
 from liptest.errors import LiptestError
@@ -96,7 +97,7 @@ class Imports:
                 stack.enter_context(stay_unnoticed())
             with wait_for(is_patient=not self._is_own):
                 module = self._import(original, name, import_)
-            if is_computed and not is_others(name):
+            if is_computed and not (is_others(name) or is_import_of_parts(sys._getframe(2), name)):
                 session.imported.append(module)
             return module
 

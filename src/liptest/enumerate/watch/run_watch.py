@@ -20,7 +20,6 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any
@@ -419,6 +418,19 @@ def may_catch(code: CodeType) -> bool:
     return any(has_step(one, "PUSH_EXC_INFO") for one in codes_in(code))
 
 
-@lru_cache(maxsize=1 << 12)
+# By the id of code, which is kept: the hash of code is that of all its parts.
+_known_catching: dict[int, tuple[CodeType, bool]] = {}
+_MOST_KNOWN = 1 << 14
+
+
 def _catches(code: CodeType) -> bool:
+    known = _known_catching.get(id(code))
+    if known is None:
+        if len(_known_catching) >= _MOST_KNOWN:
+            _known_catching.clear()
+        known = _known_catching[id(code)] = code, _may_catch_here(code)
+    return known[1]
+
+
+def _may_catch_here(code: CodeType) -> bool:
     return has_step(code, "PUSH_EXC_INFO") and is_program(code)

@@ -279,8 +279,9 @@ _TELL_NOTHING = frozenset(
         if type(one) is BuiltinFunctionType and one.__self__ is math
     }
 )
-#: Called with the events of Python's profiling hook.
-Hook = Callable[[FrameType, str, Any], None]
+#: Called with the events of Python's profiling hook; answers whether nothing in the module of the
+#: frame is of interest to it, but for calls of built-in functions that it names.
+Hook = Callable[[FrameType, str, Any], bool]
 #: Generators with the words that name them.
 Held = list[tuple[str, Any]]
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
@@ -346,18 +347,24 @@ class RandomnessWatch:
             self._before = self._states()
 
     @contextmanager
-    def no_system_randomness(self, look: Hook | None = None) -> Iterator[None]:
+    def no_system_randomness(
+        self, look: Hook | None = None, named: frozenset[str] = frozenset()
+    ) -> Iterator[None]:
         """NonDeterministicError when the operating system was asked for random bytes.
 
-        ``look`` is called with all other events. Calls are seen through the profiling hook of
-        this thread, so that it does not matter where the function is held; when the hook is
-        taken, by a profiler, nothing is watched.
+        ``look`` is called with all other events, in modules without interest with calls of built-in
+        functions of the names ``named`` only. Calls are seen through the profiling hook of this
+        thread, so that it does not matter where the function is held; when the hook is taken, by a
+        profiler, nothing is watched.
         """
         seen: list[Any] = []
         first, last = SYSTEM_SOURCES[0], SYSTEM_SOURCES[-1]
         # By file, not by code, whose hash is that of all its parts.
         own_files: set[str] = set()
         other_files: set[str] = set()
+        # Modules without interest. Most frames are those of libraries, and asking for the code of a
+        # frame, or for the id of anything, is an audit event by itself.
+        without_interest: set[str] = set()
 
         # Called for all that is called and that returns; what ends most events comes first.
         def note(frame: Any, event: str, argument: Any) -> None:
@@ -368,6 +375,11 @@ class RandomnessWatch:
                     seen.append(argument)
             elif event != "call" and event != "return":
                 return  # that a built-in function has ended tells nothing
+            module = frame.f_globals.get("__name__")
+            if type(module) is str and module in without_interest:
+                is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
+                if not (is_builtin and argument.__name__ in named):
+                    return
             # Most events are those of the values that the program calculates with.
             file = frame.f_code.co_filename
             if file in own_files:
@@ -377,8 +389,8 @@ class RandomnessWatch:
                     own_files.add(file)
                     return
                 other_files.add(file)
-            if not (look is None or self._is_silent):
-                look(frame, event, argument)
+            if not (look is None or self._is_silent) and look(frame, event, argument):
+                without_interest.add(module)
 
         free = sys.getprofile() is None
         if free:

@@ -83,7 +83,7 @@ TIMES = frozenset(
 _DATES = frozenset({"now", "today", "utcnow"})
 _CLOCK_NAMES = TIMES | _DATES
 #: Names of built-in functions that are heard wherever they are called.
-_HEARD_NAMES = _CLOCK_NAMES | {"_getframe", "_current_frames"}
+HEARD_NAMES = _CLOCK_NAMES | {"_getframe", "_current_frames"}
 # What the module time says of the time zone of the machine, and methods of dates that ask for it.
 _ZONES = frozenset({"timezone", "altzone", "daylight", "tzname"})
 _OF_ZONES = frozenset({"fromtimestamp", "astimezone", "timestamp"})
@@ -220,8 +220,8 @@ class Surroundings:
         """Whether all code that has run tells nothing."""
         return all(id(code) in self._harmless for code in executed.codes())
 
-    def look(self, frame: FrameType, event: str, argument: Any) -> None:
-        """One event of the profiling hook."""
+    def look(self, frame: FrameType, event: str, argument: Any) -> bool:
+        """One event of the profiling hook; whether the module tells by ``HEARD_NAMES`` only."""
         # Most events are those of libraries: of these a clock alone tells something.
         module: Any = frame.f_globals.get("__name__")
         is_quiet = self._is_quiet.get(module) if type(module) is str else False
@@ -229,9 +229,14 @@ class Surroundings:
             is_quiet = self._is_quiet[module] = is_others(module) and is_always_known(module)
         if is_quiet:
             is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
-            if is_builtin and argument.__name__ in _HEARD_NAMES:
+            if is_builtin and argument.__name__ in HEARD_NAMES:
                 self._call(frame, argument)
-            return
+        else:
+            self._look_closer(frame, event, argument, module)
+        return is_quiet
+
+    def _look_closer(self, frame: FrameType, event: str, argument: Any, module: Any) -> None:
+        """An event in a module that is not a library which is known."""
         code = frame.f_code
         kind = self._kinds.get(id(code))
         if kind is None or kind.module is not module:
@@ -243,7 +248,7 @@ class Surroundings:
             is_unknown = self.compiled.is_looked_at(frame)
         if not (is_program or is_unknown or is_of_polars):
             is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
-            if is_builtin and argument.__name__ in _HEARD_NAMES:
+            if is_builtin and argument.__name__ in HEARD_NAMES:
                 self._call(frame, argument)
         elif event == "c_call":
             if is_unknown:
@@ -252,7 +257,7 @@ class Surroundings:
                 if is_program:
                     self._number_asked(frame, argument)
             elif isinstance(argument, BuiltinFunctionType):
-                if argument.__name__ in _HEARD_NAMES:
+                if argument.__name__ in HEARD_NAMES:
                     self._call(frame, argument)
                 if is_program and argument.__name__ in _OF_ZONES and _asks_zone(frame, argument):
                     self._end(frame, f"{ZONED}: datetime.{argument.__name__}", ZONE_ADVICE)

@@ -462,9 +462,10 @@ class AnswerBook:
         """The answer where so many records have each value."""
         table = self.tables[number]
         added = np.flatnonzero((table != 0) & (counts != 0))
-        pairs = zip(table[added].tolist(), counts[added].tolist(), strict=True)
-        if table.dtype.kind == "i":
-            return Fraction(sum(entry * count for entry, count in pairs))
+        entries, places = np.unique(table[added], return_inverse=True)
+        times = np.zeros(len(entries), dtype=np.int64)
+        np.add.at(times, places, counts[added])
+        pairs = zip(entries.tolist(), times.tolist(), strict=True)
         return sum((Fraction(entry) * count for entry, count in pairs), Fraction(0))
 
     def extreme_values(self) -> list[int]:

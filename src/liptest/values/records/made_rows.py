@@ -7,6 +7,7 @@ entries: what it does is the same for all rows that have these two entries in co
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -144,15 +145,15 @@ def _codes_of_array(table: NDArray[Any]) -> NDArray[np.int64]:
 
 def _codes_of_list(entries: Sequence[Any]) -> NDArray[np.int64]:
     """Entries of several types, or of another than these, are all told apart."""
-    if all(entry is entries[0] for entry in entries):
+    if all(map(operator.is_, entries, itertools.repeat(entries[0]))):
         return np.zeros(len(entries), dtype=np.int64)
     kinds = set(map(type, entries))
     if kinds == {float}:
         return _codes_of_array(line_of(entries, np.float64))
     if len(kinds) > 1 or not kinds.issubset(_ALIKE_IF_EQUAL):
         return np.arange(len(entries))
-    codes: dict[Any, int] = {}
-    return line_of([codes.setdefault(entry, len(codes)) for entry in entries], np.int64)
+    codes = {entry: number for number, entry in enumerate(dict.fromkeys(entries))}
+    return np.fromiter(map(codes.__getitem__, entries), np.int64, len(entries))
 
 
 def line_of(entries: Sequence[Any], kind: Any) -> NDArray[Any]:
