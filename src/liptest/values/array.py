@@ -24,6 +24,7 @@ from liptest.values.flat_entries import FlatEntries
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,
+    NUMPY,
     Symbolic,
     concretise_all,
     current,
@@ -607,7 +608,24 @@ def answer_by(name: str) -> Callable[..., Any]:
 
 
 def _operator(ufunc: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
-    return lambda self, other: ufunc(other, self) if swapped else ufunc(self, other)
+    if not swapped:
+        return lambda self, other: ufunc(self, other)
+
+    def operate(self: Any, other: Any) -> Any:
+        # pandas has left the operator to what stands here; its own ufuncs would not.
+        if has_own_ufuncs(other):
+            return NUMPY.ufunc(ufunc, "__call__", (other, self), {})
+        return ufunc(other, self)
+
+    return operate
+
+
+def has_own_ufuncs(value: Any) -> bool:
+    """Whether an object of another library answers ufuncs of NumPy."""
+    kind = type(value)
+    return hasattr(kind, "__array_ufunc__") and not issubclass(
+        kind, (np.ndarray, np.generic, Symbolic)
+    )
 
 
 def _in_place(ufunc: Any) -> Callable[[Any, Any], Any]:

@@ -216,10 +216,10 @@ class Records:
         """With so many records of the value that adds most that 0 is near; the others add least."""
         if self._answers.has_parts or self.is_of_released:
             return ()
-        added = self._answers.contributions(table)
+        added = self._answers.contributions(table, with_all=False)
         low, high = min(added, key=lambda v: added[v]), max(added, key=lambda v: added[v])
         n, step = len(self._sizes), added[high] - added[low]
-        if step == 0 or min(self._sizes) < len(added):
+        if step == 0 or min(self._sizes) < self._answers.values:
             return ()
         if low and self._answers.comes_and_goes:
             return ()  # a record that comes takes the place of none

@@ -217,7 +217,7 @@ class UserRows:
 
     def pairs_at(self, table: dict[int, Fraction], offset: Fraction) -> Pairs:
         """With so many users of one row each that a sum of answers and an offset is near 0."""
-        added = self._answers.contributions(table)
+        added = self._answers.contributions(table, with_all=False)
         pairs: list[tuple[IntArray, IntArray]] = []
         for row in {max(added, key=lambda v: added[v]), min(added, key=lambda v: added[v])}:
             if row == 0 or not added[row]:

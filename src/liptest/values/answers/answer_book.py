@@ -22,7 +22,7 @@ from liptest.symbolic.answers import (
     SecondMoments,
     subtract_moves,
 )
-from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one
+from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one, sums_of_values
 from liptest.values.reals.recipes import has_known
 from liptest.values.reals.rounded_sums import NO_ROUNDING, Rounding
 from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, find_places
@@ -654,12 +654,11 @@ class AnswerBook:
         own = range(len(self.tables)) if numbers is None else numbers
         return rows_at(self.tables, own, range(self.values))
 
-    def contributions(self, factors: dict[int, Fraction]) -> dict[int, Fraction]:
-        """By value of a record: what one adds to the sum of these answers times these factors."""
-        return {
-            value: sum((by * row.get(answer, 0) for answer, by in factors.items()), Fraction(0))
-            for value, row in enumerate(self.rows_of())
-        }
+    def contributions(
+        self, factors: dict[int, Fraction], *, with_all: bool = True
+    ) -> dict[int, Fraction]:
+        """By value of a record, of all or of two that add the same: what one adds to this sum."""
+        return sums_of_values(self.tables, factors, self.values, with_all=with_all)
 
     def change_of_move(self, move: Move) -> tuple[int, int, int] | None:
         """A position, and two values of its record of which the second adds so much more."""

@@ -23,6 +23,23 @@ def find_kinds(tables: Iterable[Table], values: int) -> list[int]:
     Records of two values of one kind add the same. So the difference between two records depends
     on their kinds alone, and listing kinds lists all differences. Tables are (values,).
     """
+    _, first = np.unique(_code_together(tables, values), return_index=True)
+    return [int(value) for value in np.sort(first)]
+
+
+def two_of_each(tables: Iterable[Table], values: int) -> list[int]:
+    """The first two values of each kind, in their order; one where there are not two."""
+    codes = _code_together(tables, values)
+    order = np.argsort(codes, kind="stable")
+    is_first = np.ones(values, dtype=np.bool_)
+    is_first[1:] = np.diff(codes[order]) != 0
+    is_second = np.zeros(values, dtype=np.bool_)
+    is_second[1:] = is_first[:-1] & ~is_first[1:]
+    return [int(value) for value in np.sort(order[is_first | is_second])]
+
+
+def _code_together(tables: Iterable[Table], values: int) -> NDArray[np.int64]:
+    """A number for each value, the same for those of one kind."""
     codes, most = np.zeros(values, dtype=np.int64), 1
     for table in tables:
         own, count = _code(table)
@@ -31,8 +48,7 @@ def find_kinds(tables: Iterable[Table], values: int) -> list[int]:
         codes, most = codes * count + own, most * count
         if most >= _MOST_CODES:
             codes, most = _code(codes)
-    _, first = np.unique(codes, return_index=True)
-    return [int(value) for value in np.sort(first)]
+    return codes
 
 
 def _code(table: Table) -> tuple[NDArray[np.int64], int]:
@@ -56,6 +72,20 @@ def rows_at(
         for place, amount in zip(added.tolist(), table[added].tolist(), strict=True):
             rows[place][number] = Fraction(amount)
     return rows
+
+
+def sums_of_values(
+    tables: Sequence[Table], factors: dict[int, Fraction], values: int, *, with_all: bool
+) -> dict[int, Fraction]:
+    """By value of a record: what one adds to answers times their factors, all together.
+
+    Of all values, or of two of those that add the same to each of these answers.
+    """
+    own = (tables[number] for number in factors)
+    told = range(values) if with_all else two_of_each(own, values)
+    rows = rows_at(tables, factors, told)
+    added = (sum((by * row.get(n, 0) for n, by in factors.items()), Fraction(0)) for row in rows)
+    return dict(zip(told, added, strict=True))
 
 
 def steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:

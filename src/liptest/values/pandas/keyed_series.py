@@ -88,16 +88,20 @@ class KeyedSeries(Symbolic):
 
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry; with another series of the same keys."""
-        partner = other
+        partner = self._entries_of(other)
+        pair = (partner, self.array) if swapped else (self.array, partner)
+        return KeyedSeries(self.keys_, operation(*pair))
+
+    def _entries_of(self, other: Any) -> Any:
+        """Those of a series of the same keys; a number, or an array, as it is."""
         if type(other) is KeyedSeries or is_series(other):
             keyed = as_keyed(other)
             if keyed.keys_ != self.keys_:
                 self.refuse("an operator with a series of other keys")
-            partner = keyed.array
-        elif isinstance(other, (list, tuple, dict, str)):
+            return keyed.array
+        if isinstance(other, (list, tuple, dict, str)):
             self.refuse(f"an operator with a {type(other).__name__}")
-        pair = (partner, self.array) if swapped else (self.array, partner)
-        return KeyedSeries(self.keys_, operation(*pair))
+        return other
 
     __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
@@ -137,6 +141,21 @@ class KeyedSeries(Symbolic):
     def round(self, decimals: int = 0) -> Any:
         """Each entry rounded."""
         return KeyedSeries(self.keys_, np.round(self.array, decimals))
+
+    def where(self, condition: Any, other: Any = None) -> Any:
+        """Its entries where a condition holds, else others."""
+        return self._choose(condition, other, ".where", takes_own=True)
+
+    def mask(self, condition: Any, other: Any = None) -> Any:
+        """Its entries where a condition does not hold, else others."""
+        return self._choose(condition, other, ".mask", takes_own=False)
+
+    def _choose(self, condition: Any, other: Any, use: str, *, takes_own: bool) -> Any:
+        if other is None:
+            return self.refuse(f"{use} without a number for the others")
+        holds, others = self._entries_of(condition), self._entries_of(other)
+        pair = (self.array, others) if takes_own else (others, self.array)
+        return KeyedSeries(self.keys_, np.where(holds, *pair))
 
     def astype(self, dtype: Any) -> Any:
         """Entries of another type."""
