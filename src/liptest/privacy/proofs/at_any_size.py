@@ -153,6 +153,8 @@ def _early_steps(task: Task) -> Early:
     refuted = search_refutation(task, aligned)
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
+    if spread.finds():
+        return Early(spread.found.verdict(task), aligned, spread.found)
     return Early(None, aligned, refuted, by_records)
 
 
