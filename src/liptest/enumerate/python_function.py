@@ -42,7 +42,7 @@ from liptest.enumerate.sql.databases import find_condition, find_handing, import
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
 from liptest.enumerate.symbols.plain_points import Program, answers_at_a_point
 from liptest.enumerate.symbols.statistic_programs import is_sum_of_rows, on_datasets
-from liptest.enumerate.symbols.symbolic_data import FEW_PATHS, MAX_PATHS, follow_first
+from liptest.enumerate.symbols.symbolic_data import FEW_PATHS, follow_first
 from liptest.enumerate.symbols.symbolic_datasets import find_data
 from liptest.enumerate.symbols.symbolic_paths import (
     ASKS_TYPES,
@@ -84,7 +84,7 @@ from liptest.errors import (
     check_positive,
     quote,
 )
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import MOST_PATHS, Mechanism
 from liptest.mechanisms.declared import check_outputs, distinct_values
 from liptest.mechanisms.laws import LawTable, Output, OutputLaw, Raised
 from liptest.runs.surroundings import surroundings_kept
@@ -400,7 +400,7 @@ class PythonFunction(Mechanism):
         return copy_with(self.afresh(), max_leaves=min(runs, self.max_leaves), **own)
 
     def align_paths(
-        self, domain: Domain, *, way: str = "released", max_paths: int = MAX_PATHS
+        self, domain: Domain, *, way: str = "released", max_paths: int = MOST_PATHS
     ) -> SymbolicPaths | NoPaths:
         """All paths of the function where data are symbolic, for data of any size, or why not.
 

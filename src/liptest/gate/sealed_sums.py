@@ -37,7 +37,7 @@ from liptest.gate.noisy_sums import (
     require_few_digits,
 )
 from liptest.gate.sealed import SUM_DOMAINS, VERSION, RandomBelow, Sealed
-from liptest.mechanisms.base import Mechanism
+from liptest.mechanisms.base import MOST_PATHS, Mechanism
 from liptest.mechanisms.laws import ComparableLaws, OutputLaw
 
 
@@ -132,7 +132,9 @@ class SumsMechanism(Mechanism):
         """Itself: of a table, too, it gets datasets as they are."""
         return self
 
-    def align_paths(self, domain: Domain, *, way: str = "released") -> SymbolicPaths:
+    def align_paths(
+        self, domain: Domain, *, way: str = "released", max_paths: int = MOST_PATHS
+    ) -> SymbolicPaths:
         """Its paths: "released" tells all sums, of which the output is a function."""
         sealed = self.sums
         if sealed.decides and way == "released":

@@ -48,6 +48,8 @@ EQUAL_ARE_ONE = (
 DETERMINED = "determined by the constant seed"
 Balls = tuple[arb, arb]
 T = TypeVar("T")
+#: Paths of code whose data are symbols.
+MOST_PATHS = 4096
 # The answers without which nothing is a mechanism.
 _NEEDED = ("name", "outputs", "source", "statistic", "points_per_slice", "laws", "law")
 
@@ -167,12 +169,15 @@ class Mechanism(ABC):
         """Whether its code was seen to read its data record by record."""
         return False
 
-    def align_paths(self, domain: Domain, *, way: str = "released") -> Any:
+    def align_paths(
+        self, domain: Domain, *, way: str = "released", max_paths: int = MOST_PATHS
+    ) -> Any:
         """Its paths with data and noise as symbols, with ``paths`` empty and a ``reason`` where it
         is not followed; None where there is no code to follow.
 
         ``way``: "released" counts all that the program looks at as part of its output, "branches"
         follows its comparisons, "every branch" also those of runs that meet (docs/theory, loops).
+        No more paths than ``max_paths`` are followed; ``has_too_many`` says where that ended it.
         """
         return None
 

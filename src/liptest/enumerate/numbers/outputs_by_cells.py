@@ -44,7 +44,7 @@ class ByCells(MechanismWrapper):
 
     def _by_cells(self, law: OutputLaw) -> OutputLaw:
         with precision(CERTIFIED_BITS):
-            every = output_cells(ContinuousLaw(law), self.law_source)
+            every = output_cells(ContinuousLaw(law), self.law_source, tells_first=True)
         masses = np.exp(every.log_probabilities)
         left_out = float(law.unexplored) * (1 + _LIGHT)
         is_kept = left_out < masses * _LIGHT

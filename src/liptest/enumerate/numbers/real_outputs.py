@@ -55,25 +55,28 @@ _OUTSIDE = 1e-6
 _MOST_CELLS = 512
 
 
-def output_cells(law: ContinuousLaw, source: str) -> OutputLaw:
+def output_cells(law: ContinuousLaw, source: str, *, tells_first: bool = False) -> OutputLaw:
     """Cells where an output has one number, else the description of the output alone.
+
+    ``tells_first``: of several numbers cells of the first one, where nothing else tells of it.
 
     The mass outside all cells, and of cells too light for a number, is ``unexplored``.
     """
     masses: dict[Output, arb] = {}
     for skeleton, leaves in law.leaves.items():
         count = len(leaves[0].leaf.forms)
-        if count != 1:
+        if count < 1 or not (count == 1 or (tells_first and _is_first_free(leaves))):
             ends = ((None, None),) * count
             masses[replace_by(skeleton, ends)] = law.mass(skeleton)
             continue
+        others = ((None, None),) * (count - 1)
         for low, high in _grid(law, skeleton, leaves):
             try:
-                mass = law.probability(skeleton, ((low, high),))
+                mass = law.probability(skeleton, ((low, high), *others))
             except SymbolicError:  # far out in a tail that falls doubly exponentially
                 continue
             if not mass.is_zero():
-                masses[replace_by(skeleton, ((low, high),))] = mass
+                masses[replace_by(skeleton, ((low, high), *others))] = mass
     rest = (1 - sum(masses.values(), arb(0))).upper()
     unexplored = Fraction(0) if rest <= 0 else min(as_fraction(rest), Fraction(1))
     logs = [mass.log() for mass in masses.values()]
@@ -84,6 +87,21 @@ def output_cells(law: ContinuousLaw, source: str) -> OutputLaw:
         unexplored=unexplored,
         source=source,
     )
+
+
+def _is_first_free(leaves: list[Leaf]) -> bool:
+    """Whether nothing but the first number tells of its noise, on any path."""
+    for leaf in leaves:
+        first, *others = (form.terms for form in leaf.leaf.forms)
+        own = {variable for variable, _ in first}
+        known = [*others, *(one.terms for one in leaf.leaf.constraints)]
+        if len(own) != 1 or any(own & {variable for variable, _ in terms} for terms in known):
+            return False
+        try:
+            leaf.numbers  # noqa: B018
+        except UnsupportedForm:
+            return False
+    return True
 
 
 def _grid(
@@ -99,7 +117,8 @@ def _grid(
     reach = 1
     while reach < _MOST_CELLS:
         ends = ((low - reach) * step, (high + reach) * step)
-        outside = law.mass(skeleton) - law.probability(skeleton, (ends,))
+        inside = (ends, *((None, None),) * (len(leaves[0].leaf.forms) - 1))
+        outside = law.mass(skeleton) - law.probability(skeleton, inside)
         if outside < _OUTSIDE:
             break
         reach *= 2

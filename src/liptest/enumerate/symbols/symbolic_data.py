@@ -49,6 +49,7 @@ from liptest.enumerate.trees.choice_tree import Abort, ChoiceTree
 from liptest.enumerate.trees.running import Run
 from liptest.enumerate.watch.run_watch import watch_progress
 from liptest.errors import BudgetError, LiptestError
+from liptest.mechanisms.base import MOST_PATHS
 from liptest.mechanisms.laws import Output, Raised
 from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.symbolic.alignment import find_bare_move
@@ -65,7 +66,6 @@ from liptest.values.records.row_cells import MOST_CELLS
 
 # Kept: while a program is analysed the names stand for something else.
 _GENERATOR, _BITS = np.random.Generator, np.random.PCG64
-MAX_PATHS = 4096
 #: Where what is looked at is released, most programs have one path.
 MAX_PATHS_RELEASED, FEW_PATHS = 600, 20
 _NO_LOOP = "no loop of it starts over where data are symbolic"
@@ -84,7 +84,7 @@ _PROBED_LEAVES, _PROBED_WORK, _PROBES, _FAR_TOO_MANY = 64, 2_000, 6, 1 << 18
 
 
 def follow_paths(
-    program: Program, domain: Domain, way: str, max_paths: int = MAX_PATHS
+    program: Program, domain: Domain, way: str, max_paths: int = MOST_PATHS
 ) -> SymbolicPaths | NoPaths:
     """All paths of a program, or why they are not known."""
     data = find_data(domain)
@@ -128,7 +128,8 @@ def follow_first(
         while True:
             tried = follow_paths(program, domain, way, max_paths)
             if isinstance(tried, SymbolicPaths):
-                return tried
+                is_rest = any(reason.has_too_many for reason in reasons)
+                return replace(tried, has_too_many=True) if is_rest else tried
             reasons.append(tried)
             if tried.is_budget and not tried.has_far_too_many:
                 return reasons[0]
@@ -146,7 +147,8 @@ def _follow(
     pasts = Pasts() if way == "branches" else None
     loops = LoopsOfPaths() if way == "passes" else None
     kind = CurvedRun if way == "curved" else AlignedRun
-    path_run = kind(PathTree(program.name), releases=releases)
+    tree = PathTree(program.name)
+    path_run = kind(tree, releases=releases)
     try:
         while True:
             tree = PathTree(program.name, max_choices=MAX_CHOICES_OF_PATHS)
@@ -170,10 +172,12 @@ def _follow(
     except _FarTooMany:
         why = f"more than {most:,} paths are not followed where data are symbolic"
         why = f"{program.name}: {why}; compare fewer numbers"
-        return NoPaths(why, is_budget=True, has_far_too_many=True)
+        return NoPaths(why, is_budget=True, has_far_too_many=True, has_too_many=True)
     except (Abort, LiptestError) as raised:
         error = raised.error if isinstance(raised, Abort) else raised
-        return NoPaths(str(error), isinstance(error, BudgetError), _find_boundary(path_run, data))
+        is_budget, many = isinstance(error, BudgetError), tree.leaves + tree.met > most
+        boundary = _find_boundary(path_run, data)
+        return NoPaths(str(error), is_budget, boundary, has_too_many=many)
     except Exception as fault:  # of liptest itself: what it does not follow is not a proof
         return NoPaths(_fault_in_words(program.name, fault))
     followed = replace(_find_paths(data, path_run, leaves, way, pasts), rules=rules)
@@ -389,7 +393,7 @@ def _has_far_too_many_paths(
 ) -> bool:
     """Whether a few runs with branches by chance all end at leaves that are met next to never.
 
-    Of a program with ``MAX_PATHS`` paths that has a chance of 2**-6 for each run.
+    Of a program with ``MOST_PATHS`` paths that has a chance of 2**-6 for each run.
     """
     for seed in range(_PROBES):
         tree = ProbeTree(program.name, _GENERATOR(_BITS(seed)))

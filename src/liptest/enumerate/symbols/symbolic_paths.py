@@ -101,6 +101,8 @@ class SymbolicPaths:
     ends: tuple[PathEnd, ...] = ()
     #: The output of a path that no other run has (``told_lists``); None where that is not seen.
     alone: Callable[[AlignedPath], tuple[Output] | None] = _unseen
+    #: Whether the program as a whole has more paths than were to be followed.
+    has_too_many: bool = False
     #: Of the way "passes": what is asked where its loops are left.
     exits: tuple[AlignedPath, ...] = ()
     #: Whether passes leave its loops by their noise alone: whatever the data are, with the same
@@ -123,6 +125,8 @@ class NoPaths:
     dearest: tuple[int, int, int] | None = None
     #: Whether its paths are so many that no law of it can be enumerated, either.
     has_far_too_many: bool = False
+    #: As of ``SymbolicPaths``.
+    has_too_many: bool = False
     #: None of them.
     paths: ClassVar[tuple[AlignedPath, ...]] = ()
     exits: ClassVar[tuple[AlignedPath, ...]] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -37,11 +38,16 @@ from liptest.symbolic.alignment import Price
 SOURCE = "theory S1"
 
 
-def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
-    """A YES for data of any size, or what following the code came to instead."""
+def prove_by_alignment(
+    task: Task, is_refuted: Callable[[], bool] | None = None
+) -> PrivacyVerdict | Alignment:
+    """A YES for data of any size, or what following the code came to instead.
+
+    ``is_refuted`` looks for a violation; it is asked where a proof would take long.
+    """
     claim = task.claim
     if isinstance(claim, Claim):
-        alignment = _align_point(task, claim)
+        alignment = _align_point(task, claim, is_refuted)
         is_kept = alignment.epsilon <= Fraction(claim.threshold)
     else:
         alignment = (
@@ -53,9 +59,13 @@ def prove_by_alignment(task: Task) -> PrivacyVerdict | Alignment:
     return make_aligned_verdict(task, alignment) if is_kept else alignment
 
 
-def _align_point(task: Task, claim: Claim) -> Alignment:
+def _align_point(
+    task: Task, claim: Claim, is_refuted: Callable[[], bool] | None = None
+) -> Alignment:
     wanted, delta = Fraction(claim.threshold), Fraction(claim.delta)
-    alignment = align(task.mechanism, task.distribution.domain, wanted, delta)
+    alignment = align(task.mechanism, task.distribution.domain, wanted, delta, is_refuted)
+    if alignment.is_refuted:
+        return alignment
     if alignment.epsilon > wanted:
         alignment = _with_added_law(task, claim, alignment)
     if alignment.epsilon > wanted:

@@ -28,6 +28,7 @@ from liptest.privacy.searches.plain_pairs import is_large, plain_pairs
 from liptest.privacy.searches.refutation import (
     TOO_DEAR,
     Refutation,
+    SpreadSearch,
     run_refutation,
     search_refutation,
 )
@@ -143,12 +144,17 @@ def _early_steps(task: Task) -> Early:
     by_records = prove_by_records(task)
     if isinstance(by_records, PrivacyVerdict):
         return Early(by_records)
-    aligned = prove_by_alignment(task)
+    spread = SpreadSearch(task)
+    aligned = prove_by_alignment(task, spread.finds)
     if isinstance(aligned, PrivacyVerdict):
         return Early(aligned)
+    if aligned.is_refuted:
+        return Early(spread.found.verdict(task), aligned, spread.found)
     refuted = search_refutation(task, aligned)
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
+    if spread.finds():
+        return Early(spread.found.verdict(task), aligned, spread.found)
     return Early(None, aligned, refuted, by_records)
 
 

@@ -32,6 +32,8 @@ WAYS = ("released", "branches")
 PASSES = "passes"
 # Up to so much above the claim the rounding of sums is what is missing.
 _NEARLY = 1 + Fraction(1, 1_000_000)
+# So many paths are followed and priced in a second.
+_FEW_PATHS = 64
 # Of claims that say anything about choices with weights.
 _LARGEST_CLAIM = 30
 _BY_PASSES = "loops that start over are counted as the pass that leaves them (theory L9)"
@@ -82,6 +84,8 @@ class Alignment:
     raises: str | None = None
     #: Says what it comes to, where that is more than was claimed, and the other way may prove less.
     put_off: Callable[[], Alignment] | None = None
+    #: Whether it was ended since a violation was found.
+    is_refuted: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -111,8 +115,11 @@ def align(
     domain: Domain,
     wanted: Fraction | None = None,
     delta: Fraction = Fraction(0),
+    is_refuted: Callable[[], bool] | None = None,
 ) -> Alignment:
     """The price of a mechanism at a delta, the lower one of both ways to follow it.
+
+    ``is_refuted`` looks for a violation; it is asked before many paths are priced.
 
     Raises MechanismError where every path ends with an exception.
     """
@@ -123,7 +130,9 @@ def align(
     best = Alignment(None, reason="its code is not followed with data as symbols")
     put_off, has_far_too_many = None, False
     for way in WAYS:
-        alignment = _align(mechanism, domain, way, wanted, delta)
+        alignment = _align(mechanism, domain, way, wanted, delta, is_refuted)
+        if alignment.is_refuted:
+            return replace(alignment, seconds=time.perf_counter() - started)
         if alignment.raises is not None:
             raise never_answered(mechanism.name, alignment.raises, domain)
         has_far_too_many |= alignment.has_far_too_many
@@ -164,10 +173,23 @@ def _with_passes(mechanism: Mechanism, domain: Domain, wanted: Fraction | None) 
 
 
 def _align(
-    mechanism: Mechanism, domain: Domain, way: str, wanted: Fraction | None, delta: Fraction
+    mechanism: Mechanism,
+    domain: Domain,
+    way: str,
+    wanted: Fraction | None,
+    delta: Fraction,
+    is_refuted: Callable[[], bool] | None = None,
 ) -> Alignment:
     try:
-        followed = mechanism.align_paths(domain, way=way)
+        followed = None
+        if is_refuted is not None and way == WAYS[1]:
+            followed = mechanism.align_paths(domain, way=way, max_paths=_FEW_PATHS)
+            if followed is not None and followed.has_too_many:
+                if is_refuted():
+                    return Alignment(None, reason="a violation was found", is_refuted=True)
+                followed = None
+        if followed is None:
+            followed = mechanism.align_paths(domain, way=way)
         if followed is None or not followed.paths:
             reason = "there is no code to follow" if followed is None else followed.reason
             if followed is None:
