@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from liptest.values.branching import Branching
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.counted_groups import SizesByKey
 from liptest.values.pandas.keyed_frame import AnswersByKey
 from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.named_groups import keys_as_they_come
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
-from liptest.values.pandas.record_series import BinSeries, ByKey, KeySeries, RecordSeries
+from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
 from liptest.values.protocol import find_branching
 from liptest.values.records.column import Column
@@ -324,9 +326,8 @@ class Grouped(OfPandas):
 
     def size(self) -> Any:
         """How many records each group has."""
-        counting = _ANSWERS["count"]
-        kind = SizesByKey if self._is_sorted else ByKey
-        return kind(self._by, self._by[0], counting)
+        order = None if self._is_sorted else keys_as_they_come
+        return SizesByKey(self._by, self._by[0], _ANSWERS["count"], order)
 
     def count(self) -> Any:
         """As ``size``, of each column: nothing is missing."""

@@ -17,6 +17,7 @@ from liptest.values.array import SymbolicArray
 
 # Gives series .str.
 from liptest.values.pandas import declared_texts  # noqa: F401
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.frame_groups import (
     Grouped,
     InBins,
@@ -31,7 +32,6 @@ from liptest.values.pandas.named_groups import has_zero
 from liptest.values.pandas.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
 from liptest.values.pandas.record_series import (
     BinSeries,
-    ByKey,
     KeySeries,
     Located,
     RecordSeries,

@@ -157,6 +157,16 @@ class SeriesOfPandas(OfPandas):
         return pandas.Series
 
 
+class SeriesOfRecords(SeriesOfPandas):
+    """What stands for a series; of the records of ``array``."""
+
+    __slots__ = ()
+
+    array: Any
+
+    branching = find_branching("array")
+
+
 class _Words(Symbolic):
     def __init__(self, branching: Branching, advice: str, described: str) -> None:
         self.branching = branching

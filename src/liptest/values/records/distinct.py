@@ -39,6 +39,11 @@ class Distinct(OpaqueLine):
     described = described_in_arrays = "an array of the values that are there in the data"
     advice = _ADVICE
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the values come in their own order, and not in one of the records."""
+        return True
+
     def __init__(self, column: Column, *, are_counts: bool) -> None:
         self.branching = column.branching
         self.column = column
