@@ -423,6 +423,8 @@ class Folds(PassEnds, NamedEntries):
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
+        if isinstance(pairs, OfPandas):
+            pairs = pairs.walked_groups()
         if isinstance(pairs, DistinctPairs):
             return Passing(pairs.values, has_order=pairs.values.has_order)
         if type(pairs) is Counts:

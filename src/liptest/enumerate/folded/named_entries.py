@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liptest.enumerate.folded.passing import NoisyCounts
-from liptest.enumerate.folded.record_counts import Counts
+from liptest.enumerate.folded.record_counts import Counts, HoldsEntry
 from liptest.enumerate.syntax.pure_code import NotPlain
 from liptest.values.pandas.answers_by_key import AnswersInDict, ByKey
+from liptest.values.pandas.of_pandas import OfPandas
 
 
 class NamedEntries:
@@ -29,9 +29,18 @@ class NamedEntries:
 
     def counted_in(self, counts: Any, key: Any) -> Any:
         """``counts[key]`` in a loop that tells values whose noisy count is large."""
-        if type(counts) in (Counts, NoisyCounts):
+        if isinstance(counts, (Counts, HoldsEntry, OfPandas)):
+            entries: Any = counts
+            return entries[key]
+        if type(counts) is tuple and type(key) is int:  # the shape of a group
             return counts[key]
         raise NotPlain(f"an entry of a {type(counts).__name__} is read")
+
+    def part_of_rows(self, rows: Any, name: str) -> Any:
+        """``group.column`` or ``group.sum`` in such a loop."""
+        if isinstance(rows, OfPandas):
+            return getattr(rows, name)
+        raise NotPlain(f".{name} of a {type(rows).__name__} is read")
 
 
 def _is_zero(default: Any) -> bool:

@@ -28,21 +28,27 @@ class CountedGroups(Distinct):
         Of what the numbers of the column are places; None of numbers.
     order
         In which they come; None for that of the keys.
+    rows_of
+        Gives the rows of a group, where a group comes with these.
     """
 
-    __slots__ = ("_order", "_places")
+    __slots__ = ("_order", "_places", "_rows_of")
 
     #: Each record is counted once, under one key.
     are_of_records = True
 
     def __init__(
-        self, column: Column, names: tuple[str, ...] | None, order: Order | None = None
+        self,
+        column: Column,
+        names: tuple[str, ...] | None,
+        order: Order | None = None,
+        rows_of: Callable[[Any], Any] | None = None,
     ) -> None:
         super().__init__(column, are_counts=False)
         places = super().possible.tolist()
         entries = places if names is None else [names[place] for place in places]
         self._places = dict(sorted(zip(entries, places, strict=True)))
-        self._order = order
+        self._order, self._rows_of = order, rows_of
 
     @property
     def possible(self) -> Any:
@@ -58,6 +64,14 @@ class CountedGroups(Distinct):
         """How many records have it: an answer, as a number of Python."""
         count = super().count_of(self._places[value])
         return count.typed(int) if is_symbolic(count) else int(count)
+
+    def item_of(self, value: Any, count: Any) -> Any:
+        """The count, or the rows of the group."""
+        return count if self._rows_of is None else self._rows_of(value)
+
+    def holds(self, value: Any, number: int) -> bool:
+        """Whether an answer of a number is made of the records of a group alone."""
+        return super().holds(self._places[value], number)
 
     def in_their_order(self, dataset: Any) -> list[Any]:
         """Those that occur in a dataset, as they come."""
@@ -91,7 +105,7 @@ class SizesByKey(ByKey):
     def items(self) -> Any:
         """The groups that occur with their sizes, for a loop that tells those that are large."""
         first, *more = self._by
-        pairs = None if more else _count_groups(first.array, first.names, self._order)
+        pairs = None if more else count_groups(first, self._order)
         return self.refuse(".items") if pairs is None else pairs
 
     def sort_index(self) -> Any:
@@ -99,16 +113,16 @@ class SizesByKey(ByKey):
         return SizesByKey(self._by, self._series, self._answer)
 
 
-def _count_groups(
-    array: Any, names: tuple[str, ...] | None, order: Order | None
+def count_groups(
+    by: Any, order: Order | None, rows_of: Callable[[Any], Any] | None = None
 ) -> GroupPairs | None:
     """Those of a column; None of one that is not followed."""
-    column = find_column(array)
+    column = find_column(by.array)
     if column is None or column.is_off or column.table.ndim > 1 or column.dtype.kind not in "iu":
         return None
     if column.kept is not None and not column.kept.any():
         return None
-    return GroupPairs(CountedGroups(column, names, order))
+    return GroupPairs(CountedGroups(column, by.names, order, rows_of))
 
 
 ByKey.sizes = SizesByKey

@@ -400,6 +400,8 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             by = by[0]
         if type(by) is BinSeries and _are_alike(by, self._first):
             return InBins(self, by) if observed is False else need_all_bins(by)
+        if type(by) is RecordSeries and _are_alike(by, self._first):
+            return Grouped(self, (by,), is_sorted=sort is True)
         names = by if isinstance(by, list) else [by]
         if not names or not all(isinstance(name, str) and name in self._series for name in names):
             return self.refuse(".groupby", "group by the names of columns")

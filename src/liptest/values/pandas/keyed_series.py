@@ -103,6 +103,8 @@ class KeyedSeries(Symbolic):
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
     __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
     __truediv__ = _operator(operator.truediv)
+    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
+    div = truediv = _operator(operator.truediv)
     __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
     __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
     __and__, __or__ = _operator(operator.and_), _operator(operator.or_)

@@ -64,6 +64,10 @@ class OfPandas(Symbolic):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def walked_groups(self) -> Any:
+        """What a loop that tells some groups only walks: the same where there are none."""
+        return self
+
     def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
         return self.refuse(".apply", INSTEAD["apply"])

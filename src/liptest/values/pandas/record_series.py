@@ -84,6 +84,9 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
 
     __slots__ = ("array", "name", "names")
 
+    #: Its entries by those of others (``frame_groups``).
+    grouped: ClassVar[Any]
+
     def __init__(
         self, array: SymbolicArray, name: Any = None, names: tuple[str, ...] | None = None
     ) -> None:
@@ -376,6 +379,12 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         order = keys_by_count(ascends=ascending is True) if sort is True else keys_as_they_come
         return ByKey.sizes((self,), self, self._counting(normalize), order)
 
+    def groupby(self, by: Any = None, sort: Any = True) -> Any:
+        """Its entries by those of another column of the same records."""
+        if type(by) is not RecordSeries or not by.array.storage.has_records_of(self.array.storage):
+            return self.refuse(".groupby of a series but by one of the same rows")
+        return self.grouped({}, (by,), self, is_sorted=sort is True)
+
     def agg(self, func: Any = None) -> Any:
         """What a name says: "sum", "mean", "count", "nunique", or several of them."""
         names = [func] if isinstance(func, str) else func
@@ -558,6 +567,10 @@ class BinSeries(SeriesOfRecords):
         if type(key) is not RecordSeries:
             return self.refuse("an index")
         return BinSeries({bin_: mask[key] for bin_, mask in self.masks.items()}, self.name)
+
+    def count(self) -> Any:
+        """How many records there are, in a bin or not."""
+        return self.array.storage.count()
 
     def __eq__(self, other: object) -> Any:
         """Whether each record is in a bin, by its name."""
