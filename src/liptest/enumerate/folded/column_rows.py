@@ -131,8 +131,8 @@ def find_length(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
-    if type(value) is ByKey:
-        value.refuse("len()")
+    if isinstance(value, ByKey):
+        return value.count_groups()
     return value.count_rows() if isinstance(value, CountsRows) else len(value)
 
 

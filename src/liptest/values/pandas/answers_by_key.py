@@ -91,6 +91,10 @@ class ByKey(SeriesOfRecords):
         """The answers by key."""
         return AnswersInDict(self)
 
+    def count_groups(self) -> Any:
+        """How many groups occur."""
+        return self.refuse("len()")
+
     def answer_of(self, key: Any) -> Any:
         """The answer of one group, 0 where it does not occur."""
         keys = key if len(self._by) > 1 else (key,)

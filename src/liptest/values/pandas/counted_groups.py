@@ -108,6 +108,10 @@ class SizesByKey(ByKey):
         pairs = None if more else count_groups(first, self._order)
         return self.refuse(".items") if pairs is None else pairs
 
+    def count_groups(self) -> Any:
+        """How many groups occur: the different entries of the column."""
+        return self.refuse("len()") if len(self._by) > 1 else self._by[0].nunique()
+
     def sort_index(self) -> Any:
         """The same in the order of the keys."""
         return SizesByKey(self._by, self._series, self._answer)

@@ -51,10 +51,14 @@ def of_a_list(frame: Any) -> Any:
     return Counter(frame["key"].tolist())["b"] + 2 * frame["key"].tolist().count("c")
 
 
+def how_many(frame: Any) -> Any:
+    return len(frame["key"].value_counts()) + 3 * len(frame.groupby("x").size())
+
+
 EXPRESSIONS = [of_a_list, entry_if_in, entry_if_in_index, entry_of_dict, entry_of_dict_if_in]
 
 
-@pytest.mark.parametrize("expression", [*EXPRESSIONS, two_entries, of_sizes])
+@pytest.mark.parametrize("expression", [*EXPRESSIONS, two_entries, of_sizes, how_many])
 def test_price_of_a_named_entry_is_its_largest_change(expression: Any) -> None:
     assert change_of(expression, SMALL) > 0
     check_price(expression, SMALL)
