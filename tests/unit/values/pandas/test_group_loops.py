@@ -193,7 +193,17 @@ def of_a_series(frame: Any) -> Any:
     return sums.sub(3)["b"]
 
 
-@pytest.mark.parametrize("expression", [size_in_loop, sum_in_loop, applied, of_a_series])
+def written_by_key(frame: Any) -> Any:
+    sums = frame.groupby("key")["x"].sum().reindex(KEYS, fill_value=0)
+    sums.at["a"] = sums.loc["a"] + 2 * sums.at["b"]
+    sums.loc["c"] += 5
+    return sums["a"] - sums.loc["c"]
+
+
+EXPRESSIONS = [size_in_loop, sum_in_loop, applied, of_a_series, written_by_key]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_price_of_a_group_is_its_largest_change(expression: Any) -> None:
     assert change_of(expression, SMALL) > 0
     check_price(expression, SMALL)
