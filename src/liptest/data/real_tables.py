@@ -384,11 +384,16 @@ def _in_turn(*kinds: Iterator[Any]) -> Iterator[Any]:
 
 def rows_of_one_other_entry(table: Table) -> Iterator[int]:
     """By column the number of the row that differs from row 0 in it alone, by its last entry."""
+    return ((count - 1) * step for count, step in entries_and_steps(table))
+
+
+def entries_and_steps(table: Table) -> Iterator[tuple[int, int]]:
+    """By column of several entries how many, and by how much each adds to the number of a row."""
     step = 1
     for name, kind in reversed(table.columns.items()):
         count = 1 if name == table.unit else len(kind.values)
         if count > 1:
-            yield (count - 1) * step
+            yield count, step
         step *= count
 
 

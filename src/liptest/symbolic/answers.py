@@ -433,6 +433,15 @@ def subtract_moves(left: Move, right: Move) -> Move:
     return tuple(sorted((i, by) for i, by in difference.items() if by))
 
 
+def without_gone(move: Move, counts: Mapping[int, tuple[int, ...]]) -> Move:
+    """A difference without the answers of those values whose count becomes less.
+
+    By the number of a count those of all answers of its value, this one among them.
+    """
+    gone = {number for i, by in move if by < 0 for number in counts.get(i, ())}
+    return tuple((i, by) for i, by in move if i not in gone)
+
+
 def _times(factors: Mapping[int, Rational], move: Move) -> Rational:
     return sum(Fraction(factors.get(i, 0)) * by for i, by in move)
 

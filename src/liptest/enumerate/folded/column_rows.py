@@ -24,8 +24,9 @@ from liptest.values.answers.aligned import AlignedValue
 from liptest.values.answers.flips import CoinFunctions, place_by_floats, place_by_scores
 from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import RecordPlaces
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import CountsRows
-from liptest.values.pandas.record_series import ByKey, RecordSeries
+from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.polars_frames import PolarsSeries
 from liptest.values.reals import real_bins, single_column, single_matrix  # noqa: F401
 from liptest.values.reals.real_column import RealColumn, column_of_entries
@@ -130,8 +131,8 @@ def find_length(value: Any) -> Any:
     """What len() gives of all that has no rows: of a frame the answer of a selection, too."""
     if type(value) in (Counts, Distinct, RecordPlaces):
         return value.how_many()
-    if type(value) is ByKey:
-        value.refuse("len()")
+    if isinstance(value, ByKey):
+        return value.count_groups()
     return value.count_rows() if isinstance(value, CountsRows) else len(value)
 
 

@@ -34,7 +34,8 @@ from liptest.enumerate.folded.alike_rows import (
 )
 from liptest.enumerate.folded.best_of import RUNNING, best_of, median_of, place_of_best, sorted_of
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
-from liptest.enumerate.folded.passing import NoisyCounts, Passing, passing_again
+from liptest.enumerate.folded.named_entries import NamedEntries
+from liptest.enumerate.folded.passing import Passing, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.folded.record_loops import Loop, refuse_pass
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
@@ -58,6 +59,7 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import look_up
 from liptest.values.draws.whole_draws import whole_numbers_compared
 from liptest.values.lines import line_in_words
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
@@ -120,7 +122,7 @@ ColumnRowsOf = Callable[[Any], ColumnRows | None]
 Arrays = Callable[[], tuple[Any, ...]]
 
 
-class Folds(PassEnds):
+class Folds(PassEnds, NamedEntries):
     """Answers one function with folded loops.
 
     Parameters
@@ -409,6 +411,8 @@ class Folds(PassEnds):
 
     def dict(self, *pairs: Any, **named: Any) -> Any:
         """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""
+        if len(pairs) == 1 and not named and isinstance(pairs[0], ByKey):
+            return pairs[0].to_dict()
         if len(pairs) != 1 or named or type(pairs[0]) is not DistinctPairs:
             return dict(*pairs, **named)
         distinct = pairs[0].values
@@ -420,8 +424,10 @@ class Folds(PassEnds):
 
     def passing(self, pairs: Any) -> Passing | None:
         """Of a loop that tells the values whose noisy count is above a bound."""
+        if isinstance(pairs, OfPandas):
+            pairs = pairs.walked_groups()
         if isinstance(pairs, DistinctPairs):
-            return Passing(pairs.values)
+            return Passing(pairs.values, has_order=pairs.values.has_order)
         if type(pairs) is Counts:
             pairs = pairs.keys()
         if type(pairs) is CountedKeys:
@@ -453,12 +459,6 @@ class Folds(PassEnds):
             passing.fail()
         return passing.result({})
 
-    def counted_in(self, counts: Any, key: Any) -> Any:
-        """``counts[key]`` in a loop that tells values whose noisy count is large."""
-        if type(counts) in (Counts, NoisyCounts):
-            return counts[key]
-        raise NotPlain(f"an entry of a {type(counts).__name__} is read")
-
     def counter(self, *values: Any, **named: Any) -> Any:
         """``collections.Counter(values)``."""
         rows = self.rows_of(values[0]) if len(values) == 1 and not named else None
@@ -471,10 +471,6 @@ class Folds(PassEnds):
             counts.update(values)
             return counts
         return rows.refuse("Counter.update of counts") if counts else self.counter(values)
-
-    def entry(self, counts: Any, key: Any, default: Any, written: Callable[[], Any]) -> Any:
-        """``counts[key] if key in counts else default``."""
-        return counts.get(key, default) if type(counts) is Counts else written()
 
     def comprehension(
         self,

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liptest.enumerate.folded.record_counts import HoldsEntry
 from liptest.enumerate.numbers.noise_outputs import make_items
 from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.enumerate.watch.process_questions import STAND_INS
@@ -60,7 +61,12 @@ class Passing:
         self._first = 0
         self._entries: list[tuple[Any, Any, AlignedValue, str, Any]] = []
         self._mass = Fraction(0)
-        self._answers: list[int] = []
+        #: Of the pass: its value, the noises that it has told, and the sums beside the count.
+        self._value: Any = None
+        self._used: set[int] = set()
+        self._beside: list[int] = []
+        #: By value the number of its count, and of sums that are told of it beside.
+        self._answers: list[tuple[int, ...]] = []
         self._kept: list[NoisyCount] = []
         #: By key the counts themselves, which a table of zeros is filled with.
         self._copied: dict[Any, Any] = {}
@@ -72,9 +78,10 @@ class Passing:
         if not (self._has_order or self._values.are_of_records):
             self._refuse("a loop over sums that are not counts of records")
         for value, count in self._there():
-            self._count = count
+            self._value, self._count = value, count
+            self._used, self._beside = set(), []
             self._first = len(self._run.noises)
-            yield (value, count) if self._with_counts else value
+            yield (value, self._values.item_of(value, count)) if self._with_counts else value
 
     def _there(self) -> list[tuple[Any, AlignedValue]]:
         """The values with their counts: all that may be there, or those of the point."""
@@ -105,16 +112,44 @@ class Passing:
         if type(bound) not in (int, float) or not math.isfinite(bound):
             self._refuse("a comparison with what is not a constant")
         noise, factor, answer = self._own_noise(left)
-        self._answers.append(answer)
         if not (self._has_order or all(key != entry[0] for entry in self._entries)):
             self._refuse("one key for several values")
         self._run.release(left.form)
+        if self._run.point is not None and not _COMPARISONS[comparison](left.evaluate(), bound):
+            return  # the program does not get there
         value = value_of()
-        if not is_plain(key) or not _follows_from(value, left):
+        if not is_plain(key) or not self._is_told(value, left):
             self._refuse("an output about a value other than its own noisy count")
+        self._answers.append((answer, *self._beside))
         constant = Fraction(left.form.constant)
         self._mass = max(self._mass, _tail(noise, (Fraction(bound) - constant - 1) / factor))
         self._entries.append((key, value, left, comparison, bound))
+
+    def _is_told(self, value: Any, left: AlignedValue) -> bool:
+        """Whether it says no more than the noisy count and sums of the same records with noise."""
+        if type(value) is tuple:
+            return all(self._is_told(part, left) for part in value)
+        return _follows_from(value, left) or self._tell_beside(value)
+
+    def _tell_beside(self, value: Any) -> bool:
+        """Release a sum of the records of this value, with noise that was drawn for it alone."""
+        if type(value) is not AlignedValue:
+            return False
+        noises = self._run.noises
+        named = [(variable, noises[variable]) for variable, _ in value.form.terms]
+        sums = [noise.number for _, noise in named if type(noise) is Answer]
+        drawn = [(variable, noise) for variable, noise in named if type(noise) is not Answer]
+        if len(drawn) != 1 or not all(self._values.holds(self._value, number) for number in sums):
+            return False
+        ((variable, noise),) = drawn
+        family: Any = noise
+        is_new = variable >= self._first and family.family in ("laplace", "normal")
+        if not is_new or variable in self._used or self._value is None:
+            return False
+        self._used.add(variable)
+        self._run.release(value.form)
+        self._beside.extend(sums)
+        return True
 
     def tell_parts(self, made: tuple[Any, ...], comparison: str) -> None:
         """What an item of a comprehension says: number, bound, key, value; or the last two."""
@@ -154,9 +189,10 @@ class Passing:
             self._refuse("a comparison of more than a count with noise of its own")
         ((variable, factor),) = drawn
         noise: Any = noises[variable]
-        is_new = variable >= self._first and variable == len(noises) - 1
+        is_new = variable >= self._first and variable not in self._used
         if type(noise) is Answer or not is_new or noise.family not in ("laplace", "normal"):
             self._refuse("a comparison of a count without Laplace or normal noise of its own")
+        self._used.add(variable)
         return noise, abs(Fraction(factor)), noises[count].number
 
     def result(self, before: Any) -> Any:
@@ -211,7 +247,7 @@ class NoisyCount:
     answer: int
 
 
-class NoisyCounts(Unfollowed):
+class NoisyCounts(HoldsEntry):
     """A dict of noisy counts of the keys that are there; only loops that tell some walk it."""
 
     def __init__(self, origin: Passing, entries: tuple[NoisyCount, ...]) -> None:

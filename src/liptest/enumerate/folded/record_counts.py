@@ -252,6 +252,14 @@ class Counts(Unfollowed):
         """How many records have a key."""
         return self._number(key)
 
+    def item_of(self, key: Any, count: Any) -> Any:
+        """What comes with a key where it is walked: its count."""
+        return count
+
+    def holds(self, key: Any, number: int) -> bool:
+        """Whether an answer is known to be made of the records of a key alone: none is."""
+        return False
+
     def refuse(self, use: str) -> NoReturn:
         """End the run."""
         self._rows.refuse(use)
@@ -306,6 +314,12 @@ class Counts(Unfollowed):
         if name.startswith("__"):
             raise AttributeError(name)
         return self.refuse(f"Counter.{name}, which depends on which records there are")
+
+
+class HoldsEntry(Unfollowed):
+    """What has an entry of the key that a loop over it is at."""
+
+    __slots__ = ()
 
 
 class CountedKeys(Unfollowed):

@@ -26,7 +26,12 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.folded.later_records import find_walked
-from liptest.enumerate.intercept.analysis_session import Session, follower, kept_follower
+from liptest.enumerate.intercept.analysis_session import (
+    Session,
+    class_for,
+    follower,
+    kept_follower,
+)
 from liptest.enumerate.intercept.replaceable_names import is_frame, is_others, is_own_module
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fill_array, make_array
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
@@ -73,7 +78,8 @@ def replacements() -> dict[int, Any]:
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
     special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
     softmax = special.get("softmax")
-    return _of_numpy() | _of_pandas(tuple(known)) | _of_softmax(softmax)
+    of_pandas = _of_pandas(tuple(known)) | _of_categories(names.get("Categorical"))
+    return _of_numpy() | of_pandas | _of_softmax(softmax)
 
 
 @lru_cache
@@ -100,6 +106,29 @@ _OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
     "merge": ("left", SymbolicFrame, SymbolicFrame.merge),
     "pivot_table": ("data", SymbolicFrame, SymbolicFrame.pivot_table),
 }
+
+
+@lru_cache
+def _of_categories(original: Any) -> dict[int, Any]:
+    """``pandas.Categorical`` of a column of records, whose categories are named."""
+    if original is None:
+        return {}
+
+    def make(
+        session: Session,
+        values: Any = None,
+        categories: Any = None,
+        ordered: Any = None,
+        **more: Any,
+    ) -> Any:
+        if type(values) is not RecordSeries:
+            return None
+        if more or type(categories) not in (list, tuple) or is_symbolic(categories):
+            return values.refuse("pandas.Categorical without a list of categories")
+        kind = sys.modules["pandas"].CategoricalDtype(list(categories))
+        return values.astype(kind)
+
+    return {id(original): class_for(original, make)}
 
 
 @lru_cache

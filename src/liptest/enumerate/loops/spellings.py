@@ -160,20 +160,30 @@ class Spellings(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([name_node(name, ast.Store())], made), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        """``counts[k] if k in counts else 0``, with plain names."""
+        """``counts[k] if k in counts else 0``, with plain names, and ``.loc`` with ``.index``."""
         test, entry = node.test, node.body
         is_test = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
         if not is_test or not isinstance(entry, ast.Subscript):
             return self.generic_visit(node)
         assert isinstance(test, ast.Compare)
-        pair = [entry.value, entry.slice]
-        are_alike = list(map(ast.dump, pair)) == list(map(ast.dump, [*test.comparators, test.left]))
+        owner, is_labelled = _owner_of_labels(entry.value, ("loc", "at"))
+        keys, has_index = _owner_of_labels(test.comparators[0], ("index",))
+        pair = [owner, entry.slice]
+        others = [keys, *test.comparators[1:], test.left]
+        are_alike = list(map(ast.dump, pair)) == list(map(ast.dump, others))
         are_names = all(isinstance(one, (ast.Name, ast.Constant)) for one in pair)
         if not are_alike or not are_names or not isinstance(node.orelse, ast.Constant):
             return self.generic_visit(node)
         self.changes += 1
         written = lambda_node(None, copy_tree(node))
-        return ast.copy_location(call_of_folds("entry", *pair, node.orelse, written), node)
+        method = "labelled" if is_labelled or has_index else "entry"
+        return ast.copy_location(call_of_folds(method, *pair, node.orelse, written), node)
+
+
+def _owner_of_labels(node: ast.expr, names: tuple[str, ...]) -> tuple[ast.expr, bool]:
+    """``counts`` of ``counts.loc``, and whether it is that; all else as it is."""
+    is_it = isinstance(node, ast.Attribute) and node.attr in names
+    return (node.value, True) if is_it else (node, False)  # type: ignore[attr-defined]
 
 
 _OTHER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

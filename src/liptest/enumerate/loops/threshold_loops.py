@@ -26,6 +26,8 @@ from liptest.enumerate.syntax.tree_pieces import (
     tuple_node,
 )
 
+# What may be asked of the rows of a group, which ``folded.named_entries`` looks at again.
+_OF_ROWS = ("clip", "sum", "count", "abs", "round", "astype")
 _DRAWING = ("laplace", "normal", "normalvariate", "gauss")
 _CALCULATING = (
     *(builtins.int, builtins.float, builtins.round, builtins.max, builtins.min, builtins.str),
@@ -126,8 +128,7 @@ def threshold_loop(folding: Rewriting, node: ast.For) -> ThresholdLoop | None:
         test = _read_test(folding, condition, local_names)
         if test is None or not names_loaded(test.left) & local_names:
             return None
-    kept = sources if test is None else None
-    if not all(_calculates(folding, part, draws) for part, draws in ((key, None), (value, kept))):
+    if not (_calculates(folding, key, None) and _calculates(folding, value, sources)):
         return None
     compared = [] if test is None else [test.left, test.bound]
     loaded = names_loaded(key, value, *assigned, *compared)
@@ -250,7 +251,21 @@ def _are_read_elsewhere(folding: Rewriting, node: ast.AST, names: set[str]) -> b
 
 class _Counted(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return call_of_folds("counted_in", node.value, node.slice)
+        return call_of_folds("counted_in", self.visit(node.value), node.slice)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return call_of_folds("part_of_rows", self.visit(node.value), ast.Constant(node.attr))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        node.args = list(map(self.visit, node.args))
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        if isinstance(function, ast.Attribute) and function.attr not in _DRAWING:
+            node.func = self.visit(function)
+        if isinstance(function, ast.Name) and function.id == "len":
+            return call_of_folds("len", *node.args)
+        return node
 
 
 def _with_counts(node: Any) -> Any:
@@ -290,12 +305,24 @@ def _entry(one: ast.stmt) -> tuple[str, ast.expr, ast.expr] | None:
     return None
 
 
+def _reads_rows(folding: Rewriting, node: ast.expr) -> bool:
+    """Whether it may be a part of a group, which is asked when it runs."""
+    if isinstance(node, ast.Attribute):
+        return _reads_rows(folding, node.value)
+    return isinstance(node, (ast.Name, ast.Subscript, ast.Call)) and (
+        isinstance(node, ast.Name) or _calculates(folding, node, None)
+    )
+
+
 def _calculates(folding: Rewriting, node: ast.expr, sources: list[ast.expr] | None) -> bool:
     """Whether an expression only calculates, and draws noise where its sources are to be noted."""
     if isinstance(node, ast.Tuple):
         return all(_calculates(folding, entry, sources) for entry in node.elts)
     if isinstance(node, ast.Subscript):  # of what is walked, which is asked when it runs
-        return isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name)
+        is_by_name = isinstance(node.slice, (ast.Name, ast.Constant))
+        return is_by_name and _reads_rows(folding, node.value)
+    if isinstance(node, ast.Attribute):
+        return _reads_rows(folding, node)
     if isinstance(node, ast.NamedExpr):
         return _calculates(folding, node.value, sources)
     if not isinstance(node, ast.Call):
@@ -307,6 +334,10 @@ def _calculates(folding: Rewriting, node: ast.expr, sources: list[ast.expr] | No
     function = node.func
     if any(is_builtin(folding.source, function, name) for name in _CALCULATING):
         return isinstance(function, ast.Name) and function.id not in folding.own
+    if is_builtin(folding.source, function, builtins.len):
+        return len(node.args) == 1 and not node.keywords and "len" not in folding.own
+    if isinstance(function, ast.Attribute) and function.attr in _OF_ROWS:
+        return _reads_rows(folding, function)
     is_draw = isinstance(function, ast.Attribute) and function.attr in _DRAWING
     if not is_draw or sources is None or not isinstance(function, ast.Attribute):
         return False

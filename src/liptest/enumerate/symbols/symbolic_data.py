@@ -225,11 +225,15 @@ def _add_facts_of_data(
         followed = replace(followed, pairs_of_moves=data.pairs_of_functions(functions))
     missing = [gap for leaf in leaves for gap in leaf.missing]
     if missing:
-        counts = frozenset(number for _, numbers in missing for number in numbers)
-        told_once = are_told_once(followed.paths, counts) and not functions
+        told = [numbers for _, values in missing for numbers in values]
+        every = frozenset(number for numbers in told for number in numbers)
+        told_once = are_told_once(followed.paths, every) and not functions
         if not isinstance(data, Records) or not told_once:
             return NoPaths(f"{name}: {_TWICE}")
-        gone = max(mass for mass, _ in missing), data.vanishing(counts)
+        gone = (
+            max(mass for mass, _ in missing),
+            data.vanishing({numbers[0]: numbers for numbers in told}),
+        )
         return replace(followed, missing=gone)
     if isinstance(data, Records) and all(leaf.keeps_sample for leaf in leaves):
         sample = data.sample

@@ -8,7 +8,7 @@ are chosen with which the sums that a function is of are near the places where i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, islice
@@ -195,7 +195,7 @@ class Records:
             return None
         return self._answers.contributions({number: Fraction(1)})
 
-    def vanishing(self, counts: frozenset[int]) -> Differences:
+    def vanishing(self, counts: Mapping[int, tuple[int, ...]]) -> Differences:
         """See ``AnswerBook``."""
         return self._answers.vanishing(counts)
 

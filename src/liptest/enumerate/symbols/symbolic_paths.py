@@ -146,7 +146,7 @@ class PathEnd:
     rounding: Fraction
     #: Whether nothing tells which records were chosen by coins.
     keeps_sample: bool
-    missing: tuple[tuple[Fraction, tuple[int, ...]], ...]
+    missing: tuple[tuple[Fraction, tuple[tuple[int, ...], ...]], ...]
     output: Output
     moved: tuple[Any, Sums] | None
     #: What was asked where loops that start over were left.

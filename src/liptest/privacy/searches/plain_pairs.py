@@ -24,7 +24,7 @@ from liptest.data.domains import (
     OneAnswer,
     RecordGrid,
 )
-from liptest.data.real_tables import FEW_ROWS, RealRows, rows_of_one_other_entry
+from liptest.data.real_tables import FEW_ROWS, RealRows, entries_and_steps, rows_of_one_other_entry
 from liptest.data.tables import AddedRows, ReplacedRows, RowsOfUsers
 
 Dataset = NDArray[np.int64]
@@ -126,6 +126,27 @@ def _middle_rows(domain: Domain) -> Iterator[int]:
     """Rows that replace one in the middle of equal ones, and differ from them in one entry."""
     if isinstance(domain, ReplacedRows):
         yield from islice(rows_of_one_other_entry(domain), _DIRECTIONS)
+
+
+def rare_pairs(domain: Domain) -> Iterator[Pair]:
+    """Every value of each column occurs, one of them in a single row, which becomes another row.
+
+    So code that expects of a group that it is there meets one that is not.
+    """
+    first = 0
+    if isinstance(domain, (ReplacedRows, AddedRows)):
+        columns, first = list(entries_and_steps(domain)), domain.first
+    elif type(domain) is RecordGrid and len(set(domain.sizes)) == 1:
+        columns = [(domain.sizes[0], 1)]
+    else:
+        return
+    places = np.arange(domain.dimension)
+    base = np.full(domain.dimension, first)
+    for count, step in columns:
+        base += np.where(places < count, places, 0) * step
+    for count in sorted({count for count, _ in columns})[:_VALUES]:
+        if 1 < count <= domain.dimension // 2:
+            yield _change(base, count - 1, int(base[count - 1]), 0)
 
 
 def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]:

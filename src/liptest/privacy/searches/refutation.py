@@ -35,6 +35,7 @@ from liptest.privacy.searches.plain_pairs import (
     pad_pairs,
     pairs_at_quantiles,
     plain_pairs,
+    rare_pairs,
     record_pairs,
     small_domains,
 )
@@ -241,8 +242,12 @@ class _Search:
         return self.task.distribution.domain
 
     def try_at_size(self, known: Alignment | None) -> bool:
-        """Plain pairs, then the steepest steps along lines of tables."""
-        return self.try_plain(known) or (not self._lacks_rounding(known) and self.try_lines())
+        """Plain pairs, the steepest steps along lines of tables, and values that are rare."""
+        if self.try_plain(known):
+            return True
+        if self._lacks_rounding(known):
+            return False
+        return self.try_lines() or self.try_pairs(rare_pairs(self.domain))
 
     def _lacks_rounding(self, known: Alignment | None) -> bool:
         """Whether all that the claim misses is the rounding of float sums."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +21,7 @@ from liptest.symbolic.answers import (
     Move,
     SecondMoments,
     subtract_moves,
+    without_gone,
 )
 from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one, sums_of_values
 from liptest.values.reals.recipes import has_known
@@ -518,7 +519,7 @@ class AnswerBook:
             )
         return places
 
-    def vanishing(self, counts: frozenset[int]) -> Differences:
+    def vanishing(self, counts: Mapping[int, tuple[int, ...]]) -> Differences:
         """Differences where counts that become less are not looked at, as their value is gone."""
         rows = self._rows_of_kinds(range(len(self.tables)))[1]
         if self.depends_on_released:
@@ -526,7 +527,7 @@ class AnswerBook:
         if len(rows) ** 2 > _MOST_LISTED:
             raise InputError(f"{len(rows):,} values of a record are too many", name="data")
         moves = {
-            tuple((n, by) for n, by in subtract_moves(*pair) if n not in counts or by > 0)
+            without_gone(subtract_moves(*pair), counts)
             for pair in permutations([tuple(row.items()) for row in rows], 2)
         }
         differences = Differences.listed([dict(move) for move in moves], size=len(self.tables))

@@ -326,7 +326,7 @@ class DecidingRun(NoiseRun):
         self.rounding = _ZERO
         #: Of loops over values that may be missing: with what probability one record alone makes
         #: its value told, at most, and the answers that are the counts.
-        self.missing: list[tuple[Fraction, tuple[int, ...]]] = []
+        self.missing: list[tuple[Fraction, tuple[tuple[int, ...], ...]]] = []
         #: Answers that are not 0 on this path, as forms that ``find_terms`` has.
         self.nonzero: set[Terms] = set()
         #: Noise that stands for other noise rounded, by the variable that was rounded.

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from liptest.values.branching import Branching
-from liptest.values.pandas.counted_groups import SizesByKey
+from liptest.values.pandas.answers_by_key import ByKey
+from liptest.values.pandas.counted_groups import SizesByKey, count_groups
 from liptest.values.pandas.keyed_frame import AnswersByKey
 from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.named_groups import keys_as_they_come
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
-from liptest.values.pandas.record_series import BinSeries, ByKey, KeySeries, RecordSeries
+from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
-from liptest.values.protocol import find_branching
+from liptest.values.protocol import NUMBERS, find_branching, is_symbolic
 from liptest.values.records.column import Column
 from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 
@@ -250,6 +253,15 @@ def need_all_bins(bins: BinSeries) -> Any:
     return bins.refuse(".groupby by bins that keeps only those that occur", "observed=False")
 
 
+@lru_cache
+def walks_all_bins() -> bool:
+    """Whether this pandas walks groups of categories that have no rows."""
+    import pandas
+
+    few = pandas.DataFrame({"key": pandas.Categorical(["b"], categories=["a", "b"])})
+    return [key for key, _ in few.groupby("key", observed=False)] == ["a", "b"]
+
+
 class InBins(OfPandas):
     """A frame, or one column of it, by bins, all of which are keys."""
 
@@ -272,6 +284,22 @@ class InBins(OfPandas):
     def size(self) -> Any:
         """How many records each bin has."""
         return self._bins.value_counts(sort=False)
+
+    def __iter__(self) -> Any:
+        """(bin, its rows), of bins without rows, too."""
+        if not walks_all_bins():
+            self.refuse("a loop over the groups")
+        rows = self._frame if self._series is None else self._series
+        return iter([(bin_, rows[mask]) for bin_, mask in self._bins.masks.items()])
+
+    def apply(self, func: Any) -> Any:
+        """What a function of the program makes of the rows of each bin, a number each."""
+        if self._series is None or not callable(func):
+            return self.refuse(".apply but of a function of one column")
+        made = {bin_: func(rows) for bin_, rows in self}
+        if any(not is_symbolic(one) and not isinstance(one, NUMBERS) for one in made.values()):
+            return self.refuse(".apply of a function that makes other things than numbers")
+        return KeyedSeries.of(made)
 
     def count(self) -> Any:
         """As ``size``, of one column: nothing is missing."""
@@ -315,18 +343,41 @@ class Grouped(OfPandas):
             return Grouped(self._frame, self._by, None, list(key))
         if not isinstance(key, str):
             return self.refuse("an index")
-        return Grouped(self._frame, self._by, self._frame[key])
+        return Grouped(self._frame, self._by, self._frame[key], is_sorted=self._is_sorted)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and name in self._frame:
             return self[name]
         return super().__getattr__(name)
 
+    def walked_groups(self) -> Any:
+        """The groups with their rows, for a loop that tells those that are large."""
+        first, *more = self._by
+        rows = self._frame if self._series is None and self._names is None else self._series
+        if more or rows is None or not self._is_sorted:
+            return self
+        pairs = count_groups(first, None, lambda key: rows[first == key])
+        return self if pairs is None else pairs
+
+    def get_group(self, name: Any) -> Any:
+        """The rows of one group, a KeyError where it does not occur."""
+        first, *more = self._by
+        rows = self._frame if self._series is None and self._names is None else self._series
+        if more or rows is None or type(name) is tuple:
+            return self.refuse(".get_group of these groups")
+        if name in self.size():
+            return rows[first == name]
+        raise KeyError(name)
+
+    @property
+    def groups(self) -> Any:
+        """The keys that occur, in which one is looked for."""
+        return self.size().index
+
     def size(self) -> Any:
         """How many records each group has."""
-        counting = _ANSWERS["count"]
-        kind = SizesByKey if self._is_sorted else ByKey
-        return kind(self._by, self._by[0], counting)
+        order = None if self._is_sorted else keys_as_they_come
+        return SizesByKey(self._by, self._by[0], _ANSWERS["count"], order)
 
     def count(self) -> Any:
         """As ``size``, of each column: nothing is missing."""
@@ -400,3 +451,6 @@ def _sum_of_group(series: RecordSeries) -> Any:
     if storage.leads:
         return storage.sum_up(use, in_pairs=True)
     return storage.sums(None, use, in_line=True)
+
+
+RecordSeries.grouped = Grouped

@@ -17,6 +17,7 @@ from liptest.values.array import SymbolicArray
 
 # Gives series .str.
 from liptest.values.pandas import declared_texts  # noqa: F401
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.frame_groups import (
     Grouped,
     InBins,
@@ -31,7 +32,6 @@ from liptest.values.pandas.named_groups import has_zero
 from liptest.values.pandas.of_pandas import CountsRows, FrameOfPandas, OfPandas, columns_are_copied
 from liptest.values.pandas.record_series import (
     BinSeries,
-    ByKey,
     KeySeries,
     Located,
     RecordSeries,
@@ -400,6 +400,8 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             by = by[0]
         if type(by) is BinSeries and _are_alike(by, self._first):
             return InBins(self, by) if observed is False else need_all_bins(by)
+        if type(by) is RecordSeries and _are_alike(by, self._first):
+            return Grouped(self, (by,), is_sorted=sort is True)
         names = by if isinstance(by, list) else [by]
         if not names or not all(isinstance(name, str) and name in self._series for name in names):
             return self.refuse(".groupby", "group by the names of columns")

@@ -14,10 +14,10 @@ import numpy as np
 
 from liptest.values.array import fill_array, make_array
 from liptest.values.branching import Branching
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import FrameOfPandas, PartOfPandas
-from liptest.values.pandas.record_series import ByKey
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
 

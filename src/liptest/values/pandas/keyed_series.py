@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.array import fill_array, make_array
+from liptest.values.pandas.of_pandas import PartOfPandas
 from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, find_branching, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
@@ -107,6 +108,8 @@ class KeyedSeries(Symbolic):
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
     __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
     __truediv__ = _operator(operator.truediv)
+    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
+    div = truediv = _operator(operator.truediv)
     __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
     __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
     __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
@@ -234,6 +237,13 @@ class KeyedSeries(Symbolic):
         made = KeyedSeries.of(self.to_dict() | {key: value})
         self.array = made.array
 
+    @property
+    def loc(self) -> Any:
+        """The entry of one key, to be read and written."""
+        return _EntryOfKey(self)
+
+    at = loc
+
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry of a key."""
         return self[key] if key in self.keys_ else default
@@ -246,6 +256,26 @@ class KeyedSeries(Symbolic):
     def idxmax(self) -> Any:
         """The key of the largest entry."""
         return self.keys_[int(np.argmax(self.array))]
+
+
+class _EntryOfKey(PartOfPandas):
+    """``.loc`` and ``.at`` of a series with known keys."""
+
+    __slots__ = ()
+
+    _of: KeyedSeries
+    described, advice = KeyedSeries.described, "name one of its keys: series.loc[key]"
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._of[key] if self._is_one(key) else self.refuse(".loc")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if not self._is_one(key):
+            self.refuse("an assignment to .loc")
+        self._of[key] = value
+
+    def _is_one(self, key: Any) -> bool:
+        return type(key) in (str, int) and key in self._of.keys_
 
 
 SERIES.add(KeyedSeries)

@@ -1,8 +1,9 @@
-"""Groups that a program names: what stands for those that do not occur."""
+"""Groups that a program names: what stands for those that do not occur; orders of those that do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas
@@ -47,3 +48,23 @@ def list_named_keys(of: OfPandas, index: Any) -> list[Any]:
     if len(set(keys)) < len(keys):
         of.refuse(".reindex with a key twice")
     return keys
+
+
+#: Of the entries of the records those that occur, in an order of their own.
+Order = Callable[[list[Any]], list[Any]]
+
+
+def keys_as_they_come(entries: list[Any]) -> list[Any]:
+    """Each where it comes first, as ``value_counts(sort=False)`` has them."""
+    return list(dict.fromkeys(entries))
+
+
+def keys_by_count(*, ascends: bool) -> Order:
+    """As ``value_counts`` has them."""
+    return partial(_keys_by_count, ascends)
+
+
+def _keys_by_count(ascends: bool, entries: list[Any]) -> list[Any]:
+    import pandas
+
+    return pandas.Series(entries).value_counts(ascending=ascends).index.tolist()  # type: ignore[no-any-return]

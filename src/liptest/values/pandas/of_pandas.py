@@ -64,6 +64,10 @@ class OfPandas(Symbolic):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def walked_groups(self) -> Any:
+        """What a loop that tells some groups only walks: the same where there are none."""
+        return self
+
     def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
         return self.refuse(".apply", INSTEAD["apply"])
@@ -155,6 +159,16 @@ class SeriesOfPandas(OfPandas):
         import pandas
 
         return pandas.Series
+
+
+class SeriesOfRecords(SeriesOfPandas):
+    """What stands for a series; of the records of ``array``."""
+
+    __slots__ = ()
+
+    array: Any
+
+    branching = find_branching("array")
 
 
 class _Words(Symbolic):

@@ -12,19 +12,25 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
-from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
-from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfPandas
+from liptest.values.pandas.named_groups import (
+    has_zero,
+    keys_as_they_come,
+    keys_by_count,
+    list_named_keys,
+)
+from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfRecords
 from liptest.values.pandas.row_parts import HasPlaces
-from liptest.values.protocol import find_branching, is_symbolic
+from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
+from liptest.values.records.record_list import RecordList
 from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
@@ -36,16 +42,6 @@ def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) ->
         return self.calculated(operation, other, swapped=swapped)
 
     return operate
-
-
-class _Series(SeriesOfPandas):
-    """What stands for a series; of the records of ``array``."""
-
-    __slots__ = ()
-
-    array: Any
-
-    branching = find_branching("array")
 
 
 class Located(PartOfPandas):
@@ -75,7 +71,7 @@ def _make_of(of: Any, condition: Any) -> Any:
     return condition(of) if is_function else condition
 
 
-class RecordSeries(HasPlaces, _Series):
+class RecordSeries(HasPlaces, SeriesOfRecords):
     """One column of a frame.
 
     Parameters
@@ -87,6 +83,9 @@ class RecordSeries(HasPlaces, _Series):
     """
 
     __slots__ = ("array", "name", "names")
+
+    #: Its entries by those of others (``frame_groups``).
+    grouped: ClassVar[Any]
 
     def __init__(
         self, array: SymbolicArray, name: Any = None, names: tuple[str, ...] | None = None
@@ -298,8 +297,13 @@ class RecordSeries(HasPlaces, _Series):
         return self.numbers(".values")
 
     def tolist(self) -> Any:
-        """The column as a list."""
-        return self.numbers(".tolist").tolist()
+        """The column as a list, of names, too."""
+        column: Any = self.array.storage
+        if self.names is None or column.leads or column.table.ndim > 1:
+            return self.numbers(".tolist").tolist()
+        entries = list(ColumnEntries(column.table, self.names))
+        kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
+        return RecordList(self.branching, entries, kept, column.selected, column.count)
 
     def each_entry(self, use: str) -> list[Any]:
         """By the value of a record its number or name, as Python's own."""
@@ -370,7 +374,16 @@ class RecordSeries(HasPlaces, _Series):
         self, normalize: bool = False, sort: bool = True, ascending: bool = False
     ) -> Any:
         """How many records have each value."""
-        return ByKey((self,), self, self._counting(normalize))
+        if normalize:
+            return ByKey((self,), self, self._counting(normalize))
+        order = keys_by_count(ascends=ascending is True) if sort is True else keys_as_they_come
+        return ByKey.sizes((self,), self, self._counting(normalize), order)
+
+    def groupby(self, by: Any = None, sort: Any = True) -> Any:
+        """Its entries by those of another column of the same records."""
+        if type(by) is not RecordSeries or not by.array.storage.has_records_of(self.array.storage):
+            return self.refuse(".groupby of a series but by one of the same rows")
+        return self.grouped({}, (by,), self, is_sorted=sort is True)
 
     def agg(self, func: Any = None) -> Any:
         """What a name says: "sum", "mean", "count", "nunique", or several of them."""
@@ -480,7 +493,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 SERIES.add(RecordSeries)
 
 
-class KeySeries(_Series):
+class KeySeries(SeriesOfRecords):
     """The column that says whose a record is; ``array`` is of the same records."""
 
     __slots__ = ("array", "name")
@@ -533,7 +546,7 @@ def _is_of_pandas(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "pandas"
 
 
-class BinSeries(_Series):
+class BinSeries(SeriesOfRecords):
     """In which of some bins each record is, or in none: a condition for each bin."""
 
     __slots__ = ("masks", "name")
@@ -554,6 +567,10 @@ class BinSeries(_Series):
         if type(key) is not RecordSeries:
             return self.refuse("an index")
         return BinSeries({bin_: mask[key] for bin_, mask in self.masks.items()}, self.name)
+
+    def count(self) -> Any:
+        """How many records there are, in a bin or not."""
+        return self.array.storage.count()
 
     def __eq__(self, other: object) -> Any:
         """Whether each record is in a bin, by its name."""
@@ -622,67 +639,3 @@ class Dummies(PartOfPandas):
     def mean(self) -> Any:
         """Which share of the records has each entry."""
         return self._name(self._of.value_counts(normalize=True))
-
-
-class ByKey(_Series):
-    """Answers by key, of which it depends on the data which keys there are.
-
-    Parameters
-    ----------
-    by
-        The columns whose entries are the keys; of several the keys are tuples.
-    series
-        What is summed up.
-    answer
-        Of the records of a group.
-    """
-
-    __slots__ = ("_answer", "_by", "_series")
-
-    #: Makes a table of answers by two columns (``keyed_frame``).
-    crossed: ClassVar[Any]
-
-    described = "answers for those groups that occur, which depends on the data,"
-    advice = "name the groups: .reindex(KEYS, fill_value=0), or .get(key, 0)"
-
-    def __init__(
-        self, by: tuple[RecordSeries, ...], series: Any, answer: Callable[[Any], Any]
-    ) -> None:
-        self._by, self._series, self._answer = by, series, answer
-
-    @property
-    def array(self) -> Any:
-        """The array of the same records."""
-        return self._by[0].array
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.refuse("an index")
-
-    def answer_of(self, key: Any) -> Any:
-        """The answer of one group, 0 where it does not occur."""
-        keys = key if len(self._by) > 1 else (key,)
-        if type(keys) is not tuple or len(keys) != len(self._by):
-            return self.refuse("a key that is not one of its groups")
-        masks = [by == one for by, one in zip(self._by, keys, strict=True)]
-        return self._answer(self._series[reduce(operator.and_, masks)])
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """The answer of one group; 0 where it does not occur."""
-        if not has_zero(default):
-            return self.refuse(".get without a 0 for groups that do not occur", ".get(key, 0)")
-        return self.answer_of(key)
-
-    def unstack(self, level: Any = -1, fill_value: Any = None) -> Any:
-        """Of two columns the first as rows, the second as columns."""
-        if level != -1 or not (fill_value is None or has_zero(fill_value)) or len(self._by) != 2:
-            return self.refuse(".unstack with these arguments", ".unstack(fill_value=0)")
-        return self.crossed(self, is_filled=fill_value is not None)
-
-    def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
-        """Answers of named groups; 0 for those that do not occur."""
-        keys = list_named_keys(self, index)
-        if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
-        if not has_zero(fill_value):
-            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        return KeyedSeries.of({key: self.answer_of(key) for key in keys})

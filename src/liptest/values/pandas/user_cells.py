@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from liptest.values.branching import Branching
+from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import (
     CountsRows,
     FrameOfPandas,
@@ -22,7 +23,7 @@ from liptest.values.pandas.of_pandas import (
     OfPandas,
     SeriesOfPandas,
 )
-from liptest.values.pandas.record_series import ByKey, KeySeries, RecordSeries
+from liptest.values.pandas.record_series import KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
 from liptest.values.protocol import find_branching
 from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, find_codes

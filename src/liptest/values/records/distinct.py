@@ -39,6 +39,11 @@ class Distinct(OpaqueLine):
     described = described_in_arrays = "an array of the values that are there in the data"
     advice = _ADVICE
 
+    @property
+    def has_order(self) -> bool:
+        """Whether the values come in their own order, and not in one of the records."""
+        return True
+
     def __init__(self, column: Column, *, are_counts: bool) -> None:
         self.branching = column.branching
         self.column = column
@@ -59,6 +64,19 @@ class Distinct(OpaqueLine):
         """How many records have it: an answer."""
         table = self.column.table == value
         return self.column.sum_up(table, np.int64, "numpy.unique")
+
+    def item_of(self, value: Any, count: Any) -> Any:
+        """What comes with a value where it is walked: its count."""
+        return count
+
+    def holds(self, value: Any, number: int) -> bool:
+        """Whether an answer of a number is made of the records of a value alone."""
+        book, table = self.column.answers, self.column.table == value
+        is_known = number not in book.recipes and number not in book.largest
+        if not is_known or book.has_parts or book.tables[number].shape != table.shape:
+            return False
+        others = ~table if self.column.kept is None else ~(table & self.column.kept)
+        return not np.any(book.tables[number][others])
 
     def how_many(self) -> Any:
         """The number of the values: each is there where its count is above 0."""

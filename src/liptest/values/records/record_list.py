@@ -153,8 +153,8 @@ class RecordList(Symbolic):
 
     def count(self, value: Any) -> Any:
         """How many entries equal a constant."""
-        if isinstance(value, Symbolic) or type(value) not in _LIKE:
-            self.refuse("count() of what is not a constant number")
+        if isinstance(value, Symbolic) or type(value) not in (*_LIKE, str):
+            self.refuse("count() of what is not a constant number or name")
         kept = zip(self.values, self.kept, strict=True)
         mask = np.array([is_kept and bool(entry == value) for entry, is_kept in kept])
         return self.to_column(np.zeros(len(mask), np.int64), mask).tolist().length()
