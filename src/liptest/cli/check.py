@@ -19,7 +19,7 @@ from cyclopts import Parameter
 
 from liptest.cli import typed
 from liptest.cli.claim_options import read_grid_step
-from liptest.cli.codes import find_code
+from liptest.cli.codes import ANSWERED, find_code, find_worst
 from liptest.cli.config import CheckModel
 from liptest.cli.confined_check import (
     begin_late,
@@ -168,9 +168,6 @@ def release(
 
 #: Set to 1 in the environment, code runs in the process of a check: for code of one's own.
 IN_PROCESS = "LIPTEST_IN_PROCESS"
-# Worst first.
-_SEVERITY = (4, 1, 3, 2, 0)
-_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 
 
 def run_check(options: dict[str, Any]) -> int:
@@ -193,7 +190,7 @@ def run_check(options: dict[str, Any]) -> int:
     if len(outcomes) > 1:
         screen.summary([(outcome.asked, outcome.code) for outcome in outcomes])
     codes = {outcome.code for outcome in outcomes} | ({0} if written else {2})
-    return next(code for code in _SEVERITY if code in codes)
+    return find_worst(codes)
 
 
 def _task(options: dict[str, Any]) -> CommandJob:
@@ -322,7 +319,7 @@ def _check(
     screen.verdict(certificate.verdict)
     for told in filter(None, (own, words)):
         screen.paragraph(told)
-    done = _CODES[certificate.decision]
+    done = ANSWERED[certificate.decision]
     return replace(outcome, code=done, certificate=certificate, seconds=_since(started))
 
 
@@ -478,7 +475,7 @@ def _release(screen: Screen, model: CheckModel, task: CommandJob, options: dict[
     gate, label, mechanism = opened(screen, model, task, options, law)
     verdict = replace(gate.certificate.verdict, mechanism=label)
     screen.verdict(verdict)
-    code = _CODES[verdict.decision]
+    code = ANSWERED[verdict.decision]
     outcome = Outcome(model.mechanism, code, gate.certificate, None, mechanism, law)
     is_written = write_outcomes(options, [outcome])
     if verdict.decision is not Decision.YES:

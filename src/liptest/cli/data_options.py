@@ -30,7 +30,7 @@ from liptest.cli.frame_columns import (
     read_names,
     says_what_it_holds,
 )
-from liptest.cli.tables import read_column, read_whole_numbers
+from liptest.cli.tables import parse_rows, read_column, read_whole_numbers
 from liptest.data.answers import Answers
 from liptest.data.distributions import Distribution, DomainAlone
 from liptest.data.domains import AnswerGrid, Domain, Hypercube, Hypergrid, RecordGrid
@@ -641,11 +641,8 @@ def _rows(model: DistributionOptions, domain: Domain | None, folder: Path) -> di
 
 
 def _slice(rows: str | None) -> slice:
-    first, colon, stop = (rows or ":").partition(":")
     try:
-        if not colon:
-            raise ValueError
-        return slice(int(first) if first else None, int(stop) if stop else None)
+        return parse_rows(rows)
     except ValueError:
         raise _wrong("record_rows", f"{rows!r} must be first:stop, for example 0:5000") from None
 

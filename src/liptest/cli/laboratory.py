@@ -15,6 +15,7 @@ import numpy as np
 from cyclopts import Group, Parameter
 from numpy.typing import NDArray
 
+from liptest.cli.codes import ANSWERED
 from liptest.cli.config import build_data
 from liptest.cli.data_options import (
     KIND,
@@ -42,7 +43,6 @@ from liptest.lipschitz.testers import ALL_TESTERS, known_testers, named_tester
 from liptest.lipschitz.testers.base import DiameterTester, LipschitzTester
 from liptest.privacy.plans import privacy_plan_table
 from liptest.report.text import Screen, cost_text, plan_text, privacy_plan_text
-from liptest.verdicts import Decision
 
 _TASK = Group("Task")
 _DATA = Group("Domain and distribution of the points")
@@ -237,7 +237,6 @@ def paper(
 
 Options = dict[str, Any]
 _BROKEN_TIES = ", which moves {} edges over the line by a unit in the last place"
-_CODES = {Decision.ACCEPT: 0, Decision.REJECT: 1, Decision.INCONCLUSIVE: 3}
 
 
 def run_lipschitz(options: Options) -> int:
@@ -300,7 +299,7 @@ def _lipschitz(screen: Screen, options: Options) -> int:
     verdict = replace(verdict, function=label)
     screen.paragraph(f"{verdict}\nDistribution: {law.source}.")
     _write(options["json"], verdict.to_dict())
-    return _CODES[verdict.decision]
+    return ANSWERED[verdict.decision]
 
 
 def _tester(options: Options, law: ProductDistribution) -> LipschitzTester | str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from liptest.cli.codes import find_code
+from liptest.cli.codes import ANSWERED, find_code, find_worst
 from liptest.cli.config import CheckModel
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions, read_numbers
 from liptest.cli.jobs import load_job, read_task
@@ -22,7 +22,6 @@ from liptest.errors import LiptestError, check_open_unit, check_positive
 from liptest.privacy.profile import privacy_profile
 from liptest.privacy.wording.profile_result import GdpAnswer, PrivacyProfile
 from liptest.report.text import Screen
-from liptest.verdicts import Decision
 
 _PROFILE = Group("Profile")
 
@@ -85,11 +84,6 @@ def profile(
     return run_profile(dict(locals()) | {"data": asdict(data)})
 
 
-# As for ``liptest check``: worst first.
-_SEVERITY = (4, 1, 3, 2, 0)
-_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
-
-
 def run_profile(options: dict[str, Any]) -> int:
     """``liptest profile``: every mechanism named, whatever becomes of the others."""
     screen = Screen()
@@ -105,7 +99,7 @@ def run_profile(options: dict[str, Any]) -> int:
     written: list[dict[str, Any]] = []
     codes = [_one(screen, model, task.folder, options, written) for model in task.models]
     _write(options["json"], written)
-    return next(code for code in _SEVERITY if code in codes)
+    return find_worst(codes)
 
 
 def _check_claim(options: dict[str, Any]) -> None:
@@ -132,7 +126,7 @@ def _one(
         return screen.error(error, find_code(error), model.mechanism)
     _print(screen, profile, answer)
     written.append(profile.to_dict() | ({"claim": answer.to_dict()} if answer else {}))
-    return 0 if answer is None else _CODES[answer.decision]
+    return 0 if answer is None else ANSWERED[answer.decision]
 
 
 def _profile(

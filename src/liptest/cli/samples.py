@@ -14,7 +14,7 @@ from liptest.blackbox.programs import ExternalProgram
 from liptest.blackbox.samplers import Sampler
 from liptest.blackbox.verdicts import BlackBoxVerdict
 from liptest.cli.claim_options import CLAIM
-from liptest.cli.codes import find_code
+from liptest.cli.codes import ANSWERED, find_code
 from liptest.cli.config import CheckModel, build_data, validate
 from liptest.cli.data_options import NOTHING, WHOLE, DataOptions
 from liptest.cli.loading import load_sampler, mute_output
@@ -30,7 +30,6 @@ from liptest.evidence.ledger_entries import clean_name
 from liptest.report.html import report_html
 from liptest.report.text import Screen
 from liptest.runs.fingerprints import fingerprint
-from liptest.verdicts import Decision
 
 _OUT = Group("Results")
 
@@ -112,9 +111,6 @@ def samples(
     return run_samples(dict(locals()))
 
 
-_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
-
-
 def run_samples(options: dict[str, Any]) -> int:
     """``liptest samples``: print the verdict, write its certificate."""
     screen = Screen()
@@ -138,7 +134,7 @@ def run_samples(options: dict[str, Any]) -> int:
         recorder.settle()
     except LiptestError as error:
         screen.error(error, find_code(error), options["sampler"])
-    return _CODES[verdict.decision] if _write_files(options, certificate) else 2
+    return ANSWERED[verdict.decision] if _write_files(options, certificate) else 2
 
 
 def _find_sampler(options: dict[str, Any]) -> tuple[Sampler, str]:

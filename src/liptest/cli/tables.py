@@ -249,14 +249,17 @@ def _check_ends(those: slice, count: int, rows: str | None) -> None:
 
 
 def _slice(rows: str | None) -> slice:
-    if not rows:
-        return slice(None)
-    first, colon, stop = rows.partition(":")
     try:
-        if not colon:
-            raise ValueError
-        return slice(int(first) if first else None, int(stop) if stop else None)
+        return parse_rows(rows)
     except ValueError:
         raise InputError(
             f"rows={quote(rows)} must be first:stop, for example 0:5000", name="rows"
         ) from None
+
+
+def parse_rows(rows: str | None) -> slice:
+    """Of first:stop; all rows of "". ValueError for anything else."""
+    first, colon, stop = (rows or ":").partition(":")
+    if not colon:
+        raise ValueError
+    return slice(int(first) if first else None, int(stop) if stop else None)

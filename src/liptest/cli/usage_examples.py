@@ -179,25 +179,27 @@ def _is_one(bound: ast.stmt, mechanism: str) -> bool:
     )
 
 
-def _has_method(mechanism: str) -> bool:
-    """Whether a class of the file has a method of the last name of the mechanism."""
+def _read_file(mechanism: str) -> tuple[list[ast.stmt], str]:
+    """The statements of its file, none where it cannot be read, and its name there."""
     file, _, name = mechanism.rpartition(":")
     try:
-        body = ast.parse(Path(file).read_bytes()).body
+        return ast.parse(Path(file).read_bytes()).body, name
     except (OSError, ValueError, SyntaxError):
-        return False
-    within = [step for one in body if isinstance(one, ast.ClassDef) for step in one.body]
-    methods = {one.name for one in within if isinstance(one, ast.FunctionDef)}
+        return [], name
+
+
+def _has_method(mechanism: str) -> bool:
+    """Whether a class of the file has a method of the last name of the mechanism."""
+    body, name = _read_file(mechanism)
+    classes = [statement for statement in body if isinstance(statement, ast.ClassDef)]
+    within = [statement for own_class in classes for statement in own_class.body]
+    methods = {method.name for method in within if isinstance(method, ast.FunctionDef)}
     return name.rpartition(".")[2] in methods
 
 
 def _bound(mechanism: str) -> ast.stmt | None:
     """The last statement of its file that gives the name of a mechanism something to name."""
-    file, _, name = mechanism.rpartition(":")
-    try:
-        body = ast.parse(Path(file).read_bytes()).body
-    except (OSError, ValueError, SyntaxError):
-        return None
+    body, name = _read_file(mechanism)
     bound = None
     for statement in body:
         if name.partition(".")[0] in _find_names(statement):

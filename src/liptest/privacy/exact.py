@@ -153,10 +153,7 @@ def exact_epsilon(
     BudgetError
         More output distributions than ``budget``.
     """
-    checked = check_mechanism(mechanism, domain)
-    if not isinstance(domain, Domain):
-        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
-    most = None if budget is None else check_count("budget", budget)
+    checked, most = check_visit(mechanism, domain, budget)
 
     def visit(seen: Mechanism) -> ExactEpsilon:
         check_affordable(exhaustive_size(seen, domain), most, seen)
@@ -166,6 +163,14 @@ def exact_epsilon(
     if math.isfinite(exact.upper):
         checked.check_not_determined()
     return exact
+
+
+def check_visit(mechanism: Any, domain: Domain, budget: int | None) -> tuple[Mechanism, int | None]:
+    """The mechanism and the budget of a visit of all pairs; raises InputError."""
+    checked = check_mechanism(mechanism, domain)
+    if not isinstance(domain, Domain):
+        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
+    return checked, None if budget is None else check_count("budget", budget)
 
 
 def visit_or_enclosed(

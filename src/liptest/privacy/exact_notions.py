@@ -20,16 +20,12 @@ from numpy.typing import NDArray
 
 from liptest.data.domains import Domain
 from liptest.errors import (
-    InputError,
     LiptestError,
     SymbolicError,
     UnsupportedForm,
-    check_count,
-    quote,
 )
 from liptest.mechanisms.base import (
     Mechanism,
-    check_mechanism,
     through_all_numbers,
     through_densities,
 )
@@ -46,7 +42,7 @@ from liptest.privacy.divergences.screening import (
     screen_mu,
     screen_rho,
 )
-from liptest.privacy.exact import ExactMeasure, visit_or_enclosed
+from liptest.privacy.exact import ExactMeasure, check_visit, visit_or_enclosed
 from liptest.privacy.judge import make_witness
 from liptest.privacy.notions import MuClaim, RhoClaim, mu_between, orders_between
 from liptest.privacy.proofs.exhaustive import (
@@ -166,10 +162,7 @@ _MU = _Notion(lambda value: MuClaim(value, 0.0), screen_mu, _enclose_mu, _mu_of_
 def _exact(
     notion: _Notion, mechanism: Any, domain: Domain, budget: int | None, executor: Executor | None
 ) -> ExactMeasure:
-    checked = check_mechanism(mechanism, domain)
-    if not isinstance(domain, Domain):
-        raise InputError(f"domain={quote(domain)} must be a domain", name="domain", value=domain)
-    most = None if budget is None else check_count("budget", budget)
+    checked, most = check_visit(mechanism, domain, budget)
 
     def visit(seen: Mechanism) -> ExactMeasure:
         check_affordable(exhaustive_size(seen, domain), most, seen)

@@ -8,10 +8,11 @@ about excepted datasets never looks at what makes a pair bad.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from flint import arb
@@ -66,8 +67,24 @@ Flags = NDArray[np.bool_]
 Positive = Annotated[float, as_number(gt=0)]
 
 
+class _MeasuredClaim(NotionClaim):
+    """A claim about one measure of two laws, of which cells and shifts tell it all."""
+
+    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        claim = cast("RhoClaim | RenyiClaim | MuClaim", self)
+        if isinstance(laws, ShiftTable):
+            return _screen_shifts(claim, laws, left, right)
+        if not isinstance(laws, LawTable):
+            return _screen_cells(claim, laws, left, right)
+        return self.screen_laws(laws, left, right)
+
+    @abstractmethod
+    def screen_laws(self, laws: LawTable, left: Indices, right: Indices) -> tuple[Floats, Flags]:
+        """The same of plain laws."""
+
+
 @dataclass(frozen=True)
-class RhoClaim(NotionClaim):
+class RhoClaim(_MeasuredClaim):
     """rho-zCDP: D_a <= rho a for all orders a > 1 (Bun and Steinke 2016).
 
     Parameters
@@ -92,11 +109,7 @@ class RhoClaim(NotionClaim):
         """rho (1 + tolerance), exactly."""
         return _raise_number(self.rho, self.tolerance)
 
-    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
-        if isinstance(laws, ShiftTable):
-            return _screen_shifts(self, laws, left, right)
-        if not isinstance(laws, LawTable):
-            return _screen_cells(self, laws, left, right)
+    def screen_laws(self, laws: LawTable, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         screened = screen_rho(laws, left, right, float(self.limit))
         return screened.measured, screened.above > float(self.limit)
 
@@ -123,7 +136,7 @@ class RhoClaim(NotionClaim):
 
 
 @dataclass(frozen=True)
-class RenyiClaim(NotionClaim):
+class RenyiClaim(_MeasuredClaim):
     """(order, tau)-RDP, for one order or several (Mironov 2017).
 
     Parameters
@@ -143,11 +156,7 @@ class RenyiClaim(NotionClaim):
         object.__setattr__(self, "orders", _check_orders(self.orders))
         _check_tolerance(self)
 
-    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
-        if isinstance(laws, ShiftTable):
-            return _screen_shifts(self, laws, left, right)
-        if not isinstance(laws, LawTable):
-            return _screen_cells(self, laws, left, right)
+    def screen_laws(self, laws: LawTable, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         taus = np.array([float(_raise_number(tau, self.tolerance)) for _, tau in self.orders])
         screened = screen_orders(laws, left, right, [order for order, _ in self.orders])
         shares = screened.measured / taus
@@ -185,7 +194,7 @@ class RenyiClaim(NotionClaim):
 
 
 @dataclass(frozen=True)
-class MuClaim(NotionClaim):
+class MuClaim(_MeasuredClaim):
     """mu-GDP: no test tells neighbours apart better than N(0, 1) from N(mu, 1) (Dong et al. 2019).
 
     Parameters
@@ -210,11 +219,7 @@ class MuClaim(NotionClaim):
         """mu (1 + tolerance), exactly."""
         return _raise_number(self.mu, self.tolerance)
 
-    def screen(self, laws: ComparableLaws, left: Indices, right: Indices) -> tuple[Floats, Flags]:
-        if isinstance(laws, ShiftTable):
-            return _screen_shifts(self, laws, left, right)
-        if not isinstance(laws, LawTable):
-            return _screen_cells(self, laws, left, right)
+    def screen_laws(self, laws: LawTable, left: Indices, right: Indices) -> tuple[Floats, Flags]:
         screened, bounds = screen_mu(laws, left, right), largest_losses(laws, left, right)[1]
         may = (screened.above > float(self.limit)) & (bounds > harmless_loss(float(self.limit)))
         return screened.measured, may

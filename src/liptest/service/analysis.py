@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from liptest.cli.codes import ANSWERED
 from liptest.cli.config import CheckModel
 from liptest.cli.confined_check import refute_elsewhere
 from liptest.cli.sealed_release import NamedCode, SealedCode, code_on_disk, seal_elsewhere
@@ -44,7 +45,6 @@ from liptest.service.tasks import (
 )
 from liptest.verdicts import Decision
 
-_EXIT_CODES = {Decision.YES: 0, Decision.NO: 1, Decision.INCONCLUSIVE: 3}
 # What code that met a limit is reported to have raised; the words are the code's, perhaps.
 _LIMITS = {
     "MemoryError": "memory",
@@ -149,7 +149,7 @@ def _tell(
 ) -> Analysis:
     verdict = replace(certificate.verdict, mechanism=submission.label)
     named = replace(certificate, verdict=verdict)
-    outcome = Outcome(submission.label, _EXIT_CODES[named.decision], named)
+    outcome = Outcome(submission.label, ANSWERED[named.decision], named)
     result = Result(
         sealed=write_sealed(found),
         certificate=named.to_json(),

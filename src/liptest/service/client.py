@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -115,18 +116,10 @@ def account(
     Example: liptest service account ada --role operator --folder clean-room
     """
     from liptest.service.actions import add_account
-    from liptest.service.command import require_packages
-    from liptest.service.records import ServiceError
 
-    require_packages()
-    password = secrets.token_urlsafe(12)
-    try:
-        store, _ = _open(folder, database)
-        add_account(store, name, role, password)
-    except ServiceError as error:
-        raise InputError(str(error)) from None
-    except (OSError, ValueError) as error:
-        raise unusable(folder, error) from None
+    password = _set_password(
+        folder, database, lambda store, password: add_account(store, name, role, password)
+    )
     print(f"{name} ({role}): password {password}")
     return 0
 
@@ -149,18 +142,10 @@ def renew(
     Example: liptest service renew ada --folder clean-room
     """
     from liptest.service.actions import renew_account
-    from liptest.service.command import require_packages
-    from liptest.service.records import ServiceError
 
-    require_packages()
-    password = secrets.token_urlsafe(12)
-    try:
-        store, _ = _open(folder, database)
-        renew_account(store, name, password)
-    except ServiceError as error:
-        raise InputError(str(error)) from None
-    except (OSError, ValueError) as error:
-        raise unusable(folder, error) from None
+    password = _set_password(
+        folder, database, lambda store, password: renew_account(store, name, password)
+    )
     print(f"{name}: password {password}")
     return 0
 
@@ -189,6 +174,25 @@ def prepare(*, database: DatabaseUrl = None) -> int:
         raise InputError(str(error)) from None
     print(f"prepared; rights given to: {', '.join(accounts) or 'no account'}")
     return 0
+
+
+def _set_password(
+    folder: Path | None, database: str | None, change: Callable[[Any, str], object]
+) -> str:
+    """Give an account of a service a new password, which is returned."""
+    from liptest.service.command import require_packages
+    from liptest.service.records import ServiceError
+
+    require_packages()
+    password = secrets.token_urlsafe(12)
+    try:
+        store, _ = _open(folder, database)
+        change(store, password)
+    except ServiceError as error:
+        raise InputError(str(error)) from None
+    except (OSError, ValueError) as error:
+        raise unusable(folder, error) from None
+    return password
 
 
 def _open(folder: Path | None, database: str | None) -> tuple[Any, Any]:

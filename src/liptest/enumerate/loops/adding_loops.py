@@ -14,6 +14,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from liptest.enumerate.loops.pass_forms import split_tuple
 from liptest.enumerate.records.record_code import NotAlike, analyse_loop
 from liptest.enumerate.syntax.function_source import (
     list_parameters,
@@ -46,7 +47,7 @@ def with_lists_of_parts(
     """
     made = copy.copy(definition)
     parameters = list_parameters(definition.args)
-    body = [part for node in definition.body for part in _split(node)]
+    body = [part for node in definition.body for part in split_tuple(node, _are_apart)]
     sums: dict[str, frozenset[str]] = {}
     place = 0
     while place < len(body) and parameters:
@@ -62,19 +63,9 @@ def with_lists_of_parts(
     return made, sums
 
 
-def _split(node: ast.stmt) -> list[ast.stmt]:
-    """``a, b = 0, []`` as two statements."""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return [node]
-    target, value = node.targets[0], node.value
-    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
-        return [node]
-    names = names_assigned(target)
-    are_apart = len(target.elts) == len(value.elts) == len(names)
-    if not are_apart or names & names_anywhere(value):
-        return [node]
-    pairs = zip(target.elts, value.elts, strict=True)
-    return [ast.copy_location(ast.Assign([one], of), node) for one, of in pairs]
+def _are_apart(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    names = names_assigned(*targets)
+    return len(names) == len(targets) and not names & names_anywhere(*values)
 
 
 @dataclass(frozen=True)

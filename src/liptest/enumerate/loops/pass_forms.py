@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -294,19 +295,29 @@ def take_apart(node: ast.stmt) -> list[ast.stmt]:
         inner = getattr(node, name, None)
         if isinstance(node, (ast.If, ast.For)) and inner:
             setattr(node, name, [each for statement in inner for each in take_apart(statement)])
+    return split_tuple(node, _are_in_order)
+
+
+def _are_in_order(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    """Whether no value reads a name that was assigned before it."""
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    read = [names_loaded(value) & {*names[:place]} for place, value in enumerate(values)]
+    return len({*names}) == len(targets) and not any(read)
+
+
+def split_tuple(
+    node: ast.stmt, are_apart: Callable[[list[ast.expr], list[ast.expr]], bool]
+) -> list[ast.stmt]:
+    """``a, b = 0, []`` as two statements, where targets and values may be taken apart."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return [node]
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
         return [node]
-    names = [part.id for part in target.elts if isinstance(part, ast.Name)]
-    if not len(set(names)) == len(target.elts) == len(value.elts):
-        return [node]
-    if any(names_loaded(part) & set(names[:place]) for place, part in enumerate(value.elts)):
+    if len(target.elts) != len(value.elts) or not are_apart(target.elts, value.elts):
         return [node]
     pairs = zip(target.elts, value.elts, strict=True)
-    made = [ast.Assign([name], part) for name, part in pairs]
-    return [ast.copy_location(statement, node) for statement in made]
+    return [ast.copy_location(ast.Assign([name], part), node) for name, part in pairs]
 
 
 # ---- names that are assigned within expressions

@@ -113,12 +113,9 @@ class RestartingTree(ChoiceTree):
             if self._restarted is not None:
                 self._count_restart()
             elif self._cut:
-                self._cuts += 1
                 # What is left out of a loop is enlarged, too: it is found as what is missing.
                 self._skipped = self._skipped or bool(self._entered)
-                if self.noise is not None:
-                    self.sum.leave_out_noisy(self.noise, *self._leaf_weight())
-                if self._goes_nowhere():
+                if self._leave_out():
                     return too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1

@@ -135,9 +135,7 @@ class QueryReader:
             names.append(words)
             if not self.takes(","):
                 break
-        self.needs("from")
-        self.find_named_table()
-        among = self.condition() if self.takes("where") else None
+        among = self.rows_of_table()
         key, ordered, falling = "", False, False
         having: tuple[Aggregate, Any, float] | None = None
         if self.takes("group", "by"):
@@ -161,10 +159,17 @@ class QueryReader:
         sums = tuple(None if isinstance(selected, str) else selected for selected in items)
         return SumQuery(tuple(names), sums, among, key, ordered, falling, having)
 
-    def find_named_table(self) -> None:
-        """The table, or what stands for it."""
+    def rows_of_table(self) -> Any:
+        """FROM the table, or what stands for it, and the condition of WHERE, if there is one."""
+        self.needs("from")
         if self.next()[1].lower() != self.table.lower():
             raise NotSumsError("another table, or a subquery")
+        return self.condition() if self.takes("where") else None
+
+    def ends(self) -> None:
+        """Nothing follows a subquery."""
+        if self.place < len(self.words):
+            raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
 
     def comparison_of_groups(self, names: list[str], items: list[Any]) -> Any:
         """A sum, or the name of one, and the number that it is compared with."""

@@ -91,11 +91,8 @@ class SelectionReader(QueryReader):
                 items[name] = value
             if not self.takes(","):
                 break
-        self.needs("from")
-        self.find_named_table()
-        among = self.condition() if self.takes("where") else None
-        if self.place < len(self.words):
-            raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
+        among = self.rows_of_table()
+        self.ends()
         columns = {name: self.columns.get(name, False) for name in items}
         return SelectedRows(items, columns, among, frozenset(items) & self.columns.keys())
 

@@ -97,9 +97,7 @@ class _InnerReader(QueryReader):
                 items[name] = value
             if not self.takes(","):
                 break
-        self.needs("from")
-        self.find_named_table()
-        among = self.rows_among()
+        among = self.rows_of_table()
         self.needs("group", "by")
         by = self.names_of_columns()
         having = self.condition() if self.takes("having") else None
@@ -120,24 +118,17 @@ class _InnerReader(QueryReader):
     def distinct_users(self) -> UserQuery:
         """``SELECT DISTINCT user, region FROM ..``."""
         by = self.names_of_columns()
-        self.needs("from")
-        self.find_named_table()
-        among = self.rows_among()
+        among = self.rows_of_table()
         self.ends()
         return UserQuery(by, by, (), {}, among, None)
 
-    def rows_among(self) -> Callable[[Entries], Any] | None:
-        """WHERE, in which nothing is made of several rows."""
+    def rows_of_table(self) -> Callable[[Entries], Any] | None:
+        """The same of WHERE, in which nothing is made of several rows."""
         before = len(self.made)
-        among = self.condition() if self.takes("where") else None
+        among: Callable[[Entries], Any] | None = super().rows_of_table()
         if len(self.made) > before:
             raise NotSumsError("a sum in WHERE")
         return among
-
-    def ends(self) -> None:
-        """Nothing follows."""
-        if self.place < len(self.words):
-            raise NotSumsError(f"{self.words[self.place][1]!r} in a subquery")
 
     def name_number(self) -> tuple[str, Any]:
         """A number of each user and its name; no number for the column of users."""

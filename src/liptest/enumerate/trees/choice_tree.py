@@ -367,10 +367,7 @@ class ChoiceTree:
             work += len(self.path)  # each of them was made again
             spend_on_choices(len(self.path))
             if self._cut:
-                self._cuts += 1
-                if self.noise is not None:
-                    self.sum.leave_out_noisy(self.noise, *self._leaf_weight())
-                if self._goes_nowhere():
+                if self._leave_out():
                     return too_many_choices(self.name, self.max_choices)
             else:
                 self.leaves += 1
@@ -389,6 +386,13 @@ class ChoiceTree:
         if self.noise is None or not self.noise.symbolic:
             return output
         return density_leaf(self, output, self.noise.noises, self.noise.constraints)
+
+    def _leave_out(self) -> bool:
+        """A run was given up: it is counted, and whether the walk goes nowhere is said."""
+        self._cuts += 1
+        if self.noise is not None:
+            self.sum.leave_out_noisy(self.noise, *self._leaf_weight())
+        return self._goes_nowhere()
 
     def _goes_nowhere(self) -> bool:
         deep, ended = self._cuts - self._light, self._ended()

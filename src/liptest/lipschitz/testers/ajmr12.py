@@ -36,9 +36,6 @@ class AJMR12(DiameterTester):
             return reason
         return f"needs equal sides, not {distribution.domain}; CDJS15 takes any"
 
-    def diameter_points(self, distribution: Distribution, proximity: float, failure: float) -> int:
-        return math.ceil(4.0 / proximity * math.log(4.0 / failure))
-
     def pairs_needed(
         self, distribution: Distribution, diameter: Fraction, proximity: float, failure: float
     ) -> int:

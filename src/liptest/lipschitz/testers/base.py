@@ -169,7 +169,7 @@ class DiameterTester:
 
     def diameter_points(self, distribution: Distribution, proximity: float, failure: float) -> int:
         """Points whose values give the sample diameter."""
-        raise NotImplementedError
+        return math.ceil(4.0 / proximity * math.log(4.0 / failure))
 
     def pairs_needed(
         self, distribution: Distribution, diameter: Fraction, proximity: float, failure: float

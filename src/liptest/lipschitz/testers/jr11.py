@@ -29,9 +29,6 @@ class JR11(DiameterTester):
     def not_applicable(self, distribution: Distribution) -> str:
         return no_uniform(distribution, Hypercube)
 
-    def diameter_points(self, distribution: Distribution, proximity: float, failure: float) -> int:
-        return math.ceil(4.0 / proximity * math.log(4.0 / failure))
-
     def pairs_needed(
         self, distribution: Distribution, diameter: Fraction, proximity: float, failure: float
     ) -> int:
