@@ -206,14 +206,12 @@ class ProgramFiles:
     def _seeds_near(self, value: Any) -> Iterator[Literal]:
         """In files of the program, and of modules that name a value."""
         yield from chain.from_iterable(map(literals_in, self._files))
-        for file, kinds, values in self._modules:
-            if type(value) not in kinds or file in self._files:
-                continue
-            if any(map(is_, values, repeat(value))):
+        for file, values in self._modules:
+            if file not in self._files and any(map(is_, values, repeat(value))):
                 yield from literals_in(file)
 
     @cached_property
-    def _modules(self) -> list[tuple[str, set[type], list[Any]]]:
+    def _modules(self) -> list[tuple[str, list[Any]]]:
         """Files of modules, and what they name: most programs hold no generator."""
         return list(_find_named_by_modules())
 
@@ -223,15 +221,13 @@ class ProgramFiles:
         return _find_leading(every, generator)
 
 
-def _find_named_by_modules() -> Iterator[tuple[str, set[type], list[Any]]]:
-    """The file, the kinds of its values, and the values."""
+def _find_named_by_modules() -> Iterator[tuple[str, list[Any]]]:
     for module in list(sys.modules.values()):
         space = find_attribute(module, "__dict__")
         if type(space) is dict and not is_foreign(space.get("__name__")):
             file = space.get("__file__")
             if isinstance(file, str):
-                values = list(space.values())
-                yield file, set(map(type, values)), values
+                yield file, list(space.values())
 
 
 class _Origin(NamedTuple):
