@@ -67,6 +67,7 @@ from liptest.values.records.rows import DrawsRows
 #: Orders of so few are chosen one by one.
 _FEW_ORDERED = 8
 _ADVICE = "give a finite scale"
+_SIZES = "draw a fixed number of noises; of groups, name the groups: .reindex(KEYS, fill_value=0)"
 
 
 class NoiseDraws:
@@ -155,7 +156,9 @@ class NoiseDraws:
         tree.count_draws(1)
         run = NoiseRun.of(tree)
         if run.has_answers:
-            for parameter in (*parameters, size):
+            if issubclass(type(size), Symbolic):
+                tree.forbid(f"rng.{method}(size=..) of a number that the data determine", _SIZES)
+            for parameter in parameters:
                 if issubclass(type(parameter), Symbolic):
                     parameter.refuse(f"the parameters of rng.{method}")
         again = run.draw_again(origin, method, parameters, size)
