@@ -154,7 +154,9 @@ def _early_steps(task: Task) -> Early:
     if refuted.finding is not None:
         return Early(refuted.verdict(task), aligned, refuted)
     if spread.finds():
-        return Early(spread.found.verdict(task), aligned, spread.found)
+        # What floats never choose may refute a claim that a small delta mends.
+        refuting = replace(spread.found.verdict(task), remedy=_find_delta(aligned))
+        return Early(refuting, aligned, spread.found)
     return Early(None, aligned, refuted, by_records)
 
 
@@ -204,9 +206,14 @@ def leave_undecided(task: Task, early: Early) -> PrivacyVerdict:
     guarantee = nothing(f"{_NOTHING}: neither a proof nor a violation was found.", "theory S1")
     plan = PrivacyPlan("auto", 0, float(laws), 0.0, "theory S1")
     verdict = make_verdict(task, plan, RunOutcome(total, "complete", 0.0), guarantee, reason)
-    if alignment.enough is not None:
-        remedy = Remedy(delta=float(text_above(round_above(alignment.enough))))
-    return replace(verdict, remedy=remedy)
+    return replace(verdict, remedy=_find_delta(alignment) or remedy)
+
+
+def _find_delta(alignment: Alignment) -> Remedy | None:
+    """The delta with which the claim is proved, where one is known."""
+    if alignment.enough is None:
+        return None
+    return Remedy(delta=float(text_above(round_above(alignment.enough))))
 
 
 def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:

@@ -286,7 +286,7 @@ class _Search:
         return self.try_pairs(islice(chain(first, plain_pairs(self.domain)), most))
 
     def try_pairs(
-        self, pairs: Iterator[Pair], most_refused: int = _REFUSED, work: int = _WORK
+        self, pairs: Iterator[Pair], most_refused: int = _REFUSED, work: int | None = None
     ) -> bool:
         """Whether the search is over: a violation was found, or laws cannot be had."""
         judge = LossJudge(self.mechanism, self.domain, self.task.claim)
@@ -295,7 +295,7 @@ class _Search:
             self.found.pairs += 1
             self.found.laws += 2
             try:
-                with limit_work(work):
+                with limit_work(_WORK if work is None else work):
                     answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
