@@ -89,7 +89,7 @@ def _is_in_generator() -> bool:
         _is_in_generator,
     ],
 )
-@pytest.mark.parametrize("records", [3, 50])
+@pytest.mark.parametrize("records", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_code_that_behaves_while_it_is_checked(
     is_watched: Callable[[], bool], records: int
 ) -> None:

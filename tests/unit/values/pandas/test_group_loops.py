@@ -203,6 +203,7 @@ def written_by_key(frame: Any) -> Any:
 EXPRESSIONS = [size_in_loop, sum_in_loop, applied, of_a_series, written_by_key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_price_of_a_group_is_its_largest_change(expression: Any) -> None:
     assert change_of(expression, SMALL) > 0
