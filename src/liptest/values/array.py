@@ -613,14 +613,14 @@ def _operator(ufunc: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]
 
     def operate(self: Any, other: Any) -> Any:
         # pandas has left the operator to what stands here; its own ufuncs would not.
-        if has_own_ufuncs(other):
+        if _has_own_ufuncs(other):
             return NUMPY.ufunc(ufunc, "__call__", (other, self), {})
         return ufunc(other, self)
 
     return operate
 
 
-def has_own_ufuncs(value: Any) -> bool:
+def _has_own_ufuncs(value: Any) -> bool:
     """Whether an object of another library answers ufuncs of NumPy."""
     kind = type(value)
     return hasattr(kind, "__array_ufunc__") and not issubclass(

@@ -228,12 +228,16 @@ class Surroundings:
         if is_quiet is None:
             is_quiet = self._is_quiet[module] = is_others(module) and is_always_known(module)
         if is_quiet:
-            is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
-            if is_builtin and argument.__name__ in HEARD_NAMES:
-                self._call(frame, argument)
+            self._hear(frame, event, argument)
         else:
             self._look_closer(frame, event, argument, module)
         return is_quiet
+
+    def _hear(self, frame: FrameType, event: str, argument: Any) -> None:
+        """An event in code of which calls of ``HEARD_NAMES`` alone tell something."""
+        is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
+        if is_builtin and argument.__name__ in HEARD_NAMES:
+            self._call(frame, argument)
 
     def _look_closer(self, frame: FrameType, event: str, argument: Any, module: Any) -> None:
         """An event in a module that is not a library which is known."""
@@ -247,9 +251,7 @@ class Surroundings:
         if is_unknown is None:
             is_unknown = self.compiled.is_looked_at(frame)
         if not (is_program or is_unknown or is_of_polars):
-            is_builtin = event == "c_call" and isinstance(argument, BuiltinFunctionType)
-            if is_builtin and argument.__name__ in HEARD_NAMES:
-                self._call(frame, argument)
+            self._hear(frame, event, argument)
         elif event == "c_call":
             if is_unknown:
                 self.compiled.check(argument, frame)

@@ -147,11 +147,13 @@ class SpreadSearch:
     def finds(self) -> bool:
         """Whether a violation was found; looked for once."""
         task, claim = self.task, self.task.claim
-        light = task.mechanism.without_light(_FEW_RUNS)
-        if light is None or self.found.pairs or not isinstance(claim, Claim):
+        if self.found.pairs or not isinstance(claim, Claim):
             return self.found.finding is not None
-        started = time.perf_counter()
+        light = task.mechanism.without_light(_FEW_RUNS)
         pairs = list(spread_pairs(task.distribution.domain, float(claim.epsilon)))
+        if light is None or not pairs:
+            return False
+        started = time.perf_counter()
         with suppress(LiptestError):
             through_densities(light, lambda seen: self._try(seen, pairs))
         self.found.law_source = light.law_source

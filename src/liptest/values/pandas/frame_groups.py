@@ -12,12 +12,12 @@ from liptest.values.branching import Branching
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.counted_groups import SizesByKey, count_groups
 from liptest.values.pandas.keyed_frame import AnswersByKey
-from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.keyed_series import KeyedSeries, series_of_made
 from liptest.values.pandas.named_groups import keys_as_they_come
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
 from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
 from liptest.values.pandas.user_totals import UserTotals
-from liptest.values.protocol import NUMBERS, find_branching, is_symbolic
+from liptest.values.protocol import find_branching
 from liptest.values.records.column import Column
 from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, rows_of_users
 
@@ -296,10 +296,7 @@ class InBins(OfPandas):
         """What a function of the program makes of the rows of each bin, a number each."""
         if self._series is None or not callable(func):
             return self.refuse(".apply but of a function of one column")
-        made = {bin_: func(rows) for bin_, rows in self}
-        if any(not is_symbolic(one) and not isinstance(one, NUMBERS) for one in made.values()):
-            return self.refuse(".apply of a function that makes other things than numbers")
-        return KeyedSeries.of(made)
+        return series_of_made(self, {bin_: func(rows) for bin_, rows in self})
 
     def count(self) -> Any:
         """As ``size``, of one column: nothing is missing."""
@@ -352,21 +349,24 @@ class Grouped(OfPandas):
 
     def walked_groups(self) -> Any:
         """The groups with their rows, for a loop that tells those that are large."""
-        first, *more = self._by
-        rows = self._frame if self._series is None and self._names is None else self._series
-        if more or rows is None or not self._is_sorted:
-            return self
-        pairs = count_groups(first, None, lambda key: rows[first == key])
+        rows_of = self._rows_of_groups() if self._is_sorted else None
+        pairs = None if rows_of is None else count_groups(self._by[0], None, rows_of)
         return self if pairs is None else pairs
+
+    def _rows_of_groups(self) -> Callable[[Any], Any] | None:
+        """Gives the rows of a group by its key; None where keys or columns are several."""
+        rows = self._frame if self._series is None and self._names is None else self._series
+        if len(self._by) > 1 or rows is None:
+            return None
+        return lambda key: rows[self._by[0] == key]
 
     def get_group(self, name: Any) -> Any:
         """The rows of one group, a KeyError where it does not occur."""
-        first, *more = self._by
-        rows = self._frame if self._series is None and self._names is None else self._series
-        if more or rows is None or type(name) is tuple:
+        rows_of = self._rows_of_groups()
+        if rows_of is None or type(name) is tuple:
             return self.refuse(".get_group of these groups")
         if name in self.size():
-            return rows[first == name]
+            return rows_of(name)
         raise KeyError(name)
 
     @property

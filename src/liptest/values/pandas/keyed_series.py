@@ -177,9 +177,7 @@ class KeyedSeries(Symbolic):
         return self.refuse(".apply by rows") if by_rows else self._with(function(self.tolist()))
 
     def _with(self, made: list[Any]) -> Any:
-        if any(not is_symbolic(one) and not isinstance(one, NUMBERS) for one in made):
-            return self.refuse(".apply of a function that makes other things than numbers")
-        return KeyedSeries.of(dict(zip(self.keys_, made, strict=True)))
+        return series_of_made(self, dict(zip(self.keys_, made, strict=True)))
 
     def sum(self) -> Any:
         """The sum of all entries."""
@@ -256,6 +254,13 @@ class KeyedSeries(Symbolic):
     def idxmax(self) -> Any:
         """The key of the largest entry."""
         return self.keys_[int(np.argmax(self.array))]
+
+
+def series_of_made(owner: Symbolic, entries: dict[Any, Any]) -> Any:
+    """What a function of the program has made by key, numbers alone; else ``owner`` refuses it."""
+    if any(not is_symbolic(made) and not isinstance(made, NUMBERS) for made in entries.values()):
+        return owner.refuse(".apply of a function that makes other things than numbers")
+    return KeyedSeries.of(entries)
 
 
 class _EntryOfKey(PartOfPandas):

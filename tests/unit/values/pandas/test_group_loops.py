@@ -64,8 +64,25 @@ def of_one_column(frame: Any, rng: Any) -> Any:
     return found
 
 
+def clipped_sums(low: int, high: int, scale: float) -> Any:
+    """Sums of groups above a bound, each clipped, with noise of a scale."""
+
+    def program(frame: Any, rng: Any) -> Any:
+        out = {}
+        for key, group in frame.groupby("key"):
+            noisy = len(group) + rng.laplace(0, 4.0)
+            if noisy > 70:
+                out[key] = group["x"].clip(low, high).sum() + rng.laplace(0, scale)
+        return out
+
+    return program
+
+
+RIGHT = [sizes, sums_beside, sums_before, of_one_column, clipped_sums(0, 5, 20.0)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", [sizes, sums_beside, sums_before, of_one_column])
+@pytest.mark.parametrize("program", RIGHT)
 def test_groups_above_a_bound_are_told(program: Any) -> None:
     verdict = lt.check_privacy(program, LARGE, epsilon=1, delta=1e-6, seed=1)
     assert verdict.decision == "YES", str(verdict)
@@ -83,24 +100,6 @@ def low_bound(frame: Any, rng: Any) -> Any:
         noisy = len(group) + rng.laplace(0, 2.0)
         if noisy > 9:
             out[key] = noisy
-    return out
-
-
-def half_noise(frame: Any, rng: Any) -> Any:
-    out = {}
-    for key, group in frame.groupby("key"):
-        noisy = len(group) + rng.laplace(0, 4.0)
-        if noisy > 70:
-            out[key] = group["x"].clip(0, 5).sum() + rng.laplace(0, 10.0)
-    return out
-
-
-def wide_clip(frame: Any, rng: Any) -> Any:
-    out = {}
-    for key, group in frame.groupby("key"):
-        noisy = len(group) + rng.laplace(0, 4.0)
-        if noisy > 70:
-            out[key] = group["x"].clip(-3, 7).sum() + rng.laplace(0, 20.0)
     return out
 
 
@@ -158,6 +157,8 @@ def as_they_come(frame: Any, rng: Any) -> Any:
     return out
 
 
+# Half the noise that the clip needs, and twice the width that the noise allows.
+half_noise, wide_clip = clipped_sums(0, 5, 10.0), clipped_sums(-3, 7, 20.0)
 WRONG = [low_bound, half_noise, wide_clip, same_noise, of_all_rows, without_noise]
 
 
