@@ -518,7 +518,11 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
         """So many generators that are independent of this one and of each other."""
         if type(self) is not ChoiceGenerator:
             self._tree.forbid("rng.spawn where records are treated one by one", "draw from rng")
-        return [ChoiceGenerator(self._tree) for _ in range(operator.index(n_children))]
+        if isinstance(n_children, (*_WHOLE, float)):
+            if n_children < 0:  # NumPy raises, or not, by how many were spawned before
+                self._tree.forbid("rng.spawn of less than 0 generators", "spawn 0 or more")
+            self._guard(int(n_children))
+        return [ChoiceGenerator(self._tree) for _ in NUMPY.spawn(n_children)]
 
     def _line(self, low: Any, high: Any) -> Line:
         NUMPY.uniform(low, high)

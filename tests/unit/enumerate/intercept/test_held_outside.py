@@ -162,6 +162,23 @@ def test_spawned_generators_draw_what_their_own_law_says() -> None:
     assert dict(law) == {(0, 0): 9 / 16, (0, 1): 3 / 16, (1, 0): 3 / 16, (1, 1): 1 / 16}
 
 
+@pytest.mark.parametrize("count", [0, 1.5, np.int64(2), True, "a", None])
+def test_as_many_are_spawned_as_numpy_spawns(count: Any) -> None:
+    def spawned(generator: Any) -> Any:
+        try:
+            return len(generator.spawn(count))
+        except TypeError as error:
+            return type(error).__name__
+
+    law = lt.mechanism(lambda data, rng: spawned(rng)).law(np.array([0]))
+    assert dict(law) == {spawned(np.random.default_rng(0)): 1.0}
+
+
+def test_less_than_no_generator_is_refused() -> None:
+    with pytest.raises(UnsupportedRandomnessError, match=r"spawn of less than 0.*spawn 0 or more"):
+        lt.mechanism(lambda data, rng: len(rng.spawn(-1))).law(np.array([0]))
+
+
 def _twice(data: Any) -> int:
     sequence = np.random.SeedSequence()
     first, second = np.random.default_rng(sequence), np.random.default_rng(sequence)
