@@ -503,6 +503,9 @@ def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
 
 # ---- entry by entry
 
+#: Whether ``numpy.clip`` keeps the entry where it equals a bound, as -0.0 equals 0.0: from 2.1 on.
+_KEEPS_ENTRY = bool(np.signbit(np.clip(-0.0, 0, 1)))
+
 
 @follows(np.clip)
 def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
@@ -516,7 +519,7 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     clipped = array
     for ufunc, bound in ((np.maximum, low), (np.minimum, high)):
         if bound is not None:
-            pair = bound, clipped  # of equal ones, as 0.0 and -0.0 are, it keeps the entry
+            pair = (bound, clipped) if _KEEPS_ENTRY else (clipped, bound)
             clipped = entrywise(ufunc, pair) if _any_symbolic(*pair) else ufunc(*pair)
     if clipped is array and type(array) is SymbolicArray:
         clipped = array.copy()

@@ -445,7 +445,8 @@ class _StandsInFor(type):
         return isinstance(instance, cls.original)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls.original)
+        # An abstract class asks its subclasses, and a stand-in is one of them.
+        return type.__subclasscheck__(cls.original, subclass)
 
 
 def class_for(
@@ -469,7 +470,8 @@ def class_for(
         kind = original if cls is stand_in else cls
         return type.__call__(kind, *arguments, **options)
 
-    meta = type(f"Stand-in {original.__name__}", (_StandsInFor,), {"__call__": call})
+    own = () if type(original) is type else (type(original),)
+    meta = type(f"Stand-in {original.__name__}", (_StandsInFor, *own), {"__call__": call})
     namespace = {
         "original": original,
         "__module__": original.__module__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import functools
 import gc
@@ -25,7 +26,7 @@ import pytest
 
 import liptest as lt
 from liptest.enumerate.intercept import replaceable_names as sites
-from liptest.enumerate.intercept.analysis_session import active
+from liptest.enumerate.intercept.analysis_session import active, class_for
 from liptest.enumerate.intercept.interception import intercept_randomness as stand_ins
 from liptest.errors import LiptestError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Raised
@@ -55,6 +56,22 @@ def test_real_draws_work_again_afterwards() -> None:
     assert type(global_names.GENERATOR.random()) is float
     assert type(np.random.RandomState(3).rand()) is float
     assert np.random.RandomState(3).rand() == np.random.RandomState(3).rand()
+
+
+class Abstract(metaclass=abc.ABCMeta):  # noqa: B024
+    """As ``pandas.Categorical`` is in pandas 2.2."""
+
+
+def test_a_class_with_a_metaclass_of_its_own_is_replaced_too() -> None:
+    stand_in: Any = class_for(Abstract, lambda session: 5)
+    assert type(stand_in()) is Abstract
+    with stand_ins("coin", law):
+        assert stand_in() == 5
+    # An abstract class asks its subclasses, and the stand-in is one of them.
+    assert isinstance(Abstract(), stand_in)
+    assert not isinstance(3, Abstract)
+    assert issubclass(Abstract, stand_in)
+    assert not issubclass(int, stand_in)
 
 
 REGISTRY = types.SimpleNamespace(
