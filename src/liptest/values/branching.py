@@ -48,6 +48,10 @@ class DrawLog(Protocol):
         """What the program gets for a number of a law; laws that are equal are the same."""
         ...
 
+    def is_seed(self, number: Any) -> bool:
+        """Whether it stands for a random number that seeds a generator."""
+        ...
+
     def next_order(self, total: int, length: int) -> Any:
         """So many of all positions in a random order, (length,); None where it is to be drawn."""
         ...

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
 from liptest.values.branching import KNOWN, Branching
+from liptest.values.draws.whole_draws import WholeDraw
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
@@ -41,6 +42,10 @@ class RecordedDraws:
         self.laws.append(law)
         return number
 
+    def is_seed(self, number: Any) -> bool:
+        """None is real."""
+        return False
+
     def next_order(self, total: int, length: int) -> None:
         """None is known before."""
 
@@ -58,6 +63,10 @@ class DrawnAtOnce:
     def hand_out(self, number: Any, law: Any) -> Any:
         """A real number, or an array of them."""
         return number.as_drawn().replay(self._inside)
+
+    def is_seed(self, number: Any) -> bool:
+        """A generator that is seeded with a real number draws real ones."""
+        return False
 
     def next_order(self, total: int, length: int) -> NDArray[Any] | None:
         """Positions in a random order; a draw by plain weights is none."""
@@ -81,12 +90,15 @@ class ReplayedDraws:
             if variables is not None:
                 variables.forget_point()
         self._real: list[Any] = []
+        self._seeds: set[int] = set()
         self._laws: list[Any] = []
         for born, law in zip(noted.born, noted.laws, strict=True):
             real = born.replay(lambda low, high: _point(rng, low, high))
             # The coins of a loop are several floats.
             coins = real if type(real) is list else [real]
             self._real.extend(coins)
+            if type(born) is WholeDraw and born.is_seed:
+                self._seeds.add(real)
             self._laws.extend([law] * len(coins))
         self._next = 0
         self._orders = list(reversed(noted.orders))
@@ -108,6 +120,10 @@ class ReplayedDraws:
         if place >= len(self._real) or self._laws[place] != law:
             number.branching.fail(draws_otherwise(number.branching.name))
         return self._real[place]
+
+    def is_seed(self, number: Any) -> bool:
+        """Whether it stands for one that seeded a generator."""
+        return type(number) is int and number in self._seeds
 
     def check_all_drawn(self, name: str) -> None:
         """Raise NonDeterministicError where a program drew fewer than were noted."""

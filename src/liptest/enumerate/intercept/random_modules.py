@@ -31,10 +31,11 @@ from liptest.enumerate.intercept.analysis_session import (
     kept_follower,
 )
 from liptest.enumerate.intercept.draw_logs import CHOICE
-from liptest.enumerate.intercept.random_state import make_seeded_state
+from liptest.enumerate.intercept.random_state import check_few_seeds, make_seeded_state
 from liptest.values.answers.weights import place_by_any_weights
-from liptest.values.draws.whole_draws import uniform_below
+from liptest.values.draws.whole_draws import SEED_ADVICE, WholeDraw, uniform_below
 from liptest.values.faults import raises_as_numpy
+from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import RecordList
 
 #: (class, name, stand-in)
@@ -81,7 +82,7 @@ def _bytes(session: Session, generator: random.Random, n: int) -> Any:
 
 def _seed(session: Session, generator: random.Random, a: Any = None, version: int = 2) -> None:
     session.seeded.pop(id(generator), None)
-    if a is None or isinstance(generator, random.SystemRandom):
+    if isinstance(generator, random.SystemRandom) or _is_fresh(session, a):
         return
     session.note_seed()
     _follow_seed(session, generator, raises_as_numpy(lambda real: _ORIGINAL_SEED(real, a, version)))
@@ -326,6 +327,12 @@ class FreshEntropy(np.random.SeedSequence):
     def spawn(self, n_children: int) -> Any:
         return [FreshEntropy(self._session) for _ in range(n_children)]
 
+    @property
+    def entropy(self) -> Any:  # type: ignore[override]
+        """Random bits, to seed one generator."""
+        self.use()
+        return uniform_below(self._session.tree, 1 << 128)
+
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NoReturn:
         self._session.drew_from("the operating system (numpy.random.SeedSequence())")
 
@@ -334,32 +341,55 @@ def _show(self: FreshEntropy, *arguments: Any) -> NoReturn:
     self.generate_state(1)
 
 
-for _name in ("entropy", "state", "pool"):
+for _name in ("state", "pool"):
     setattr(FreshEntropy, _name, property(_show))
 for _name in ("__repr__", "__reduce__", "__getstate__"):
     setattr(FreshEntropy, _name, _show)
 
 
-def _is_fresh(*seeds: Any) -> bool:
-    """Whether what seeds a generator is fresh randomness: nothing, or a fresh SeedSequence."""
-    fresh = [seed for seed in seeds if type(seed) is FreshEntropy]
-    for seed in seeds:
-        if type(seed) is HeldEntropy:
-            seed.entropy  # noqa: B018
-    for seed in fresh:
+def _is_fresh(session: Session, *seeds: Any) -> bool:
+    """Whether what seeds a generator is fresh randomness: nothing, random bits, or their sequence.
+
+    A seed of 128 random bits is what NumPy takes from the operating system without one.
+    """
+    fresh = [_is_fresh_seed(session, seed) for seed in seeds]
+    return all(fresh)
+
+
+def _is_fresh_seed(session: Session, seed: Any) -> bool:
+    if type(seed) is HeldEntropy:
+        seed.entropy  # noqa: B018
+    if type(seed) is FreshEntropy:
         seed.use()
-    return len(fresh) + sum(seed is None for seed in seeds) == len(seeds)
+    elif is_symbolic(seed):
+        _use_as_seed(session, seed)
+    else:
+        return seed is None or _is_replayed_seed(session, seed)
+    return True
+
+
+def _use_as_seed(session: Session, seed: Any) -> None:
+    if type(seed) is not WholeDraw:
+        session.tree.forbid("a seed that is calculated from data or random numbers", SEED_ADVICE)
+    seed.become_seed()
+
+
+def _is_replayed_seed(session: Session, seed: Any) -> bool:
+    """Whether a real number stands for a random seed, where a run is repeated with real ones."""
+    log = session.tree.draw_log
+    return log is not None and log.is_seed(seed)
 
 
 def _new_bits(session: Session, *arguments: Any, **options: Any) -> Any:
-    if _is_fresh(*arguments, *options.values()):
+    if _is_fresh(session, *arguments, *options.values()):
         return FreshBits(session)
     session.note_seed()
     return None
 
 
 def _state(session: Session, seed: Any = None) -> Any:
-    if isinstance(seed, FreshBits) or _is_fresh(seed):
+    check_few_seeds(session.tree, seed)
+    if isinstance(seed, FreshBits) or _is_fresh(session, seed):
         return session.fresh_state()
     session.note_seed()
     return make_seeded_state(seed)
@@ -370,7 +400,7 @@ def _generator(session: Session, bit_generator: Any) -> Any:
 
 
 def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any:
-    if entropy is None and not options:
+    if not options and _is_fresh(session, entropy):
         return FreshEntropy(session)
     if entropy is None:
         session.drew_from("the operating system (numpy.random.SeedSequence())")
@@ -380,7 +410,7 @@ def _seed_sequence(session: Session, entropy: Any = None, **options: Any) -> Any
 
 @raises_as_numpy
 def _default_rng(session: Session, seed: Any = None) -> Any:
-    if isinstance(seed, FreshBits) or _is_fresh(seed):
+    if isinstance(seed, FreshBits) or _is_fresh(session, seed):
         return session.new_generator()
     if not isinstance(seed, np.random.Generator):
         session.note_seed()

@@ -12,8 +12,9 @@ from liptest.enumerate.intercept.finite_draws import draw_ranged
 from liptest.enumerate.intercept.generator import UNUSED_BITS, ChoiceGenerator, present_as
 from liptest.foreign import holds_bits
 from liptest.values.branching import Branching
-from liptest.values.draws.whole_draws import uniform_below
+from liptest.values.draws.whole_draws import SEED_ADVICE, uniform_below
 from liptest.values.faults import RaisesAsNumPy, raises_as_numpy
+from liptest.values.protocol import is_symbolic
 
 #: NumPy itself: checks arguments and gives types and shapes, never values.
 LEGACY: Any = RaisesAsNumPy(np.random.RandomState(0))
@@ -60,6 +61,7 @@ class ChoiceRandomState(np.random.RandomState):
 
     def follow_seed(self, seed: Any = None) -> None:
         """Be a RandomState of this seed; None draws freely again."""
+        check_few_seeds(self._tree, seed)
         if seed is not None:
             self._note_seed()
         self._real = None if seed is None else make_seeded_state(seed)
@@ -177,6 +179,12 @@ _REAL, _BITS = np.random.RandomState, np.random.MT19937
 _DRAWING = frozenset(
     name for name in vars(ChoiceRandomState) if hasattr(_REAL, name) and name[0] != "_"
 )
+
+
+def check_few_seeds(tree: Branching, seed: Any) -> None:
+    """Abort where the seed of a RandomState is random: there are 2**32 of them, soon tried."""
+    if is_symbolic(seed):
+        tree.forbid("a random seed of RandomState, which has 2**32 of them only", SEED_ADVICE)
 
 
 @raises_as_numpy

@@ -547,6 +547,7 @@ def _invert(value: UniformValue) -> bool:
 @as_noise.register
 def _promote(value: UniformValue) -> Any:
     base = value.base
+    base.check_own("a sum with other noise")
     if base.noise is None and _invert(value):
         return value.current()
     if base.noise is None:

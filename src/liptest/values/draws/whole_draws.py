@@ -1,9 +1,9 @@
 """Uniform whole numbers of very many: ``getrandbits(64)``, ``randrange(10**18)``, ``integers``.
 
-They are compared as all that is uniform on a grid. Beside that, by counting: of n consecutive
-numbers so many leave each remainder for m; ``x ^ c`` on a block of 2**k numbers and ``(x + c) % n``
-are bijections, so what they give is uniform, too (docs/theory/bits.md). Afterwards x is known
-through that alone.
+They are compared as all that is uniform on a grid, or seed one generator. Beside that, by
+counting: of n consecutive numbers so many leave each remainder for m; ``x ^ c`` on a block of 2**k
+numbers and ``(x + c) % n`` are bijections, so what they give is uniform, too (docs/theory/bits.md).
+Afterwards x is known through that alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,12 @@ from liptest.values.draws.uniform import UniformValue
 from liptest.values.protocol import Operation, SymbolicValue
 
 _UNIFORM = Noise("uniform", Fraction(1))
+# NumPy takes 128 bits of the operating system; a question whether it is 0 may have been asked.
+_FEWEST_SEEDS = 1 << 127
+SEED_ADVICE = (
+    "leave the seed out (numpy.random.default_rng()), use rng.spawn(n), or seed one generator with "
+    "secrets.randbits(128)"
+)
 #: Numbers that follow from another one.
 Undo = Callable[[int], int]
 
@@ -35,7 +41,7 @@ Undo = Callable[[int], int]
 class WholeDraw(UniformValue):
     """A random whole number ``first`` .. ``first + count - 1``, all of them equally likely."""
 
-    __slots__ = ("_answered", "_instead", "kind")
+    __slots__ = ("_answered", "_instead", "is_seed", "kind")
 
     __hash__ = SymbolicValue.__hash__
     described = "a random whole number of very many"
@@ -52,6 +58,8 @@ class WholeDraw(UniformValue):
         self._instead: tuple[WholeDraw, Undo] | None = None
         #: As noise on [0, high - low), where it is an output: the grid point, beyond low, and more.
         self._answered: Form | None = None
+        #: Whether it seeds a generator.
+        self.is_seed = False
 
     def __lt__(self, bound: Any) -> Any:
         return self._compare_exactly(np.less, bound)
@@ -73,8 +81,27 @@ class WholeDraw(UniformValue):
         return super()._below(cut)
 
     def check_own(self, use: str) -> None:
+        if self.is_seed:
+            self.refuse(f"{use}, of a number that seeds a generator")
         if self._instead is not None:
             self.refuse(f"{use}, of a number that was taken apart by ^, & or % before")
+
+    def become_seed(self) -> None:
+        """Seed a generator, whose draws are as good as fresh ones where nothing else is known.
+
+        Then nothing more is asked of the number: it would tell what the generator draws.
+        """
+        if self.is_seed:
+            self.branching.forbid("two generators of one random seed", SEED_ADVICE)
+        self.check_own("a seed")
+        if self.noise is not None:
+            self.refuse("a seed, after a sum with other noise")
+        if self.high - self.low < _FEWEST_SEEDS:
+            self.branching.forbid(
+                "a seed of too few random bits, which can be found by trying all of them",
+                SEED_ADVICE,
+            )
+        self.is_seed = True
 
     def answered(self, value: UniformValue) -> Any:
         """Uniform noise, rounded down: every whole number has the same mass of it."""
