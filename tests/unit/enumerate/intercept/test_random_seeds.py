@@ -168,6 +168,6 @@ def test_a_seed_of_few_bits_is_tried_out() -> None:
 
 def test_entropy_of_the_operating_system_is_random_bits() -> None:
     def coin(data: Any) -> Any:
-        return int(np.random.SeedSequence().entropy) % 2  # type: ignore[arg-type]
+        return np.random.SeedSequence().entropy % 2  # type: ignore[operator]
 
     assert lt.output_law(lt.mechanism(coin), np.zeros(3, int)).get(1) == 0.5
