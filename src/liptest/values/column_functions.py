@@ -431,6 +431,16 @@ def _hstack(arrays: Any) -> Any:
     return _stack(arrays, None, np.hstack)
 
 
+@_follows(np.vstack)
+def _vstack(arrays: Any) -> Any:
+    return _stack(arrays, 0, np.stack)
+
+
+@_follows(np.atleast_2d)
+def _atleast_2d(array: Any) -> Any:
+    return array if array.ndim > 1 else array[None]
+
+
 @_follows(np.concatenate)
 def _concatenate(arrays: Any, axis: Any = 0) -> Any:
     return _stack(arrays, axis, np.concatenate)

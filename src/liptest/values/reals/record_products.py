@@ -2,12 +2,13 @@
 
 What a record adds is a product of its own numbers, so the sums are answers as others are. Of
 ``X.T @ X`` more is known: the squares of what a record adds are together the fourth power of the
-norm of its row (docs/theory/tables.md, B19). Other uses of transposed rows are those of rows.
+norm of its row (docs/theory/tables.md, B19). Other uses of transposed rows are those of rows, or
+of one line after another: ``numpy.array([data == k for k in range(8)]).sum(axis=1)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from liptest.foreign import type_of_cell
 from liptest.values.answers.aligned import AlignedValue
 from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.protocol import Symbolic, is_symbolic
@@ -26,19 +28,27 @@ from liptest.values.records.record_storage import RecordStorage, read_options
 
 ADVICE = "sum up products over all records: X.T @ X, X.T @ y, (x * y).sum()"
 _OF_AN_AXIS = (np.sum, np.mean, np.linalg.norm, np.argmin, np.argmax, np.min, np.max)
+_OF_LINES = (np.sum, np.mean, np.count_nonzero)
+# Kept: while a program is analysed the names stand for something else.
+_CLIP, _MEAN, _TAKE = np.clip, np.mean, np.take
+_PAIR = 2
 _NARROWEST = 4  # bytes of numbers, below which sums have another type
 
 
 class TransposedRows(RecordStorage):
-    """Rows of numbers of the records, as ``.T`` gives them: a line for each number of a row."""
+    """Rows of numbers of the records, as ``.T`` gives them: a line for each number of a row.
 
-    __slots__ = ("rows",)
+    Where they are ``stacked`` the numbers of a line lie side by side, and are summed up so.
+    """
+
+    __slots__ = ("is_stacked", "rows")
 
     leads = True
     advice = ADVICE
 
-    def __init__(self, rows: Column | RealMatrix) -> None:
+    def __init__(self, rows: Column | RealMatrix, *, is_stacked: bool = False) -> None:
         self.rows = rows
+        self.is_stacked = is_stacked
         self.branching = rows.branching
         self.dtype = rows.dtype
 
@@ -49,25 +59,34 @@ class TransposedRows(RecordStorage):
     def moved(self, move: Callable[[Any], Any]) -> Any:
         return self.rows.moved(lambda places: move(places.T))
 
+    def like(self, rows: Any) -> SymbolicArray:
+        """Other rows, transposed as these are."""
+        return SymbolicArray(TransposedRows(rows.storage, is_stacked=self.is_stacked))
+
     def copied(self, order: Any) -> Any:
-        return TransposedRows(self.rows.copied(order))
+        return self.like(SymbolicArray(self.rows.copied(order))).storage
+
+    def astype(self, dtype: np.dtype[Any]) -> Any:
+        return self.like(SymbolicArray(self.rows).astype(dtype))
 
     def entries_at(self, index: Any) -> Any:
         places = index if type(index) is tuple else (index,)
         if any(issubclass(type(place), Symbolic) for place in places) or len(places) != 1:
             return self.refuse("an index")
         chosen = SymbolicArray(self.rows)[:, places[0]]
-        return SymbolicArray(TransposedRows(chosen.storage)) if chosen.ndim > 1 else chosen
+        return self.like(chosen) if chosen.ndim > 1 else chosen
 
     def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc is np.matmul:
             return self.answer_function(np.dot, inputs, {})
         made = ufunc(*(self._upright(operand, f"numpy.{ufunc.__name__}") for operand in inputs))
-        return SymbolicArray(TransposedRows(made.storage))
+        return self.like(made)
 
     def _upright(self, operand: Any, use: str) -> Any:
         """What meets rows as the operand meets transposed ones."""
         if type(operand) is SymbolicArray and type(operand.storage) is TransposedRows:
+            if operand.storage.is_stacked is not self.is_stacked:
+                self.refuse(f"{use} of lines side by side and of transposed rows")
             return SymbolicArray(operand.storage.rows)
         if is_line(operand):
             return operand[:, None]
@@ -82,10 +101,46 @@ class TransposedRows(RecordStorage):
             return self.refuse("numpy.dot") if made is NotImplemented else made
         if function is np.transpose and not given and len(arguments) == 1:
             return arguments[0].T
+        if function is _TAKE and given == {"axis": 0} and len(arguments) == _PAIR:
+            return arguments[0][arguments[1]]
         axis = given.pop("axis", arguments[1] if len(arguments) == 2 else None)
-        if function in _OF_AN_AXIS and axis in (0, 1) and not given:
-            return function(SymbolicArray(self.rows), axis=1 - axis)
-        return self.refuse(f"numpy.{function.__name__} of transposed rows")
+        if function is _CLIP and not any(map(np.ndim, arguments[1:])):
+            return self.like(_CLIP(SymbolicArray(self.rows), *arguments[1:], **options))
+        answer = None
+        if not given and len(arguments) <= _PAIR:
+            answer = self._reduce(function, axis)
+        return (
+            self.refuse(f"numpy.{function.__name__} of transposed rows")
+            if answer is None
+            else answer
+        )
+
+    def _reduce(self, function: Any, axis: Any) -> Any:
+        """Over the records, or over the numbers of each of them; None where it is not followed."""
+        lines = [SymbolicArray(self.rows)[:, k] for k in range(self.shape[0])]
+        is_exact = self.dtype.kind in "biu" and function is not _MEAN
+        if axis is None and function in _OF_LINES and (is_exact or len(lines) == 1):
+            return reduce(np.add, (function(line) for line in lines))
+        if axis in (1, -1) and self.is_stacked:
+            is_followed = function in _OF_LINES
+            return _make_array(self.branching, map(function, lines), None) if is_followed else None
+        is_followed = function in _OF_AN_AXIS and axis in (0, 1, -1)
+        return function(SymbolicArray(self.rows), axis=1 - axis % 2) if is_followed else None
+
+
+def meet_upright(function: Any, inputs: tuple[Any, ...]) -> Any:
+    """What a line makes with a plain array (k, 1): k lines, stacked; None for others."""
+    if not any(map(_is_upright, inputs)):
+        return None
+    if not all(is_line(one) or _is_upright(one) or np.ndim(one) == 0 for one in inputs):
+        return None
+    turned = (one[:, None] if is_line(one) else np.transpose(one) for one in inputs)
+    return SymbolicArray(TransposedRows(function(*turned).storage, is_stacked=True))
+
+
+def _is_upright(value: Any) -> bool:
+    is_plain = type(value) is np.ndarray and value.dtype.kind in "biuf"
+    return is_plain and value.ndim == _PAIR and value.shape[1] == 1
 
 
 def is_line(value: Any) -> bool:
@@ -169,10 +224,15 @@ def _sum_products(
     if len(shape) == 2 and len(arrays) == 2:
         _note_moments(arrays, cells)
     values = list(cells.values())
-    if not shape:
-        return values[0]
-    kind = next((value.kind for value in values if is_symbolic(value)), np.float64)
-    return make_array(first.branching, fill_array(values, shape, object), np.dtype(kind))
+    return _make_array(first.branching, values, shape) if shape else values[0]
+
+
+def _make_array(branching: Any, sums: Iterable[Any], shape: Any) -> Any:
+    """An array of sums over the records; in a line where no shape is given."""
+    values = list(sums)
+    kind = next((type_of_cell(value) for value in values if is_symbolic(value)), np.float64)
+    cells = fill_array(values, (len(values),) if shape is None else shape, object)
+    return make_array(branching, cells, np.dtype(kind))
 
 
 def _where(array: Any) -> Any:
@@ -276,12 +336,14 @@ def _keep(rows: Any) -> Any:
 
 def join_rows(storage: Any, arrays: Any, axis: Any, function: Any) -> Any:
     """Rows of what several arrays of the same records have for a record, side by side."""
+    if function is np.vstack or (function is np.stack and axis in (0, None)):
+        return _join_lines(arrays) if axis in (0, None) else NotImplemented
     are_lines = function is np.stack
     if not isinstance(arrays, (list, tuple)) or axis not in (
         (1, -1) if axis is not None else (None,)
     ):
         return NotImplemented
-    if axis is None and function in (np.stack, np.concatenate):
+    if axis is None and function is np.concatenate:
         return NotImplemented
     columns: list[SymbolicArray] = []
     for array in arrays:
@@ -296,6 +358,17 @@ def join_rows(storage: Any, arrays: Any, axis: Any, function: Any) -> Any:
             columns += constants
     joined = join_columns(columns)
     return NotImplemented if joined is None else joined
+
+
+def _join_lines(arrays: Any) -> Any:
+    """Lines one below the other."""
+    if not isinstance(arrays, (list, tuple)) or not all(map(is_line, arrays)):
+        return NotImplemented
+    joined = join_columns(list(arrays))
+    if joined is None:
+        return NotImplemented
+    rows: Any = joined.storage
+    return SymbolicArray(TransposedRows(rows, is_stacked=True))
 
 
 def _constant_columns(storage: Any, array: Any, *, are_lines: bool) -> list[SymbolicArray] | None:
@@ -317,3 +390,4 @@ RecordStorage.move_rows = staticmethod(move_rows)
 RecordStorage.multiply = staticmethod(multiply_records)
 RecordStorage.einsum = staticmethod(einsum_of_records)
 RecordStorage.join = staticmethod(join_rows)
+RecordStorage.meet_upright = staticmethod(meet_upright)

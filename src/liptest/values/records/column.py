@@ -328,7 +328,8 @@ class Column(RecordStorage):
             return self.answer_function(np.dot, inputs, {})
         if ufunc not in ENTRY_BY_ENTRY and ufunc not in NOT_ROUNDED:
             return self.refuse(f"numpy.{ufunc.__name__}")
-        return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}")
+        lines = self.meet_upright(ufunc, inputs)
+        return self.entrywise(ufunc, inputs, f"numpy.{ufunc.__name__}") if lines is None else lines
 
     def _leading(self, inputs: tuple[Any, ...], use: str) -> Any:
         """``leading``, and beside numbers with noise itself as more than a table."""

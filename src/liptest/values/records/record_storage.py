@@ -78,6 +78,7 @@ class RecordStorage(Storage):
     multiply: ClassVar[Any]
     einsum: ClassVar[Any]
     join: ClassVar[Any]
+    meet_upright: ClassVar[Any]
     add_at: ClassVar[Any]
 
     def refuse(self, use: str, advice: str | None = None) -> Any:
@@ -162,7 +163,7 @@ def _joining(function: Any) -> Callable[..., Any]:
 #: Functions that put arrays of the same records side by side.
 JOINS = {
     function: _joining(function)
-    for function in (np.column_stack, np.stack, np.hstack, np.concatenate)
+    for function in (np.column_stack, np.stack, np.vstack, np.hstack, np.concatenate)
 }
 
 
