@@ -117,6 +117,8 @@ class Symbolic:
     branching: Branching
     #: What isinstance() says, as the code under analysis may ask.
     kind: Any = float
+    #: Whether it is a number that seeds a generator.
+    is_seed = False
     #: In refusals.
     described = "a random number"
     described_in_arrays = "an array of random numbers"

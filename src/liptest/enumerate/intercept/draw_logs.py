@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
 from liptest.values.branching import KNOWN, Branching
-from liptest.values.draws.whole_draws import WholeDraw
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
@@ -97,7 +96,7 @@ class ReplayedDraws:
             # The coins of a loop are several floats.
             coins = real if type(real) is list else [real]
             self._real.extend(coins)
-            if type(born) is WholeDraw and born.is_seed:
+            if born.is_seed:
                 self._seeds.add(real)
             self._laws.extend([law] * len(coins))
         self._next = 0
