@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from liptest.errors import NonDeterministicError
 from liptest.values.branching import KNOWN, Branching
+from liptest.values.protocol import Symbolic
 
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
@@ -96,7 +97,7 @@ class ReplayedDraws:
             # The coins of a loop are several floats.
             coins = real if type(real) is list else [real]
             self._real.extend(coins)
-            if born.is_seed:
+            if isinstance(born, Symbolic) and born.is_seed:
                 self._seeds.add(real)
             self._laws.extend([law] * len(coins))
         self._next = 0
