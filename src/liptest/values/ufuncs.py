@@ -32,7 +32,8 @@ from liptest.values.draws.quantile_steps import of_ufunc
 from liptest.values.draws.transforms import BINARY, UNARY
 from liptest.values.faults import raises_as_numpy
 from liptest.values.in_place import check_as_numpy, is_seen_once
-from liptest.values.pandas.keyed_series import SERIES, as_keyed, is_plain_frame, is_series
+from liptest.values.pandas.keyed_series import SERIES, as_keyed
+from liptest.values.pandas.labelled import is_plain_frame, is_series
 from liptest.values.protocol import (
     ARITHMETIC,
     COMPARISONS,

@@ -20,7 +20,7 @@ from liptest.errors import MechanismError
 from liptest.foreign import has_names, type_of_cell
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.draws.noise_run import NoisyValue
-from liptest.values.pandas.keyed_series import as_dict, is_series
+from liptest.values.pandas.labelled import NAMES, Labelled, as_labelled
 from liptest.values.protocol import Symbolic, is_symbolic
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
@@ -144,6 +144,23 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
     return _hashable(output, name) if contained is None else contained
 
 
+def forget_names(output: Output) -> Output:
+    """The output without what series and frames are called.
+
+    Where data are symbolic it is not known: a name is a constant there.
+    """
+    if type(output) is tuple:
+        return tuple(map(forget_names, output))
+    if type(output) is Typed:
+        return Typed(output.kind, forget_names(output.value))
+    if type(output) is Items:
+        return Items(frozenset((key, forget_names(value)) for key, value in output.items))
+    if type(output) is Fields:
+        kept = [(title, part) for title, part in output.values if title not in NAMES]
+        return Fields(output.kind, tuple((title, forget_names(part)) for title, part in kept))
+    return output
+
+
 def make_raised(error: BaseException) -> Raised:
     """The output "an exception of this type was raised"."""
     kind = type(error)
@@ -171,8 +188,9 @@ def _container(output: Any, entry: Any) -> Output | None:
         return entry(output.tolist())  # type: ignore[no-any-return]
     if isinstance(output, dict):
         return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
-    if is_series(output):
-        return entry(as_dict(output))  # type: ignore[no-any-return]
+    labelled = output if kind is Labelled else as_labelled(output)
+    if labelled is not None:
+        return Fields(labelled.kind, tuple((n, entry(one)) for n, one in labelled.fields.items()))
     if is_dataclass(output) and _compares_by_value(kind) and kind.__hash__ is None:
         return Fields(_find_name(kind), _values(output, entry))
     return None
@@ -204,6 +222,10 @@ def _give_type(output: Any, name: str) -> Output:
         return Typed(output.kind, _give_types(output.entries, name))
     if is_dataclass(output) and not isinstance(output, type) and _compares_by_value(kind):
         return Typed(words, _values(output, lambda entry: _give_type(entry, name)))
+    labelled = output if kind is Labelled else as_labelled(output)
+    if labelled is not None:
+        typed = _container(labelled, lambda entry: _give_type(entry, name))
+        return Typed(f"{labelled.kind} of {labelled.dtype}", typed)
     value = canonical_output(output, name)
     negative = isinstance(value, float) and bool(is_negative_zero(value))
     return Typed(f"-{words}" if negative else words, value)

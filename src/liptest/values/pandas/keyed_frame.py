@@ -16,6 +16,7 @@ from liptest.values.array import fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
+from liptest.values.pandas.labelled import Labelled, describe, join_descriptions
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import FrameOfPandas, PartOfPandas
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
@@ -158,15 +159,29 @@ class KeyedFrame(_InColumns):
         Of the rows, each once.
     columns
         By name the series of these keys.
+    names
+        What ``describe`` says of a plain frame that it was; None where data are symbolic.
     """
 
-    __slots__ = ("_keys",)
+    __slots__ = ("_keys", "_names")
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
 
-    def __init__(self, keys: Any, columns: dict[Any, KeyedSeries]) -> None:
-        self._keys, self._columns = tuple(keys), columns
+    def __init__(self, keys: Any, columns: dict[Any, KeyedSeries], names: Any = None) -> None:
+        self._keys, self._columns, self._names = tuple(keys), columns, names
+
+    def _like(self, columns: dict[Any, KeyedSeries]) -> KeyedFrame:
+        return KeyedFrame(self._keys, columns, self._names)
+
+    def concretise(self, use: str) -> Any:
+        """Its keys, names and entries; as an output only."""
+        if use != "the output":
+            return super().concretise(use)
+        entries = [column.tolist() for column in self._columns.values()]
+        own = {"index": self._keys, "columns": self.columns, "values": entries}
+        dtypes = tuple(str(column.array.dtype) for column in self._columns.values())
+        return Labelled("DataFrame", own | (self._names or {}), dtypes)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -199,12 +214,12 @@ class KeyedFrame(_InColumns):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, list) and all(name in self._columns for name in key):
-            return KeyedFrame(self._keys, {name: self._columns[name] for name in key})
+            return self._like({name: self._columns[name] for name in key})
         if isinstance(key, list) or key not in self._columns:
             inner = {} if isinstance(key, list) else inner_columns(self._columns, key)
             return KeyedFrame(self._keys, inner) if inner else self.refuse("an index")
         column = self._columns[key]
-        return KeyedSeries(column.keys_, column.array)  # what is written into it stays there
+        return column.like(column.array)  # what is written into it stays there
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:
@@ -225,7 +240,7 @@ class KeyedFrame(_InColumns):
     def map(self, func: Any) -> Any:
         """What a function of the program makes of each entry, column by column."""
         made = {name: column.apply(func) for name, column in self._columns.items()}
-        return KeyedFrame(self._keys, made)
+        return self._like(made)
 
     applymap = map
 
@@ -252,7 +267,8 @@ class KeyedFrame(_InColumns):
     def iterrows(self) -> Iterator[tuple[Any, KeyedSeries]]:
         """(key, row) in order."""
         for key in self._keys:
-            yield key, KeyedSeries.of({name: column[key] for name, column in self._columns.items()})
+            row = {name: column[key] for name, column in self._columns.items()}
+            yield key, KeyedSeries.of(row, self._names_across(key))
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
@@ -268,7 +284,15 @@ class KeyedFrame(_InColumns):
 
     def sum(self) -> Any:
         """The sum of each column."""
-        return KeyedSeries.of({name: column.sum() for name, column in self._columns.items()})
+        sums = {name: column.sum() for name, column in self._columns.items()}
+        return KeyedSeries.of(sums, self._names_across(None))
+
+    def _names_across(self, key: Any) -> Any:
+        """What is said of a series of one entry for each column."""
+        if self._names is None:
+            return None
+        names = {"name": key, "index_names": self._names.get("column_names")}
+        return {title: name for title, name in names.items() if name is not None}
 
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
@@ -288,7 +312,10 @@ class KeyedFrame(_InColumns):
             name: column.calculated(operation, partner, swapped=swapped)
             for (name, column), partner in zip(self._columns.items(), others, strict=True)
         }
-        return KeyedFrame(self._keys, made)
+        joined = self._like(made)
+        if type(other) is KeyedFrame:
+            joined._names = join_descriptions(self._names, other._names)
+        return joined
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         operation = ARITHMETIC.get(ufunc)
@@ -300,9 +327,7 @@ class KeyedFrame(_InColumns):
         return right.calculated(operation, left, swapped=True)
 
     def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
-        return KeyedFrame(
-            self._keys, {name: function(column) for name, column in self._columns.items()}
-        )
+        return self._like({name: function(column) for name, column in self._columns.items()})
 
     __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
@@ -326,7 +351,10 @@ class _AnswerAt(PartOfPandas):
 
 def _of_plain(frame: Any) -> KeyedFrame:
     keys = frame.index.tolist()
-    return KeyedFrame(keys, {name: as_keyed(column) for name, column in frame.items()})
+    columns: dict[Any, Any] = {name: as_keyed(column) for name, column in frame.items()}
+    if len(columns) < len(frame.columns):
+        next(iter(columns.values())).refuse("a frame with two columns of one name")
+    return KeyedFrame(keys, columns, describe(frame))
 
 
 ByKey.crossed = Crossed

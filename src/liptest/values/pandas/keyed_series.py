@@ -13,6 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liptest.values.array import fill_array, make_array
+from liptest.values.pandas.labelled import (
+    Labelled,
+    describe,
+    is_plain_frame,
+    is_series,
+    join_descriptions,
+)
 from liptest.values.pandas.of_pandas import PartOfPandas
 from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, find_branching, is_symbolic
 
@@ -34,12 +41,14 @@ class KeyedSeries(Symbolic):
     Parameters
     ----------
     keys
-        Each once.
+        In their order.
     array
         (keys,) numbers, symbolic or plain.
+    names
+        What ``describe`` says; None where data are symbolic: there only constants can name them.
     """
 
-    __slots__ = ("array", "keys_")
+    __slots__ = ("array", "keys_", "names_")
 
     #: Makes such series of the columns of a plain frame (``keyed_frame``).
     frame_of: ClassVar[Any]
@@ -49,21 +58,26 @@ class KeyedSeries(Symbolic):
     is_discrete = False
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, keys: Iterable[Any], array: Any) -> None:
+    def __init__(self, keys: Iterable[Any], array: Any, names: Any = None) -> None:
         self.keys_ = tuple(keys)
         self.array = array
+        self.names_ = names
 
     @classmethod
-    def of(cls, entries: dict[Any, Any]) -> KeyedSeries:
+    def of(cls, entries: dict[Any, Any], names: Any = None) -> KeyedSeries:
         """Of numbers by key, one of them symbolic at least, or all plain."""
         values = list(entries.values())
         symbolic = [entry for entry in values if is_symbolic(entry)]
         if not symbolic:
-            return cls(entries, np.array(values))
+            return cls(entries, np.array(values), names)
         cells = fill_array(values, (len(values),), object)
         kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
         kind = np.result_type(*map(np.dtype, kinds))
-        return cls(entries, make_array(symbolic[0].branching, cells, kind))
+        return cls(entries, make_array(symbolic[0].branching, cells, kind), names)
+
+    def like(self, array: Any) -> KeyedSeries:
+        """Other numbers of the same keys and names."""
+        return KeyedSeries(self.keys_, array, self.names_)
 
     @property
     def kind(self) -> Any:
@@ -80,10 +94,11 @@ class KeyedSeries(Symbolic):
         self.refuse(f".{name}")
 
     def concretise(self, use: str) -> Any:
-        """A dict of its entries; as an output only."""
+        """Its keys and entries; as an output only."""
         if use != "the output":
             self.refuse(use)
-        return self.to_dict()
+        own = {"index": self.keys_, "values": self.tolist()}
+        return Labelled("Series", own | (self.names_ or {}), self.array.dtype)
 
     # ---- operators
 
@@ -91,7 +106,16 @@ class KeyedSeries(Symbolic):
         """An operator, entry by entry; with another series of the same keys."""
         partner = self._entries_of(other)
         pair = (partner, self.array) if swapped else (self.array, partner)
-        return KeyedSeries(self.keys_, operation(*pair))
+        made = self.like(operation(*pair))
+        made.names_ = self._names_with(other)
+        return made
+
+    def _names_with(self, other: Any) -> Any:
+        """Where two series have different names, what is made of them has none."""
+        keyed = as_keyed(other)
+        if type(keyed) is not KeyedSeries:
+            return self.names_
+        return join_descriptions(self.names_, keyed.names_)
 
     def _entries_of(self, other: Any) -> Any:
         """Those of a series of the same keys; a number, or an array, as it is."""
@@ -115,7 +139,7 @@ class KeyedSeries(Symbolic):
     __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
 
     def __neg__(self) -> Any:
-        return KeyedSeries(self.keys_, -self.array)
+        return self.like(-self.array)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -124,7 +148,10 @@ class KeyedSeries(Symbolic):
         if any(type(operand) is KeyedSeries and operand.keys_ != self.keys_ for operand in keyed):
             self.refuse(f"numpy.{ufunc.__name__} with a series of other keys")
         plain = [operand.array if type(operand) is KeyedSeries else operand for operand in keyed]
-        return KeyedSeries(self.keys_, ufunc(*plain))
+        made = self.like(ufunc(*plain))
+        for operand in keyed:
+            made.names_ = made._names_with(operand)
+        return made
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         plain = [
@@ -132,18 +159,18 @@ class KeyedSeries(Symbolic):
         ]
         answer = function(*plain, **options)
         if function.__name__ in ("clip", "round", "around"):
-            return KeyedSeries(self.keys_, answer)
+            return self.like(answer)
         return answer
 
     # ---- entries
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
-        return KeyedSeries(self.keys_, np.clip(self.array, lower, upper))
+        return self.like(np.clip(self.array, lower, upper))
 
     def round(self, decimals: int = 0) -> Any:
         """Each entry rounded."""
-        return KeyedSeries(self.keys_, np.round(self.array, decimals))
+        return self.like(np.round(self.array, decimals))
 
     def where(self, condition: Any, other: Any = None) -> Any:
         """Its entries where a condition holds, else others."""
@@ -158,11 +185,11 @@ class KeyedSeries(Symbolic):
             return self.refuse(f"{use} without a number for the others")
         holds, others = self._entries_of(condition), self._entries_of(other)
         pair = (self.array, others) if takes_own else (others, self.array)
-        return KeyedSeries(self.keys_, np.where(holds, *pair))
+        return self.like(np.where(holds, *pair))
 
     def astype(self, dtype: Any) -> Any:
         """Entries of another type."""
-        return KeyedSeries(self.keys_, self.array.astype(dtype))
+        return self.like(self.array.astype(dtype))
 
     def apply(self, func: Any) -> Any:
         """What a function of the program makes of each entry."""
@@ -177,7 +204,12 @@ class KeyedSeries(Symbolic):
         return self.refuse(".apply by rows") if by_rows else self._with(function(self.tolist()))
 
     def _with(self, made: list[Any]) -> Any:
+        self._check_each_once(".apply")
         return series_of_made(self, dict(zip(self.keys_, made, strict=True)))
+
+    def _check_each_once(self, use: str) -> None:
+        if len(set(self.keys_)) < len(self.keys_):
+            self.refuse(f"{use}, with a key that occurs twice,")
 
     def sum(self) -> Any:
         """The sum of all entries."""
@@ -207,11 +239,12 @@ class KeyedSeries(Symbolic):
 
     def to_dict(self) -> dict[Any, Any]:
         """The entries by key."""
+        self._check_each_once(".to_dict")
         return dict(zip(self.keys_, self.tolist(), strict=True))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """(key, entry) in order."""
-        return iter(self.to_dict().items())
+        return zip(self.keys_, self.tolist(), strict=True)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -223,6 +256,7 @@ class KeyedSeries(Symbolic):
         if type(key) is KeyedSeries and key.keys_ == self.keys_:
             return self._select(key)
         if key in self.keys_:
+            self._check_each_once("an index")
             return self.array[self.keys_.index(key)]
         return self.refuse("an index")
 
@@ -248,19 +282,20 @@ class KeyedSeries(Symbolic):
 
     def _select(self, chosen: KeyedSeries) -> KeyedSeries:
         """The entries for which a condition holds, which the run branches over."""
+        self._check_each_once("an index")
         kept = [place for place, holds in enumerate(chosen.tolist()) if holds]
-        return KeyedSeries.of({self.keys_[place]: self.array[place] for place in kept})
+        return KeyedSeries.of({self.keys_[place]: self.array[place] for place in kept}, self.names_)
 
     def idxmax(self) -> Any:
         """The key of the largest entry."""
         return self.keys_[int(np.argmax(self.array))]
 
 
-def series_of_made(owner: Symbolic, entries: dict[Any, Any]) -> Any:
+def series_of_made(owner: Any, entries: dict[Any, Any]) -> Any:
     """What a function of the program has made by key, numbers alone; else ``owner`` refuses it."""
     if any(not is_symbolic(made) and not isinstance(made, NUMBERS) for made in entries.values()):
         return owner.refuse(".apply of a function that makes other things than numbers")
-    return KeyedSeries.of(entries)
+    return KeyedSeries.of(entries, owner.names_ if type(owner) is KeyedSeries else None)
 
 
 class _EntryOfKey(PartOfPandas):
@@ -286,30 +321,13 @@ class _EntryOfKey(PartOfPandas):
 SERIES.add(KeyedSeries)
 
 
-def is_series(value: Any) -> bool:
-    """Whether it is a plain series of pandas."""
-    kind = type(value)
-    return kind.__name__ == "Series" and kind.__module__.partition(".")[0] == "pandas"
-
-
-def is_plain_frame(value: Any) -> bool:
-    """Whether it is a plain frame of pandas."""
-    kind = type(value)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
-
-
-def as_dict(series: Any) -> dict[Any, Any]:
-    """The entries of a plain series by key; its keys and entries as Python's own."""
-    return dict(zip(series.index.tolist(), series.tolist(), strict=True))
-
-
 def as_keyed(series: Any) -> Any:
     """A plain series of pandas by its keys, or a plain frame; what stands for one as it is."""
     if is_plain_frame(series):
         return KeyedSeries.frame_of(series)
     if not is_series(series):
         return series
-    return KeyedSeries(series.index.tolist(), series.to_numpy())
+    return KeyedSeries(series.index.tolist(), series.to_numpy(), describe(series))
 
 
 def _of_series(operation: Any, left: Any, right: Any) -> Any:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.answers_by_key import ByKey
-from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_dict, is_series
+from liptest.values.pandas.keyed_series import SERIES, KeyedSeries
+from liptest.values.pandas.labelled import as_dict, is_series
 from liptest.values.pandas.named_groups import (
     has_zero,
     keys_as_they_come,

@@ -1,0 +1,115 @@
+"""Series and frames of pandas as outputs: keys and entries in their order, and what they are called.
+
+All that tells two of them apart is in it: names, declared categories and ``attrs`` too, since a
+program may write data there.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+_PLAIN_TYPES = ("string", "str", "boolean", "category")
+_NUMBER_TYPES = ("Int", "UInt", "Float")
+#: Fields that a series with symbolic data does not know.
+NAMES = frozenset({"name", "index_names", "column_names", "categories"})
+
+
+class Labelled:
+    """A series or a frame as an output: its type's name and its fields by name.
+
+    ``dtype`` is what tells two with equal entries apart where types count.
+    """
+
+    def __init__(self, kind: str, fields: dict[str, Any], dtype: Any) -> None:
+        self.kind = kind
+        self.fields = fields
+        self.dtype = dtype
+
+
+def is_series(value: Any) -> bool:
+    """Whether it is a plain series of pandas."""
+    return _is_of_pandas(value, "Series")
+
+
+def is_plain_frame(value: Any) -> bool:
+    """Whether it is a plain frame of pandas."""
+    return _is_of_pandas(value, "DataFrame")
+
+
+def _is_of_pandas(value: Any, name: str) -> bool:
+    kind = type(value)
+    if kind.__name__ != name:
+        return False
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and kind is vars(pandas).get(name)
+
+
+def as_dict(series: Any) -> dict[Any, Any]:
+    """The entries of a plain series by key; its keys and entries as Python's own."""
+    return dict(zip(series.index.tolist(), series.tolist(), strict=True))
+
+
+def as_labelled(output: Any) -> Labelled | None:
+    """A plain series or frame as an output; None for others, and for types that are not plain."""
+    if is_series(output):
+        entries = output.tolist()
+        axes = {"index": output.index.tolist()}
+    elif is_plain_frame(output):
+        entries = [column.tolist() for _, column in output.items()]
+        axes = {"index": output.index.tolist(), "columns": output.columns.tolist()}
+    else:
+        return None
+    dtypes = [part.dtype for part in _list_parts(output)]
+    if not all(map(_is_plain_type, dtypes)):
+        return None
+    named = axes | {"values": entries} | describe(output)
+    return Labelled(type(output).__name__, named, tuple(map(str, dtypes)))
+
+
+def describe(output: Any) -> dict[str, Any]:
+    """What a plain series or frame says beside its keys and entries, where it says something."""
+    is_frame = is_plain_frame(output)
+    declared = [_list_categories(part.dtype) for part in _list_parts(output)]
+    said = {
+        "name": None if is_frame else output.name,
+        "index_names": _list_names(output.index),
+        "column_names": _list_names(output.columns) if is_frame else None,
+        "categories": declared if any(declared) else None,
+        "attrs": dict(output.attrs) or None,
+    }
+    return {title: part for title, part in said.items() if part is not None}
+
+
+def join_descriptions(left: Any, right: Any) -> Any:
+    """Of what is made of two series: names that differ go; None where one is unknown."""
+    if left is None or right is None:
+        return None
+    return {title: part for title, part in left.items() if right.get(title, part) == part}
+
+
+def _list_parts(output: Any) -> list[Any]:
+    if is_series(output):
+        return [output.index, output]
+    return [output.index, output.columns, *(column for _, column in output.items())]
+
+
+def _list_names(index: Any) -> Any:
+    names = tuple(index.names)
+    return names if any(name is not None for name in names) else None
+
+
+def _is_plain_type(dtype: Any) -> bool:
+    if isinstance(dtype, np.dtype):
+        return True
+    name = str(dtype)
+    return name in _PLAIN_TYPES or name.startswith(_NUMBER_TYPES)
+
+
+def _list_categories(dtype: Any) -> Any:
+    """The declared categories, with whether they have an order; None for other types."""
+    if str(dtype) != "category":
+        return None
+    return dtype.ordered, dtype.categories.tolist()
