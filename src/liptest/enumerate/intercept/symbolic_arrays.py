@@ -39,6 +39,8 @@ from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import find_place, is_ours, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
+from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.made_frames import is_line_of_cells, make_frame, make_series
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.polars_frames import OccurringKeys
@@ -79,6 +81,7 @@ def replacements() -> dict[int, Any]:
     special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
     softmax = special.get("softmax")
     of_pandas = _of_pandas(tuple(known)) | _of_categories(names.get("Categorical"))
+    of_pandas |= _of_makers(names.get("Series"), names.get("DataFrame"))
     return _of_numpy() | of_pandas | _of_softmax(softmax)
 
 
@@ -132,6 +135,28 @@ def _of_categories(original: Any) -> dict[int, Any]:
 
 
 @lru_cache
+def _of_makers(series: Any, frame: Any) -> dict[int, Any]:
+    """``pandas.Series`` and ``pandas.DataFrame``, which take arrays of noisy numbers apart."""
+    makers = [(series, make_series), (frame, make_frame)]
+    return {
+        id(original): class_for(original, _made_of_noise(make))
+        for original, make in makers
+        if original is not None
+    }
+
+
+def _made_of_noise(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(session: Session, *arguments: Any, **options: Any) -> Any:
+        try:
+            bound = signature(make).bind(*arguments, **options)
+        except TypeError:
+            return None
+        return make(*bound.args, **bound.kwargs)
+
+    return made
+
+
+@lru_cache
 def _of_pandas(known: tuple[tuple[Any, str], ...]) -> dict[int, Any]:
     return {
         id(one): follower(one, _of_symbolic_frames(one, *_OF_FRAMES[name]), draws=False)
@@ -168,6 +193,8 @@ def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
         change = vars(base).get("_inplace_method")
         if change is not None:
             yield base, "_inplace_method", kept_follower(change, _changing(change), draws=False)
+        put = pandas.DataFrame.__setitem__
+        yield pandas.DataFrame, "__setitem__", kept_follower(put, _putting(put), draws=False)
     polars = sys.modules.get("polars")
     if polars is not None:
         kind = polars.DataFrame
@@ -222,12 +249,29 @@ def _changing(original: Callable[..., Any]) -> Callable[..., Any]:
         if is_plain or not is_frame(series) or series.ndim != 1:
             return original(series, other, operate)
         reflected = f"__r{operate.__name__.removeprefix('__')}"
-        made = getattr(other, reflected)(series)
-        entries = np.empty(len(series), dtype=object)
-        entries[:] = list(made)
+        entries = _as_objects(getattr(other, reflected)(series))
         return original(series, entries, lambda own, given: type(own)(given, own.index))
 
     return change
+
+
+@lru_cache
+def _putting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``frame[name] = noisy`` of a plain frame, whose column is of objects then."""
+
+    def put(session: Session, frame: Any, key: Any, value: Any) -> None:
+        is_own = type(value) is KeyedSeries and list(value.keys_) == frame.index.tolist()
+        is_line = is_line_of_cells(value) and len(value) == len(frame)
+        original(frame, key, _as_objects(value) if is_own or is_line else value)
+
+    return put
+
+
+def _as_objects(numbers: Any) -> Any:
+    """The numbers of a series or an array as objects, which pandas keeps as they are."""
+    entries = np.empty(len(numbers), dtype=object)
+    entries[:] = list(numbers)
+    return entries
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import fill_array, make_array
+from liptest.values.array import SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
@@ -163,13 +163,15 @@ class KeyedFrame(_InColumns):
         What ``describe`` says of a plain frame that it was; None where data are symbolic.
     """
 
-    __slots__ = ("_keys", "_names")
+    __slots__ = ("_is_partial", "_keys", "_names")
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
 
     def __init__(self, keys: Any, columns: dict[Any, KeyedSeries], names: Any = None) -> None:
         self._keys, self._columns, self._names = tuple(keys), columns, names
+        # Whether it is of a plain frame that has two columns of one name.
+        self._is_partial = False
 
     def _like(self, columns: dict[Any, KeyedSeries]) -> KeyedFrame:
         return KeyedFrame(self._keys, columns, self._names)
@@ -222,9 +224,27 @@ class KeyedFrame(_InColumns):
         return column.like(column.array)  # what is written into it stays there
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not isinstance(key, str) or type(value) is not KeyedSeries or value.keys_ != self._keys:
-            self.refuse("an assignment of what is not a series of its keys")
-        self._columns = {**self._columns, key: value}
+        if not isinstance(key, str):
+            self.refuse("an assignment of a column whose name is not a text")
+        self._columns = {**self._columns, key: self._as_column(value)}
+
+    def _as_column(self, value: Any) -> KeyedSeries:
+        """What is written into a column: a series of its keys, an array of as many numbers."""
+        keyed = as_keyed(value)
+        if type(keyed) is KeyedSeries and keyed.keys_ == self._keys:
+            return keyed
+        is_array = type(value) in (np.ndarray, SymbolicArray) and value.shape == (len(self),)
+        if not is_array or value.dtype.kind not in "biuf":
+            self.refuse("an assignment of what is not a series of its keys, or an array as long")
+        return KeyedSeries(self._keys, value)
+
+    def drop(self, columns: Any = None) -> Any:
+        """Without some of its columns."""
+        names = columns if isinstance(columns, (list, tuple)) else [columns]
+        if not all(isinstance(name, str) and name in self._columns for name in names):
+            return self.refuse(".drop of what are not its columns", "frame.drop(columns=[..])")
+        kept = {name: column for name, column in self._columns.items() if name not in names}
+        return self._like(kept) if kept else self.refuse(".drop of all columns")
 
     @property
     def loc(self) -> Any:
@@ -256,8 +276,15 @@ class KeyedFrame(_InColumns):
         """(keys, columns)."""
         return self.to_numpy()
 
-    def to_dict(self) -> dict[Any, Any]:
-        """By column the entries by key."""
+    def to_dict(self, orient: str = "dict") -> Any:
+        """By column the entries by key, or their list; or for each row the entries by column."""
+        lists = {name: column.tolist() for name, column in self._columns.items()}
+        if orient == "list":
+            return lists
+        if orient == "records":
+            return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+        if orient != "dict":
+            return self.refuse(f".to_dict({orient!r})")
         return {name: column.to_dict() for name, column in self._columns.items()}
 
     def items(self) -> Iterator[tuple[Any, KeyedSeries]]:
@@ -296,6 +323,10 @@ class KeyedFrame(_InColumns):
 
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
+        if self._is_partial or (type(other) is KeyedFrame and other._is_partial):
+            (other if self._is_partial else self).refuse(
+                "an operator with a frame that has two columns of one name"
+            )
         if type(other) is KeyedFrame:
             if other.index != self.index or other.columns != self.columns:
                 self.refuse("an operator with a frame of other keys")
@@ -352,11 +383,18 @@ class _AnswerAt(PartOfPandas):
 def _of_plain(frame: Any) -> KeyedFrame:
     keys = frame.index.tolist()
     columns: dict[Any, Any] = {name: as_keyed(column) for name, column in frame.items()}
-    if len(columns) < len(frame.columns):
-        next(iter(columns.values())).refuse("a frame with two columns of one name")
-    return KeyedFrame(keys, columns, describe(frame))
+    keyed = KeyedFrame(keys, columns, describe(frame))
+    keyed._is_partial = len(columns) < len(frame.columns)
+    return keyed
+
+
+def _of_column(name: Any, series: KeyedSeries) -> KeyedFrame:
+    own = series.names_
+    names = None if own is None else {k: own[k] for k in own if k not in ("name", "categories")}
+    return KeyedFrame(series.keys_, {name: series}, names)
 
 
 ByKey.crossed = Crossed
+KeyedSeries.frame_of_column = _of_column
 KeyedSeries.frame_of = _of_plain
 SERIES.add(KeyedFrame)

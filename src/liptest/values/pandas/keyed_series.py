@@ -52,6 +52,8 @@ class KeyedSeries(Symbolic):
 
     #: Makes such series of the columns of a plain frame (``keyed_frame``).
     frame_of: ClassVar[Any]
+    #: Makes a frame of one column.
+    frame_of_column: ClassVar[Any]
 
     described = "a series of sums and noise"
     advice = ADVICE
@@ -236,6 +238,14 @@ class KeyedSeries(Symbolic):
     def tolist(self) -> list[Any]:
         """The entries as a list."""
         return [self.array[place] for place in range(len(self.keys_))]
+
+    def to_frame(self, name: Any = None) -> Any:
+        """A frame of one column, which must have a name."""
+        own = None if self.names_ is None else self.names_.get("name")
+        called = own if name is None else name
+        if called is None or is_symbolic(called):
+            return self.refuse(".to_frame without a name")
+        return KeyedSeries.frame_of_column(called, self)
 
     def to_dict(self) -> dict[Any, Any]:
         """The entries by key."""

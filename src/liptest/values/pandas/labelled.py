@@ -1,4 +1,4 @@
-"""Series and frames of pandas as outputs: keys and entries in their order, and what they are called.
+"""Series and frames of pandas as outputs: keys and entries in their order, and their names.
 
 All that tells two of them apart is in it: names, declared categories and ``attrs`` too, since a
 program may write data there.
@@ -44,7 +44,9 @@ def _is_of_pandas(value: Any, name: str) -> bool:
     if kind.__name__ != name:
         return False
     pandas = sys.modules.get("pandas")
-    return pandas is not None and kind is vars(pandas).get(name)
+    known = None if pandas is None else vars(pandas).get(name)
+    # While a program is analysed a subclass stands for the class.
+    return known is not None and kind in (known, vars(known).get("original"))
 
 
 def as_dict(series: Any) -> dict[Any, Any]:
