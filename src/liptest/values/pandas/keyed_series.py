@@ -68,14 +68,7 @@ class KeyedSeries(Symbolic):
     @classmethod
     def of(cls, entries: dict[Any, Any], names: Any = None) -> KeyedSeries:
         """Of numbers by key, one of them symbolic at least, or all plain."""
-        values = list(entries.values())
-        symbolic = [entry for entry in values if is_symbolic(entry)]
-        if not symbolic:
-            return cls(entries, np.array(values), names)
-        cells = fill_array(values, (len(values),), object)
-        kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
-        kind = np.result_type(*map(np.dtype, kinds))
-        return cls(entries, make_array(symbolic[0].branching, cells, kind), names)
+        return cls(entries, as_array(list(entries.values())), names)
 
     def like(self, array: Any) -> KeyedSeries:
         """Other numbers of the same keys and names."""
@@ -301,6 +294,16 @@ class KeyedSeries(Symbolic):
         return self.keys_[int(np.argmax(self.array))]
 
 
+def as_array(values: list[Any]) -> Any:
+    """Numbers in a line, some of them symbolic or none."""
+    symbolic = [entry for entry in values if is_symbolic(entry)]
+    if not symbolic:
+        return np.array(values)
+    cells = fill_array(values, (len(values),), object)
+    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
+    return make_array(symbolic[0].branching, cells, np.result_type(*map(np.dtype, kinds)))
+
+
 def series_of_made(owner: Any, entries: dict[Any, Any]) -> Any:
     """What a function of the program has made by key, numbers alone; else ``owner`` refuses it."""
     if any(not is_symbolic(made) and not isinstance(made, NUMBERS) for made in entries.values()):
@@ -337,7 +340,10 @@ def as_keyed(series: Any) -> Any:
         return KeyedSeries.frame_of(series)
     if not is_series(series):
         return series
-    return KeyedSeries(series.index.tolist(), series.to_numpy(), describe(series))
+    entries = series.tolist() if series.dtype == object else []
+    has_symbols = any(map(is_symbolic, entries))
+    array = as_array(entries) if has_symbols else series.to_numpy()
+    return KeyedSeries(series.index.tolist(), array, describe(series))
 
 
 def _of_series(operation: Any, left: Any, right: Any) -> Any:
