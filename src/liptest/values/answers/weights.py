@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,15 +20,14 @@ from numpy.typing import NDArray
 
 from liptest.symbolic.answer_functions import Ends
 from liptest.symbolic.forms import Form, Terms
-from liptest.symbolic.noise import Noise
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
-from liptest.values.answers.decisions import Alternative
 from liptest.values.answers.functions_of_answers import OF_SCORES, largest_form, result_kind
+from liptest.values.answers.weight_choices import select
 from liptest.values.array import CellStorage, SymbolicArray
-from liptest.values.draws.grid import UNIT
-from liptest.values.draws.noise_run import NoisyNumber
+from liptest.values.draws.noise_run import LocatedNumber, NoisyNumber
 from liptest.values.protocol import (
     ARITHMETIC,
+    REFLECTED,
     Operation,
     calculate,
     compare,
@@ -40,11 +38,6 @@ from liptest.values.protocol import (
 _LARGEST = 600
 # Of constant factors of weights, which stay far from the ends of floats with them.
 _DIGITS = 80
-# Twice what float weights, their sum and NumPy's grid of 2**-53 change a probability by.
-_ROUNDING = Fraction(1, 1 << 50)
-_MOST = 2048
-# A probability that NumPy was given may be off by so much from what it is taken for.
-_NEAR = 1e-9
 _ONE, _EXP = Fraction(1), math.exp
 _SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
 _ADVICE = (
@@ -110,7 +103,8 @@ class WeightTotal(_Unknown):
 Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
 
 
-def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
+def add_unknowns(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
+    """The unknowns of a product, or with the factor -1 of a quotient."""
     sums = dict(left)
     for unknown, by in right:
         sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
@@ -151,7 +145,12 @@ class _Positive(_OfScores):
 
     __slots__ = ()
 
+    def locates(self, value: Any) -> bool:
+        return value.family == "uniform" and OF_SCORES.locate(value, self)
+
     def compare(self, comparison: Operation, other: Any) -> Any:
+        if issubclass(type(other), LocatedNumber):
+            return other.compare(REFLECTED[comparison], self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
         if is_number and other == 0:
             return comparison(1.0, 0.0)
@@ -234,7 +233,7 @@ class Score(_Terms):
             left, right = (theirs, mine) if swapped else (mine, theirs)
             sign = 1 if operation is operator.add else -1
             form = left[0] + right[0] if sign == 1 else left[0] - right[0]
-            return self._made(form, _plus(left[1], right[1], sign), kind)
+            return self._made(form, add_unknowns(left[1], right[1], sign), kind)
         is_factor = isinstance(other, (int, float, np.integer, np.floating))
         if is_factor and math.isfinite(other) and (operation is operator.mul or not swapped):
             factor = _exact(other)
@@ -302,16 +301,18 @@ class Weight(_Positive, _Terms):
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         kind = self.kind
+        if issubclass(type(other), LocatedNumber):
+            return other.binary(operation, self, swapped=not swapped)
         if operation is operator.add:
             return _add(self, other)
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
-            return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
+            return other.divide(self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
         if is_number and 0 < other < math.inf:
             sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
             if sign is not None and not (swapped and sign == -1):
                 constant = Constant(_exact(other)), _ONE
-                unknowns = _plus(self.unknowns, (constant,), sign)
+                unknowns = add_unknowns(self.unknowns, (constant,), sign)
                 if _digits_of_constants(unknowns) <= _DIGITS:
                     return Weight(self.run, self.form, unknowns, kind)
         return self.refuse(operation.__name__)
@@ -320,13 +321,15 @@ class Weight(_Positive, _Terms):
 class SumOfWeights(_Positive):
     """A sum of weights, which all of them may be divided by."""
 
-    __slots__ = ("_key", "weights")
+    __slots__ = ("_key", "_quotients", "weights")
 
     described = "a sum of weights of a choice"
     described_in_arrays = "an array of sums of weights"
 
     def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
         self._key: WeightTotal | None = None
+        #: Weights that it has divided, with what came of them, by object.
+        self._quotients: dict[int, tuple[Weight, Weight]] = {}
         self.run = run
         self.weights = weights
         self.kind = kind
@@ -341,11 +344,24 @@ class SumOfWeights(_Positive):
             self._key = WeightTotal(tuple(weight.key for weight in self.weights))
         return self._key
 
+    def divide(self, weight: Weight) -> Weight:
+        """The quotient of a weight, the same object for the same one: running totals share it."""
+        known = self._quotients.get(id(weight))
+        if known is None:
+            unknowns = add_unknowns(weight.unknowns, ((self.key, _ONE),), -1)
+            known = weight, Weight(weight.run, weight.form, unknowns, weight.kind)
+            self._quotients[id(weight)] = known
+        return known[1]
+
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if issubclass(type(other), LocatedNumber):
+            return other.binary(operation, self, swapped=not swapped)
         if operation is operator.add:
             return _add(self, other)
         if operation is operator.truediv and swapped and type(other) is Weight:
-            return other.binary(operation, self, swapped=False)
+            return self.divide(other)
+        if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
+            return SumOfWeights(self.run, tuple(map(other.divide, self.weights)), self.kind)
         return self.refuse(operation.__name__)
 
 
@@ -370,6 +386,21 @@ def _add(left: _OfScores, right: Any) -> Any:
 
 def _weights_in(value: Any) -> tuple[Weight, ...]:
     return value.weights if type(value) is SumOfWeights else (value,)
+
+
+def are_running_totals(cells: list[Any]) -> bool:
+    """Whether each of them is the one before with more weights added, so that they ascend."""
+    before: tuple[Weight, ...] = ()
+    for cell in cells:
+        weights = _weights_in(cell) if type(cell) in (Weight, SumOfWeights) else ()
+        if len(weights) < len(before) or not all(map(_is_same, before, weights)):
+            return False
+        before = weights
+    return bool(before)
+
+
+def _is_same(left: Weight, right: Weight) -> bool:
+    return left is right or left.key == right.key
 
 
 def exp_of_score(score: Any, kind: Any) -> Any:
@@ -439,66 +470,6 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Any:
     return Score(answers[0].run, Form(0, ()), (unknown,), kind)
 
 
-class Selection(Alternative):
-    """Which place a choice with weights draws; plain data give it probabilities, not scores."""
-
-    __slots__ = ("_scores", "_values", "is_of_tries", "tries")
-
-    def __init__(
-        self,
-        asked: Alternative,
-        scores: tuple[Form, ...],
-        run: AlignedRun,
-        *,
-        is_of_tries: bool = False,
-    ) -> None:
-        super().__init__(("selection", scores), len(asked), asked.at_point)
-        self._scores = scores
-        self._values = run
-        #: Whether the program has no such choice, but tries the places one by one; at a point how.
-        self.is_of_tries = is_of_tries
-        self.tries: Any = None
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Selection and self._scores == other._scores
-
-    __hash__ = None
-
-    def chances(self) -> NDArray[np.float64]:
-        """At the point of the run; the largest is 1."""
-        scores = np.array([float(self._values.at_point(score)) for score in self._scores])
-        made: NDArray[np.float64] = np.exp(scores - scores.max())
-        return made
-
-    def with_plain_data(self) -> list[tuple[Any, int | None]]:
-        """What the unmodified program should choose from at the point of the run.
-
-        With what it takes; None where that is what was taken of this choice.
-        """
-        if self.tries is not None:
-            return list(self.tries.choices)
-        weights = self.chances()
-        return [(GivenWeights(weights / weights.sum()), None)]
-
-
-class GivenWeights:
-    """Equal to the weights of a choice that has these probabilities."""
-
-    __slots__ = ("_masses",)
-
-    def __init__(self, masses: NDArray[np.float64]) -> None:
-        self._masses = masses
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, tuple) or len(other) != len(self._masses):
-            return False
-        total = sum(other)
-        masses = np.array([float(Fraction(weight) / total) for weight in other])
-        return bool(np.all(np.abs(masses - self._masses) < _NEAR))
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     """The place that a choice draws whose probabilities are weights; None for all others.
 
@@ -514,9 +485,9 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
         unknown for unknown, by in first.unknowns if type(unknown) is WeightTotal and by == -1
     }
     for total in totals:
-        before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
-        if before == total.parts and _has_its_largest(before):
-            return _select(first.run, tuple(weight.form for weight in weights))
+        before = tuple((w.form, add_unknowns(w.unknowns, ((total, _ONE),))) for w in weights)
+        if before == total.parts and has_its_largest(before):
+            return select(first.run, tuple(weight.form for weight in weights))[0]
     return first.refuse("a choice whose probabilities are not seen to add up to 1")
 
 
@@ -535,12 +506,12 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     totals = [unknown for unknown, _ in first.unknowns if type(unknown) is WeightTotal]
     if totals:
         return place_by_weights(np.array(count), listed)
-    if not _has_its_largest(tuple(weight.key for weight in listed)):
+    if not has_its_largest(tuple(weight.key for weight in listed)):
         return first.refuse("a choice whose weights have no common size")
-    return _select(first.run, tuple(weight.form for weight in listed))
+    return select(first.run, tuple(weight.form for weight in listed))[0]
 
 
-def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
+def has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
     """Whether what is common to all weights is, and one of them is not small."""
     common = weights[0][1]
     if any(unknowns != common for _, unknowns in weights):
@@ -563,38 +534,6 @@ def _list(p: Any) -> list[Weight] | None:
     else:
         return None
     return cells if cells and all(type(cell) is Weight for cell in cells) else None
-
-
-def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
-    """The place of the largest score with Gumbel noise of its own."""
-    run.rounding += (len(scores) + _MOST) * _ROUNDING
-    return choose_contest(run, scores, Noise("gumbel", _ONE))
-
-
-def choose_contest(
-    run: AlignedRun,
-    scores: tuple[Form, ...],
-    noise: Noise,
-    tries: Callable[[NDArray[np.float64], int, np.random.Generator], Any] | None = None,
-) -> int:
-    """The place of the largest score with such noise of its own.
-
-    ``tries``, where the program tries places one by one, gives at a point those that end there.
-    """
-    sums = [score + run.new(noise) for score in scores]
-    contest = run.contest(sums)
-    assert contest is not None  # each has noise of its own
-    chosen = contest.alternative
-    if type(chosen) is not Selection:
-        chosen = Selection(chosen, scores, run, is_of_tries=tries is not None)
-        contest.alternative = chosen
-    place = run.tree.choose(chosen)
-    run.contests.append((contest, place))
-    log = run.tree.draw_log
-    if tries is not None and run.point is not None and log is not None:
-        chosen.tries = tries(chosen.chances(), place, run.rng)
-        log.hand_out(chosen.tries, UNIT.law)
-    return place
 
 
 OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights})

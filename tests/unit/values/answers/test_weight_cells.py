@@ -1,0 +1,405 @@
+"""A uniform number among totals of weights: the law and the price of ``rng.choice`` by weights."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import liptest as lt
+from liptest.privacy.proofs.prices import align
+
+ROUNDED = Fraction(1, 10**6)
+PEOPLE = lt.RecordGrid([4] * 200)
+SMALL = lt.RecordGrid([3] * 3)
+Scores = Callable[[Any], Any]
+
+
+def half_counts(data: Any) -> Any:
+    return 0.5 * np.bincount(data, minlength=4)
+
+
+def of(scores: Scores, data: Any) -> Any:
+    """Weights as they are mostly written."""
+    found = scores(data)
+    return np.exp(found - found.max())
+
+
+def by_searchsorted(w: Any, rng: Any) -> Any:
+    return int(np.searchsorted(np.cumsum(w / w.sum()), rng.random()))
+
+
+def by_searchsorted_of_the_total(w: Any, rng: Any) -> Any:
+    cum = np.cumsum(w)
+    return int(np.searchsorted(cum, rng.random() * cum[-1], side="right"))
+
+
+def by_searchsorted_of_shares(w: Any, rng: Any) -> Any:
+    cum = w.cumsum()
+    cum /= cum[-1]
+    return int(np.searchsorted(cum, 1 - rng.random()))
+
+
+def by_digitize(w: Any, rng: Any) -> Any:
+    return int(np.digitize(rng.random(), np.cumsum(w / w.sum())))
+
+
+def by_argmax(w: Any, rng: Any) -> Any:
+    return int(np.argmax(np.cumsum(w / w.sum()) > rng.random()))
+
+
+def by_count(w: Any, rng: Any) -> Any:
+    return int((np.cumsum(w / np.sum(w)) < rng.random()).sum())
+
+
+def by_nonzero(w: Any, rng: Any) -> Any:
+    return int(np.where(rng.random() <= np.cumsum(w / np.sum(w)))[0][0])
+
+
+def by_bisect(w: Any, rng: Any) -> Any:
+    shares = (w / w.sum()).tolist()
+    return bisect.bisect(list(itertools.accumulate(shares)), rng.random())
+
+
+def by_bisect_left(w: Any, rng: Any) -> Any:
+    shares = list(w / w.sum())
+    return bisect.bisect_left(list(itertools.accumulate(shares)), random.random())
+
+
+def by_running_total(w: Any, rng: Any) -> Any:
+    u, total = rng.random(), 0
+    for k, share in enumerate(w / w.sum()):
+        total += share
+        if u < total:
+            return k
+    return None
+
+
+def by_running_total_with_an_end(w: Any, rng: Any) -> Any:
+    p, u, total = w / w.sum(), rng.random(), 0.0
+    for k in range(len(p)):
+        total += p[k]
+        if total >= u:
+            return k
+    return len(p) - 1
+
+
+def by_what_is_left(w: Any, rng: Any) -> Any:
+    u = rng.random()
+    for k, share in enumerate(w / w.sum()):
+        u -= share
+        if u < 0:
+            return k
+    return len(w) - 1
+
+
+def by_what_is_left_of_the_total(w: Any, rng: Any) -> Any:
+    w = list(w)
+    r = random.random() * sum(w)
+    for k, one in enumerate(w):
+        if r < one:
+            return k
+        r = r - one
+    raise AssertionError
+
+
+def by_while(w: Any, rng: Any) -> Any:
+    p, u = w / w.sum(), rng.random()
+    k, total = 0, p[0]
+    while u > total:
+        k += 1
+        total = total + p[k]
+    return k
+
+
+def from_the_last(w: Any, rng: Any) -> Any:
+    p, u, total = w / w.sum(), rng.random(), 0.0
+    for k in (1, 3, 2, 0)[-len(p) :]:
+        total += p[k]
+        if u <= total:
+            return k
+    return 0
+
+
+SPELLINGS = [
+    *(by_searchsorted, by_searchsorted_of_the_total, by_searchsorted_of_shares, by_digitize),
+    *(by_argmax, by_count, by_nonzero, by_bisect, by_bisect_left, by_running_total, by_while),
+    *(by_running_total_with_an_end, by_what_is_left, by_what_is_left_of_the_total),
+]
+
+
+def program(spelling: Any, scores: Scores = half_counts) -> Any:
+    def draw(data: Any, rng: Any) -> Any:
+        return spelling(of(scores, data), rng)
+
+    return lt.mechanism(name=spelling.__name__)(draw)
+
+
+def epsilon(mechanism: Any, domain: Any = PEOPLE, wanted: Any = 9) -> float:
+    return float(align(mechanism, domain, Fraction(wanted), ROUNDED).epsilon)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spelling", [*SPELLINGS, from_the_last])
+def test_the_price_is_that_of_the_exponential_mechanism(spelling: Any) -> None:
+    found = align(program(spelling), PEOPLE, Fraction(1), ROUNDED)
+    assert found.epsilon == pytest.approx(1)
+    assert not found.reads_length
+    assert align(program(spelling), PEOPLE, Fraction(1)).price is None  # floats, without a delta
+
+
+@pytest.mark.parametrize("spelling", [*SPELLINGS, from_the_last])
+def test_the_law_is_that_of_a_choice_by_weights(spelling: Any) -> None:
+    """Of the code as it is, enumerated on the grid of ``random()``."""
+    for data in ([0, 1, 1, 3, 3, 3], [2, 2, 2, 2, 2, 2, 2, 2]):
+        law = lt.output_law(program(spelling), np.array(data))
+        weights = of(half_counts, np.array(data))
+        masses = dict(law.items())
+        for k, share in enumerate(weights / weights.sum()):
+            assert masses.pop(k) == pytest.approx(share, abs=1e-14)
+        assert sum(masses.values(), 0.0) < 1e-14  # None or len(p), beyond the last total
+
+
+def largest_loss(scores: Scores) -> float:
+    """By brute force over all neighbours."""
+    logs = {}
+    for one in product(range(3), repeat=3):
+        found = np.asarray(scores(np.array(one)), dtype=float)
+        logs[one] = found - found.max() - math.log(np.exp(found - found.max()).sum())
+    return max(
+        float(np.abs(logs[one] - logs[(*one[:place], value, *one[place + 1 :])]).max())
+        for one in logs
+        for place in range(3)
+        for value in range(3)
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=2, max_size=4),
+    st.sampled_from(SPELLINGS),
+)
+def test_the_price_is_no_less_than_the_largest_loss(rows: Any, spelling: Any) -> None:
+    table = np.array(rows)
+    if not all(np.ptp(row) for row in table):
+        return
+    scores = lambda data: 0.5 * np.array([row[data].sum() for row in table])  # noqa: E731
+    loss = largest_loss(scores)
+    spread = max(np.ptp(table[:, v] - table[:, w]) for v in range(3) for w in range(3))
+    for claim in (loss * 0.999, 0.5 * spread * 1.001 + 1e-6):
+        if claim > 0:
+            assert (epsilon(program(spelling, scores), SMALL, claim) <= claim) is (claim > loss)
+
+
+@pytest.mark.slow
+def test_wrong_claims_are_refuted() -> None:
+    """Twice the weights that the claim allows, or half of the claim."""
+    sharp = lambda data: np.bincount(data, minlength=4)  # noqa: E731
+    for spelling in (by_searchsorted, by_running_total, by_what_is_left):
+        for scores, claim in ((sharp, 1), (half_counts, 0.5)):
+            verdict = lt.check_privacy(
+                program(spelling, scores), PEOPLE, epsilon=claim, delta=1e-6, seed=1
+            )
+            assert verdict.decision == "NO"
+
+
+@pytest.mark.slow
+def test_without_a_delta_it_is_no_more_than_a_choice_by_weights() -> None:
+    verdict = lt.check_privacy(program(by_searchsorted), PEOPLE, epsilon=1, seed=1)
+    assert verdict.decision != "YES"
+    enough = verdict.sufficient_delta
+    assert enough is not None
+    assert enough < 1e-11
+    again = lt.check_privacy(program(by_searchsorted), PEOPLE, epsilon=1, delta=enough, seed=1)
+    assert again.decision == "YES"
+
+
+@pytest.mark.slow
+def test_beyond_the_last_total_of_floats_is_an_output_of_its_own() -> None:
+    """Floats add up to less than 1 on some data, and not on others: no delta is too little."""
+    verdict = lt.check_privacy(program(by_running_total), PEOPLE, epsilon=1, seed=1)
+    assert verdict.decision == "NO"
+    assert verdict.witness is not None
+    assert 0 < verdict.witness.least_delta < 2.0**-50
+
+
+def cumulative(data: Any) -> Any:
+    w = of(half_counts, data)
+    return np.cumsum(w / w.sum())
+
+
+def told(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return int(np.searchsorted(cumulative(data), u)), u
+
+
+def compared_before(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return u < 0.5, int(np.searchsorted(cumulative(data), u))
+
+
+def compared_after(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return int(np.searchsorted(cumulative(data), u)), u < 0.5
+
+
+def compared_later(data: Any, rng: Any) -> Any:
+    u = rng.random(2)
+    is_large = u > 0.5
+    return int(np.searchsorted(cumulative(data), u[0])), bool(is_large[0])
+
+
+def calculated_before(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    twice = 2 * u
+    return int(np.searchsorted(cumulative(data), u)), twice > 0.7
+
+
+def from_both_ends(data: Any, rng: Any) -> Any:
+    u, cum = rng.random(), cumulative(data)
+    return int(np.searchsorted(cum, u)), int(np.searchsorted(cum, 1 - u))
+
+
+def of_two_weights(data: Any, rng: Any) -> Any:
+    u, w = rng.random(), of(half_counts, data)
+    p = w / w.sum()
+    return bool(u < p[0]), bool(u < p[1])
+
+
+def of_other_weights(data: Any, rng: Any) -> Any:
+    u, w = rng.random(), of(lambda data: np.bincount(data, minlength=4) / 4, data)
+    return int(np.searchsorted(cumulative(data), u)), int((np.cumsum(w / w.sum()) < u).sum())
+
+
+def unscaled(data: Any, rng: Any) -> Any:
+    return int(np.searchsorted(np.cumsum(of(half_counts, data)), rng.random()))
+
+
+def scaled_twice(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    return int(np.searchsorted(np.cumsum(w), rng.random() * w.sum() * w.sum()))
+
+
+def over_another_total(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    return int(np.searchsorted(np.cumsum(w / w[:3].sum()), rng.random()))
+
+
+def without_the_best(data: Any, rng: Any) -> Any:
+    """The largest score is not among those that are chosen from: all weights may be 0."""
+    w = of(half_counts, data)[:3]
+    return int(np.searchsorted(np.cumsum(w / w.sum()), rng.random()))
+
+
+def twice_the_same(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    p, u = w / w.sum(), rng.random()
+    return int(u < p[0] + p[0])
+
+
+def above_the_rest(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    p, u = w / w.sum(), rng.random()
+    return next((k for k in range(4) if u > 1 - p[k]), 4)
+
+
+def short(data: Any, rng: Any) -> Any:
+    """A grid of 2**-24 is too coarse."""
+    return int(np.searchsorted(cumulative(data), rng.random(dtype=np.float32)))
+
+
+def beside_noise(data: Any, rng: Any) -> Any:
+    u = rng.random()
+    return int(np.searchsorted(cumulative(data), u)), bool(u < (data == 0).sum() + rng.laplace())
+
+
+NOT_FOLLOWED = [
+    *(told, compared_before, compared_after, compared_later, calculated_before, from_both_ends),
+    *(of_two_weights, of_other_weights, unscaled, scaled_twice, over_another_total, short),
+    *(without_the_best, twice_the_same, above_the_rest, beside_noise),
+]
+
+
+@pytest.mark.parametrize("one", NOT_FOLLOWED)
+def test_other_uses_of_the_number_have_no_price(one: Any) -> None:
+    found = align(lt.mechanism(one), PEOPLE, Fraction(5), ROUNDED)
+    assert found.price is None
+    assert "liptest itself" not in found.reason
+
+
+def test_several_numbers_are_several_choices() -> None:
+    def draw(data: Any, rng: Any) -> Any:
+        return np.searchsorted(cumulative(data), rng.random(2)).tolist()
+
+    assert epsilon(lt.mechanism(draw)) == pytest.approx(2)
+
+
+def test_one_number_that_is_asked_twice_is_one_choice() -> None:
+    def draw(data: Any, rng: Any) -> Any:
+        u, cum = rng.random(), cumulative(data)
+        return int(np.searchsorted(cum, u)), int(np.argmax(cum > u))
+
+    assert epsilon(lt.mechanism(draw)) == pytest.approx(1)
+
+
+def test_a_part_of_the_weights_is_a_coin() -> None:
+    def flip(data: Any, rng: Any) -> Any:
+        w = of(half_counts, data)
+        return bool(rng.random() < w[2] / w.sum())
+
+    assert epsilon(lt.mechanism(flip)) == pytest.approx(1)
+
+
+def test_weights_that_are_equal_are_told_apart_by_their_order() -> None:
+    def draw(data: Any, rng: Any) -> Any:
+        zeros = int((data == 0).sum())
+        scores = 0.5 * np.array([zeros, zeros, len(data) - zeros])
+        w = np.exp(scores - scores.max())
+        return int(np.searchsorted(np.cumsum(w / w.sum()), rng.random()))
+
+    assert epsilon(lt.mechanism(draw)) == pytest.approx(1)
+
+
+class At:
+    """A generator whose ``random()`` is one grid point."""
+
+    def __init__(self, point: int) -> None:
+        self.point = point
+
+    def random(self) -> float:
+        return self.point * 2.0**-53
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.floats(-40, 0), min_size=2, max_size=20),
+    st.sampled_from([by_searchsorted, by_running_total_with_an_end, by_what_is_left]),
+)
+def test_what_floats_choose_is_within_the_stated_bound(scores: list[float], spelling: Any) -> None:
+    """The place that the code gives never falls as the grid point rises: where it rises, counts."""
+    weights = np.exp(np.array(scores))
+    grid, count = range(1 << 53), len(scores)
+    cuts = [
+        bisect.bisect_left(grid, k, key=lambda point: spelling(weights, At(point)))
+        for k in range(1, count)
+    ]
+    total = sum(map(Fraction, weights.tolist()))
+    gaps = (
+        abs(Fraction(after - before, 1 << 53) - Fraction(one) / total)
+        for one, (before, after) in zip(
+            weights.tolist(), pairwise([0, *cuts, 1 << 53]), strict=True
+        )
+    )
+    bound = Fraction(count + 2048, 1 << 50) + Fraction(count * (count + 16), 1 << 52)
+    assert sum(gaps) / 2 <= bound
