@@ -17,6 +17,8 @@ from liptest.values.branching import KNOWN, Branching
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
 CHOICE = -1
+#: The same of a number below a total of weights (KNOWN is one less).
+TOTAL = -3
 #: Types of generators of the module random that are followed.
 OF_PYTHON = (random.Random, random.SystemRandom)
 

@@ -16,6 +16,7 @@ import math
 import operator
 import random
 import secrets
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -32,7 +33,8 @@ from liptest.enumerate.intercept.analysis_session import (
 )
 from liptest.enumerate.intercept.draw_logs import CHOICE
 from liptest.enumerate.intercept.random_state import make_seeded_state
-from liptest.values.answers.weights import place_by_any_weights
+from liptest.values.answers.weights import are_running_totals, place_by_any_weights
+from liptest.values.array import SymbolicArray, cells_of
 from liptest.values.draws.whole_draws import uniform_below
 from liptest.values.faults import raises_as_numpy
 from liptest.values.records.record_list import RecordList
@@ -186,6 +188,10 @@ def _choices(
     """CPython's ``choices``, except for weights that are not known: they are drawn by place."""
     real = session.seeded.get(id(generator))
     given = {"cum_weights": cum_weights, "k": k}
+    totals = cells_of(cum_weights).tolist() if type(cum_weights) in (list, SymbolicArray) else []
+    if real is None and weights is None and totals and are_running_totals(totals):
+        places = _find_places(session, generator, totals, len(population), k)
+        return [population[place] for place in places]
     if real is not None or weights is None or cum_weights is not None or type(k) is not int:
         owner = generator if real is None else real
         return _ORIGINAL_CHOICES(owner, population, weights, **given)
@@ -202,6 +208,16 @@ def _choices(
             log.note_order(CHOICE, np.empty(0))
         chosen.append(population[place])
     return chosen
+
+
+def _find_places(
+    session: Session, generator: random.Random, totals: list[Any], count: int, number: int
+) -> Iterator[int]:
+    """Where CPython looks up numbers among totals of weights that are not known."""
+    if len(totals) != count:
+        totals[-1].refuse(f"a choice of {count}")
+    for _ in range(number):
+        yield bisect_right(totals, _random_float(session, generator) * totals[-1], 0, count - 1)
 
 
 def _grid_weights(weights: Any) -> tuple[int, ...]:

@@ -21,14 +21,14 @@ import numpy as np
 
 from liptest.values.answers.aligned import AlignedRun
 from liptest.values.answers.functions_of_answers import OF_SCORES, result_kind
-from liptest.values.answers.weight_choices import Selection, select
+from liptest.values.answers.weight_choices import Selection, note_comparisons, select
 from liptest.values.answers.weights import (
     SumOfWeights,
     Unknowns,
     Weight,
     WeightTotal,
-    add_unknowns,
     has_its_largest,
+    note_sizes,
 )
 from liptest.values.draws.grid import GRID, UNIT
 from liptest.values.draws.inverse_cdf import linear_in_base
@@ -36,10 +36,6 @@ from liptest.values.draws.noise_run import LocatedNumber
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.protocol import Operation, is_symbolic
 
-# What one comparison of floats is off by, for each number that is added up for it.
-_ROUNDING = Fraction(1, 1 << 52)
-# Roundings of one comparison beside those of sums.
-_FEW = 16
 # So far from the ends of a cell a number of a point is, as long as the cell is not smaller.
 _FAR = 1e-9
 _ONE, _ZERO = Fraction(1), Fraction(0)
@@ -82,7 +78,7 @@ class WeightCells:
     def _places_of(self, weight: Weight, times_total: bool) -> list[int]:
         known = self._known.get((id(weight), times_total))
         if known is None:
-            key = weight.key if times_total else times(weight, self.total)
+            key = weight.key if times_total else weight.times(self.total)
             known = weight, self._places.get(key, _NOWHERE)
             self._known[id(weight), times_total] = known
         return known[1]
@@ -111,11 +107,6 @@ class WeightCells:
 
 
 _NOWHERE: list[int] = []
-
-
-def times(weight: Weight, total: WeightTotal) -> _Key:
-    """The key of a weight times a total."""
-    return weight.form, add_unknowns(weight.unknowns, ((total, _ONE),))
 
 
 class LocatedUniform(LocatedNumber):
@@ -241,8 +232,8 @@ def locate(value: Any, other: Weight | SumOfWeights) -> bool:
     run = other.run
     run.check_current()
     place, chosen = select(run, tuple(form for form, _ in total.parts), is_by_uniform=True)
-    count = len(total.parts)
-    run.rounding += count * (count + _FEW) * _ROUNDING
+    note_comparisons(run, len(total.parts))
+    note_sizes(weights[0])
     assert line is not None
     base.noise = LocatedUniform(run, WeightCells(total, place, chosen), line, float)
     base.low = base.high = -1
@@ -255,11 +246,9 @@ _WAYS = ((_ONE, _ZERO), (-_ONE, _ONE))
 def _find_total(weights: Sequence[Weight]) -> WeightTotal | None:
     """The total that weights are parts of, divided by it, or which they are; None for none."""
     first = weights[0]
-    divided = [one for one, by in first.unknowns if type(one) is WeightTotal and by == -1]
     own = WeightTotal(tuple(weight.key for weight in weights))
-    for total in (*divided, own):
-        parts = set(total.parts)
-        is_part = total is own or all(times(weight, total) in parts for weight in weights)
+    for total in (*first.totals, own):
+        is_part = total is own or all(weight.times(total) in total.different for weight in weights)
         if is_part and len(total.parts) > 1 and has_its_largest(total.parts):
             return total
     return None

@@ -23,6 +23,10 @@ _ROUNDING = Fraction(1, 1 << 50)
 _MOST = 2048
 # A probability that NumPy was given may be off by so much from what it is taken for.
 _NEAR = 1e-9
+# What one comparison of floats is off by, for each number that is added up for it.
+_OFF = Fraction(1, 1 << 52)
+# Roundings of one comparison beside those of sums.
+_FEW = 16
 _ONE = Fraction(1)
 
 
@@ -100,6 +104,11 @@ def select(
     assert type(chosen) is Selection
     chosen.is_by_uniform = is_by_uniform
     return place, chosen
+
+
+def note_comparisons(run: DecidingRun, count: int) -> None:
+    """Add what floats lose where a number is compared with sums of weights one after another."""
+    run.rounding += count * (count + _FEW) * _OFF
 
 
 def choose_contest(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +23,7 @@ from liptest.symbolic.answer_functions import Ends
 from liptest.symbolic.forms import Form, Terms
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
 from liptest.values.answers.functions_of_answers import OF_SCORES, largest_form, result_kind
+from liptest.values.answers.near_numbers import NearNumber
 from liptest.values.answers.weight_choices import select
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.draws.noise_run import LocatedNumber, NoisyNumber
@@ -38,7 +40,13 @@ from liptest.values.protocol import (
 _LARGEST = 600
 # Of constant factors of weights, which stay far from the ends of floats with them.
 _DIGITS = 80
-_ONE, _EXP = Fraction(1), math.exp
+# What each of so many probabilities, and some more, adds to the error of their sum.
+_NEAR_ONE, _FEW = Fraction(1, 1 << 50), 2048
+# Scores so large leave no digits to their differences from the logarithm of a total.
+_MOST_IN_LOG = 1 << 20
+# What floats lose of such differences, for each unit of size: some roundings of each number.
+_LOST = Fraction(1, 1 << 48)
+_ZERO, _ONE, _EXP, _LOG = Fraction(0), Fraction(1), math.exp, math.log
 _SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
 _ADVICE = (
     "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
@@ -98,6 +106,24 @@ class WeightTotal(_Unknown):
 
     parts: tuple[tuple[Form, Unknowns], ...]
 
+    @cached_property
+    def different(self) -> frozenset[tuple[Form, Unknowns]]:
+        """The parts, to look them up."""
+        return frozenset(self.parts)
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether its scores are such less the largest one."""
+        return any(type(unknown) is Largest for unknown, _ in self.parts[0][1])
+
+    def size(self, run: AlignedRun) -> Fraction | None:
+        """How large its scores are, whatever the data; None for any number, 0 if shifted."""
+        if self.is_shifted:
+            return _ZERO
+        several = [run.sum_of_answers(form).ends for form, _ in self.parts]
+        known = [Fraction(abs(end)) for ends in several if ends is not None for end in ends]
+        return max(known) if len(known) == 2 * len(several) else None
+
 
 #: What is not known, by what it is, with a factor of each.
 Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
@@ -144,6 +170,16 @@ class _Positive(_OfScores):
     """Base of weights and their sums, which floats can tell from 0."""
 
     __slots__ = ()
+
+    def log(self, kind: Any) -> Any:
+        """Its logarithm; a weight may be 0 in floats, and has none."""
+        return self.refuse("a logarithm")
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        return self.log(np.float64) if ufunc is np.log else super().apply(ufunc, inputs)
+
+    def apply_math(self, function: Any) -> Any:
+        return self.log(float) if function is _LOG else super().apply_math(function)
 
     def locates(self, value: Any) -> bool:
         return value.family == "uniform" and OF_SCORES.locate(value, self)
@@ -299,6 +335,15 @@ class Weight(_Positive, _Terms):
         """The same for the same number."""
         return self.form, self.unknowns
 
+    @property
+    def totals(self) -> list[WeightTotal]:
+        """What it is divided by."""
+        return [one for one, by in self.unknowns if type(one) is WeightTotal and by == -1]
+
+    def times(self, total: WeightTotal) -> tuple[Form, Unknowns]:
+        """The key of it times a total."""
+        return self.form, add_unknowns(self.unknowns, ((total, _ONE),))
+
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         kind = self.kind
         if issubclass(type(other), LocatedNumber):
@@ -344,6 +389,39 @@ class SumOfWeights(_Positive):
             self._key = WeightTotal(tuple(weight.key for weight in self.weights))
         return self._key
 
+    def log(self, kind: Any) -> Any:
+        if not has_its_largest(self.key.parts):
+            self.refuse("a logarithm, where all of its weights may be 0")
+        size = self.key.size(self.run)
+        self.run.depends_on_size |= not self.key.is_shifted
+        if size is None or size > _MOST_IN_LOG:
+            self.refuse("a logarithm, where scores may be of any size")
+        return Score(self.run, Form(0, ()), ((self.key, _ONE),), kind)
+
+    def off_one(self) -> Fraction | None:
+        """By how much floats miss 1 at most, if it adds up all of some probabilities; else None."""
+        for total in self.weights[0].totals:
+            parts = Counter(weight.times(total) for weight in self.weights)
+            if parts == Counter(total.parts) and has_its_largest(total.parts):
+                size = total.size(self.run)
+                several = len(total.parts) + _FEW
+                return None if size is None else several * _NEAR_ONE + size * _LOST
+        return None
+
+    def _near_one(self) -> NearNumber | None:
+        off = self.off_one()
+        return None if off is None else NearNumber(self.run, _ONE, off, self.kind)
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        near = self._near_one() if not is_symbolic(other) and other != 0 else None
+        if near is not None:
+            return near.compare(comparison, other)
+        return super().compare(comparison, other)
+
+    def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        near = self._near_one()
+        return self.refuse("round()") if near is None else near.rounded_to(decimals, kind, own)
+
     def divide(self, weight: Weight) -> Weight:
         """The quotient of a weight, the same object for the same one: running totals share it."""
         known = self._quotients.get(id(weight))
@@ -362,6 +440,10 @@ class SumOfWeights(_Positive):
             return self.divide(other)
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return SumOfWeights(self.run, tuple(map(other.divide, self.weights)), self.kind)
+        if operation is operator.sub and not is_symbolic(other):
+            near = self._near_one() if swapped or other != 0 else self
+            if near is not None:
+                return near if near is self else near.binary(operation, other, swapped=swapped)
         return self.refuse(operation.__name__)
 
 
@@ -406,7 +488,7 @@ def _is_same(left: Weight, right: Weight) -> bool:
 def exp_of_score(score: Any, kind: Any) -> Any:
     """exp of a score; refused where a float would be infinite, or all weights of a choice 0."""
     unknowns = score.unknowns if type(score) is Score else ()
-    if not _is_at_most_its_largest(score.form, unknowns):
+    if not (_is_at_most_its_largest(score.form, unknowns) or _is_share(score.form, unknowns)):
         score.run.depends_on_size = True
         ends = None if unknowns else score.run.sum_of_answers(score.form).ends
         if ends is None or max(map(abs, ends)) > _LARGEST:
@@ -424,6 +506,29 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
         return False
     alike = largest.with_terms(form.terms, -factor)
     return any(abs(form.constant + other.constant * factor) <= _LARGEST for other in alike)
+
+
+def _is_share(form: Form, unknowns: Unknowns) -> bool:
+    """Whether it is a score less the logarithm of a total that it is in."""
+    totals = (one for one, by in unknowns if type(one) is WeightTotal and by == -1)
+    return any(
+        (form, add_unknowns(unknowns, ((total, _ONE),))) in total.different for total in totals
+    )
+
+
+def log_of_total(scores: list[Any]) -> Any:
+    """The logarithm of the sum of exp of scores, in which floats are never infinite."""
+    if not are_scores(scores):
+        return None
+    run = next(score.run for score in scores if is_symbolic(score))
+    parts = [
+        (score.form, score.unknowns if type(score) is Score else ())
+        if is_symbolic(score)
+        else (Form(_exact(score), ()), ())
+        for score in scores
+    ]
+    weights = tuple(Weight(run, form, unknowns, np.float64) for form, unknowns in parts)
+    return SumOfWeights(run, weights, np.float64).log(np.float64)
 
 
 def are_scores(numbers: list[Any]) -> bool:
@@ -481,12 +586,10 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = {
-        unknown for unknown, by in first.unknowns if type(unknown) is WeightTotal and by == -1
-    }
-    for total in totals:
-        before = tuple((w.form, add_unknowns(w.unknowns, ((total, _ONE),))) for w in weights)
+    for total in first.totals:
+        before = tuple(weight.times(total) for weight in weights)
         if before == total.parts and has_its_largest(before):
+            note_sizes(first)
             return select(first.run, tuple(weight.form for weight in weights))[0]
     return first.refuse("a choice whose probabilities are not seen to add up to 1")
 
@@ -509,6 +612,14 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     if not has_its_largest(tuple(weight.key for weight in listed)):
         return first.refuse("a choice whose weights have no common size")
     return select(first.run, tuple(weight.form for weight in listed))[0]
+
+
+def note_sizes(weight: Weight) -> None:
+    """Add what floats lose of a score that is large, less the logarithm of a total of such."""
+    sizes = [total.size(weight.run) for total in weight.totals]
+    size = max((one for one in sizes if one is not None), default=_ZERO)
+    if size > _LARGEST:
+        weight.run.rounding += size * _LOST
 
 
 def has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
@@ -536,7 +647,7 @@ def _list(p: Any) -> list[Weight] | None:
     return cells if cells and all(type(cell) is Weight for cell in cells) else None
 
 
-OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights})
+OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights, NearNumber})
 OF_SCORES.exp = exp_of_score
 OF_SCORES.are_scores = are_scores
 OF_SCORES.largest = largest_of

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liptest as lt
+from liptest.balls import precision
 from liptest.privacy.proofs.prices import align
 
 ROUNDED = Fraction(1, 10**6)
@@ -131,7 +133,45 @@ def from_the_last(w: Any, rng: Any) -> Any:
     return 0
 
 
+def by_uniform_below_the_total(w: Any, rng: Any) -> Any:
+    r, total = rng.uniform(0, w.sum()), 0.0
+    for k, one in enumerate(w):
+        total += one
+        if r < total:
+            return k
+    return len(w) - 1
+
+
+def by_uniform_of_python(w: Any, rng: Any) -> Any:
+    weights = w.tolist()
+    r, total = random.uniform(0, sum(weights)), 0
+    for k, one in enumerate(weights):
+        if total + one >= r:
+            return k
+        total += one
+    raise AssertionError
+
+
+def by_choices_of_totals(w: Any, rng: Any) -> Any:
+    return random.choices(range(len(w)), cum_weights=list(itertools.accumulate(w.tolist())))[0]
+
+
+def by_choices_of_cumsum(w: Any, rng: Any) -> Any:
+    return random.choices(list(range(len(w))), cum_weights=np.cumsum(w / w.sum()), k=1)[0]
+
+
+def by_multinomial(w: Any, rng: Any) -> Any:
+    return int(np.argmax(rng.multinomial(1, w / w.sum())))
+
+
+def by_multinomial_of_a_list(w: Any, rng: Any) -> Any:
+    total = sum(w)
+    return rng.multinomial(1, [one / total for one in w]).tolist().index(1)
+
+
 SPELLINGS = [
+    *(by_uniform_below_the_total, by_uniform_of_python, by_multinomial, by_multinomial_of_a_list),
+    *(by_choices_of_totals, by_choices_of_cumsum),
     *(by_searchsorted, by_searchsorted_of_the_total, by_searchsorted_of_shares, by_digitize),
     *(by_argmax, by_count, by_nonzero, by_bisect, by_bisect_left, by_running_total, by_while),
     *(by_running_total_with_an_end, by_what_is_left, by_what_is_left_of_the_total),
@@ -149,6 +189,10 @@ def epsilon(mechanism: Any, domain: Any = PEOPLE, wanted: Any = 9) -> float:
     return float(align(mechanism, domain, Fraction(wanted), ROUNDED).epsilon)
 
 
+def test_the_commonest_spelling_has_the_price_of_the_exponential_mechanism() -> None:
+    assert epsilon(program(by_searchsorted)) == pytest.approx(1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spelling", [*SPELLINGS, from_the_last])
 def test_the_price_is_that_of_the_exponential_mechanism(spelling: Any) -> None:
@@ -158,6 +202,7 @@ def test_the_price_is_that_of_the_exponential_mechanism(spelling: Any) -> None:
     assert align(program(spelling), PEOPLE, Fraction(1)).price is None  # floats, without a delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", [*SPELLINGS, from_the_last])
 def test_the_law_is_that_of_a_choice_by_weights(spelling: Any) -> None:
     """Of the code as it is, enumerated on the grid of ``random()``."""
@@ -403,3 +448,143 @@ def test_what_floats_choose_is_within_the_stated_bound(scores: list[float], spel
     )
     bound = Fraction(count + 2048, 1 << 50) + Fraction(count * (count + 16), 1 << 52)
     assert sum(gaps) / 2 <= bound
+
+
+def by_log_of_the_total(data: Any, rng: Any) -> Any:
+    s = half_counts(data)
+    s = s - s.max()
+    return int(rng.choice(4, p=np.exp(s - np.log(np.sum(np.exp(s))))))
+
+
+def by_logs_in_python(data: Any, rng: Any) -> Any:
+    counts = [0.5 * int((data == k).sum()) for k in range(4)]
+    top = max(counts)
+    log = math.log(sum(math.exp(one - top) for one in counts))
+    shares = [math.exp(one - top - log) for one in counts]
+    return random.choices(range(4), weights=shares)[0]
+
+
+def checked(data: Any, rng: Any) -> Any:
+    p = of(half_counts, data)
+    p /= p.sum()
+    if abs(sum(p) - 1) > 1e-6 or abs(1.0 - np.sum(p)) > 1e-9 or np.any(p < 0):
+        raise ValueError("no probabilities")
+    if not (np.isclose(p.sum(), 1) and math.isclose(sum(p), 1.0, rel_tol=1e-6)):
+        raise ValueError("no probabilities")
+    if not np.allclose(p.sum(), 1.0) or round(float(p.sum()), 6) != 1 or not 0.99 < p.sum() <= 1.01:
+        raise ValueError("no probabilities")
+    return int(rng.choice(4, p=p))
+
+
+@pytest.mark.parametrize("one", [by_log_of_the_total, by_logs_in_python, checked])
+def test_logarithms_and_checks_of_the_sum(one: Any) -> None:
+    found = align(lt.mechanism(one), PEOPLE, Fraction(1), ROUNDED)
+    assert found.epsilon == pytest.approx(1)
+    assert not found.reads_length
+
+
+def checked_too_closely(data: Any, rng: Any) -> Any:
+    p = of(half_counts, data)
+    p /= p.sum()
+    if p.sum() != 1:
+        raise ValueError("no probabilities")
+    return int(rng.choice(4, p=p))
+
+
+def checked_in_part(data: Any, rng: Any) -> Any:
+    p = of(half_counts, data)
+    p /= p.sum()
+    return abs(p[:3].sum() - 1) > 1e-6
+
+
+def checked_before(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    return abs(w.sum() - 1) > 1e-6
+
+
+def checked_with_noise(data: Any, rng: Any) -> Any:
+    p = of(half_counts, data)
+    p /= p.sum()
+    return bool(p.sum() - 1 > (data == 1).sum() + rng.laplace())
+
+
+def log_of_others(data: Any, rng: Any) -> Any:
+    s = half_counts(data)
+    s = s - s.max()
+    return int(rng.choice(4, p=np.exp(s - np.log(np.sum(np.exp(s[:3]))))))
+
+
+def twice_the_log(data: Any, rng: Any) -> Any:
+    s = half_counts(data)
+    s = s - s.max()
+    p = np.exp(2 * (s - np.log(np.sum(np.exp(s)))))
+    return int(rng.choice(4, p=p))
+
+
+def log_of_a_weight(data: Any, rng: Any) -> Any:
+    """In floats exp(-800) is 0, and so is exp(0.01 * log(0))."""
+    w = np.exp(0.01 * np.log(of(half_counts, data)))
+    return int(rng.choice(4, p=w / w.sum()))
+
+
+def log_of_a_part(data: Any, rng: Any) -> Any:
+    w = of(half_counts, data)
+    return int(rng.choice(3, p=w[:3] / np.exp(np.log(w[:3].sum()))))
+
+
+def log_with_noise(data: Any, rng: Any) -> Any:
+    return float(np.log(of(half_counts, data).sum()) + rng.laplace())
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        *(checked_too_closely, checked_in_part, checked_before, checked_with_noise),
+        *(log_of_others, twice_the_log, log_with_noise, log_of_a_weight, log_of_a_part),
+    ],
+)
+def test_other_logarithms_and_checks_have_no_price(one: Any) -> None:
+    found = align(lt.mechanism(one), PEOPLE, Fraction(5), ROUNDED)
+    assert found.price is None
+    assert "liptest itself" not in found.reason
+
+
+@pytest.mark.slow
+def test_logsumexp_of_scipy() -> None:
+    special = pytest.importorskip("scipy.special")
+
+    def by_logsumexp(data: Any, rng: Any) -> Any:
+        s = half_counts(data)
+        return int(rng.choice(4, p=np.exp(s - special.logsumexp(s))))
+
+    def by_log_softmax(data: Any, rng: Any) -> Any:
+        p = np.exp(special.log_softmax(half_counts(data)))
+        return int(np.searchsorted(np.cumsum(p), rng.random()))
+
+    small, large = PEOPLE, lt.RecordGrid([4] * 20_000)
+    for program in (by_logsumexp, by_log_softmax):
+        found = align(lt.mechanism(program), small, Fraction(1), ROUNDED)
+        assert found.epsilon == pytest.approx(1)
+        assert found.reads_length  # scores are not shifted: floats lose more of larger ones
+        more = align(lt.mechanism(program), large, Fraction(1), ROUNDED)
+        assert more.epsilon == pytest.approx(1)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.integers(0, 20_000), min_size=2, max_size=12), st.sampled_from([0.5, 0.1, 1 / 3])
+)
+def test_what_floats_lose_in_logarithms_is_within_the_stated_bound(
+    counts: list[int], factor: float
+) -> None:
+    """Shares by the logarithm of the total of scores that are not shifted."""
+    scores = np.array(counts) * factor
+    top = scores.max()
+    shares = np.exp(scores - (np.log(np.sum(np.exp(scores - top))) + top))
+    with precision(200):
+        exact = [(arb(factor) * (one - max(counts))).exp() for one in counts]
+        total = sum(exact, arb(0))
+        gaps = [abs(arb(one) - other / total) for one, other in zip(shares, exact, strict=True)]
+    size = max(600.0, float(top))
+    assert float(sum(gaps, arb(0))) < 2.0**-48 * size / 4 + 2.0**-50 * 2048 / 4
+    assert abs(sum(shares.tolist()) - 1) < 2.0**-50 * (len(counts) + 2048) + 2.0**-48 * float(top)
