@@ -22,14 +22,8 @@ import numpy as np
 from liptest.values.answers.aligned import AlignedRun
 from liptest.values.answers.functions_of_answers import OF_SCORES, result_kind
 from liptest.values.answers.weight_choices import Selection, note_comparisons, select
-from liptest.values.answers.weights import (
-    SumOfWeights,
-    Unknowns,
-    Weight,
-    WeightTotal,
-    has_its_largest,
-    note_sizes,
-)
+from liptest.values.answers.weight_unknowns import Part, WeightTotal
+from liptest.values.answers.weights import SumOfWeights, Weight, note_sizes
 from liptest.values.draws.grid import GRID, UNIT
 from liptest.values.draws.inverse_cdf import linear_in_base
 from liptest.values.draws.noise_run import LocatedNumber
@@ -44,7 +38,6 @@ _ADVICE = (
     "weights.sum()), rng.random()); or write rng.choice(k, p=weights / weights.sum())"
 )
 _LESS, _MORE = (operator.lt, operator.le), (operator.gt, operator.ge)
-_Key = tuple[Any, Unknowns]
 
 
 class WeightCells:
@@ -54,7 +47,7 @@ class WeightCells:
         self.total = total
         self.place = place
         self._chosen = chosen
-        self._places: dict[_Key, list[int]] = {}
+        self._places: dict[Part, list[int]] = {}
         for number, part in enumerate(total.parts):
             self._places.setdefault(part, []).append(number)
         #: By object, as an entry of many totals is looked up once.
@@ -249,7 +242,7 @@ def _find_total(weights: Sequence[Weight]) -> WeightTotal | None:
     own = WeightTotal(tuple(weight.key for weight in weights))
     for total in (*first.totals, own):
         is_part = total is own or all(weight.times(total) in total.different for weight in weights)
-        if is_part and len(total.parts) > 1 and has_its_largest(total.parts):
+        if is_part and len(total.parts) > 1 and total.has_its_largest:
             return total
     return None
 

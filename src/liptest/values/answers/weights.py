@@ -11,20 +11,31 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answer_functions import Ends
-from liptest.symbolic.forms import Form, Terms
+from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
+from liptest.values.answers.free_functions import FINITE
 from liptest.values.answers.functions_of_answers import OF_SCORES, largest_form, result_kind
 from liptest.values.answers.near_numbers import NearNumber
 from liptest.values.answers.weight_choices import select
+from liptest.values.answers.weight_unknowns import (
+    Constant,
+    Largest,
+    LoggedTotal,
+    Part,
+    Unknowns,
+    WeightTotal,
+    add_unknowns,
+    are_in_floats,
+    has_its_largest,
+    times,
+    totals_in,
+)
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.draws.noise_run import LocatedNumber, NoisyNumber
 from liptest.values.protocol import (
@@ -54,93 +65,6 @@ _ADVICE = (
 )
 
 
-@dataclass(frozen=True)
-class _Unknown:
-    """Base of what is not known of a weight: equal for equal parts, which are hashed once."""
-
-    parts: Any
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((type(self).__name__, self.parts))
-
-
-class Largest(_Unknown):
-    """The largest of some scores, which are its parts."""
-
-    parts: tuple[Form, ...]
-
-    @cached_property
-    def _by_terms(self) -> dict[Fraction, dict[Terms, list[Form]]]:
-        return {}
-
-    def with_terms(self, terms: Terms, factor: Fraction) -> list[Form]:
-        """The scores that have these terms, once they are multiplied by a factor."""
-        largest = self._by_terms.get(factor)
-        if largest is None:
-            largest = self._by_terms[factor] = {}
-            for score in self.parts:
-                largest.setdefault((score * factor).terms, []).append(score)
-        return largest.get(terms, [])
-
-    def ends(self, run: AlignedRun) -> Ends | None:
-        """Between what it lies, whatever the data; None for any number."""
-        several = [run.sum_of_answers(part).ends for part in self.parts]
-        ends_known = [pair for pair in several if pair is not None]
-        if len(ends_known) < len(several):
-            return None
-        return max(low for low, _ in ends_known), max(high for _, high in ends_known)
-
-
-class Constant(_Unknown):
-    """A factor of all weights."""
-
-    parts: Fraction
-
-
-class WeightTotal(_Unknown):
-    """A sum of weights: the form and the unknowns of each."""
-
-    parts: tuple[tuple[Form, Unknowns], ...]
-
-    @cached_property
-    def different(self) -> frozenset[tuple[Form, Unknowns]]:
-        """The parts, to look them up."""
-        return frozenset(self.parts)
-
-    @property
-    def is_shifted(self) -> bool:
-        """Whether its scores are such less the largest one."""
-        return any(type(unknown) is Largest for unknown, _ in self.parts[0][1])
-
-    def size(self, run: AlignedRun) -> Fraction | None:
-        """How large its scores are, whatever the data; None for any number, 0 if shifted."""
-        if self.is_shifted:
-            return _ZERO
-        several = [run.sum_of_answers(form).ends for form, _ in self.parts]
-        known = [Fraction(abs(end)) for ends in several if ends is not None for end in ends]
-        return max(known) if len(known) == 2 * len(several) else None
-
-
-#: What is not known, by what it is, with a factor of each.
-Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
-
-
-def add_unknowns(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
-    """The unknowns of a product, or with the factor -1 of a quotient."""
-    sums = dict(left)
-    for unknown, by in right:
-        sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
-    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=_order))
-
-
-def _order(entry: tuple[_Unknown, Fraction]) -> int:
-    return hash(entry[0])
-
-
 class _OfScores(NoisyNumber):
     """Base of what is calculated on the way from scores to weights."""
 
@@ -167,7 +91,7 @@ class _OfScores(NoisyNumber):
 
 
 class _Positive(_OfScores):
-    """Base of weights and their sums, which floats can tell from 0."""
+    """Base of weights and their sums, of which floats are never below 0."""
 
     __slots__ = ()
 
@@ -175,7 +99,19 @@ class _Positive(_OfScores):
         """Its logarithm; a weight may be 0 in floats, and has none."""
         return self.refuse("a logarithm")
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether floats never divide it by 0, nor go beyond their ends."""
+        raise NotImplementedError
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether floats are never so small that they are 0."""
+        raise NotImplementedError
+
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc in FINITE and self.is_finite:
+            return FINITE[ufunc]
         return self.log(np.float64) if ufunc is np.log else super().apply(ufunc, inputs)
 
     def apply_math(self, function: Any) -> Any:
@@ -188,9 +124,13 @@ class _Positive(_OfScores):
         if issubclass(type(other), LocatedNumber):
             return other.compare(REFLECTED[comparison], self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
-        if is_number and other == 0:
+        if is_number and other == 0 and self.is_finite and self._is_settled(comparison):
             return comparison(1.0, 0.0)
         return super().compare(comparison, other)
+
+    def _is_settled(self, comparison: Operation) -> bool:
+        """Whether it compares so with 0 whatever the data; small numbers may be 0 in floats."""
+        return comparison(1.0, 0.0) is comparison(0.0, 0.0) or self.is_positive
 
 
 class _Terms(_OfScores):
@@ -331,18 +271,26 @@ class Weight(_Positive, _Terms):
     described_in_arrays = "an array of weights of a choice"
 
     @property
-    def key(self) -> tuple[Form, Unknowns]:
+    def key(self) -> Part:
         """The same for the same number."""
         return self.form, self.unknowns
 
     @property
     def totals(self) -> list[WeightTotal]:
         """What it is divided by."""
-        return [one for one, by in self.unknowns if type(one) is WeightTotal and by == -1]
+        return totals_in(self.unknowns)
 
-    def times(self, total: WeightTotal) -> tuple[Form, Unknowns]:
+    def times(self, total: WeightTotal) -> Part:
         """The key of it times a total."""
-        return self.form, add_unknowns(self.unknowns, ((total, _ONE),))
+        return times(self.key, total)
+
+    @property
+    def is_finite(self) -> bool:
+        return are_in_floats((self.key,))
+
+    @property
+    def is_positive(self) -> bool:
+        return all(type(unknown) is Constant for unknown, _ in self.unknowns)
 
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         kind = self.kind
@@ -353,7 +301,7 @@ class Weight(_Positive, _Terms):
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
             return other.divide(self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
-        if is_number and 0 < other < math.inf:
+        if is_number and not is_symbolic(other) and 0 < other < math.inf:
             sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
             if sign is not None and not (swapped and sign == -1):
                 constant = Constant(_exact(other)), _ONE
@@ -389,20 +337,29 @@ class SumOfWeights(_Positive):
             self._key = WeightTotal(tuple(weight.key for weight in self.weights))
         return self._key
 
+    @property
+    def is_finite(self) -> bool:
+        return are_in_floats(self.key.parts)
+
+    @property
+    def is_positive(self) -> bool:
+        return self.key.has_its_largest
+
     def log(self, kind: Any) -> Any:
-        if not has_its_largest(self.key.parts):
+        if not self.is_positive:
             self.refuse("a logarithm, where all of its weights may be 0")
-        size = self.key.size(self.run)
-        self.run.depends_on_size |= not self.key.is_shifted
+        total = LoggedTotal(self.key.parts)
+        size = total.size(self.run)
+        self.run.depends_on_size = True
         if size is None or size > _MOST_IN_LOG:
             self.refuse("a logarithm, where scores may be of any size")
-        return Score(self.run, Form(0, ()), ((self.key, _ONE),), kind)
+        return Score(self.run, Form(0, ()), ((total, _ONE),), kind)
 
     def off_one(self) -> Fraction | None:
         """By how much floats miss 1 at most, if it adds up all of some probabilities; else None."""
         for total in self.weights[0].totals:
             parts = Counter(weight.times(total) for weight in self.weights)
-            if parts == Counter(total.parts) and has_its_largest(total.parts):
+            if parts == Counter(total.parts) and total.has_its_largest:
                 size = total.size(self.run)
                 several = len(total.parts) + _FEW
                 return None if size is None else several * _NEAR_ONE + size * _LOST
@@ -459,7 +416,7 @@ def _digits_of_constants(unknowns: Unknowns) -> float:
 
 def _add(left: _OfScores, right: Any) -> Any:
     """A sum of weights; 0 is none."""
-    if isinstance(right, (int, float)) and right == 0:
+    if type(right) not in OF_SCORES.types and isinstance(right, (int, float)) and right == 0:
         return SumOfWeights(left.run, _weights_in(left), left.kind)
     if type(right) not in (Weight, SumOfWeights):
         return left.refuse("add")
@@ -510,10 +467,7 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
 
 def _is_share(form: Form, unknowns: Unknowns) -> bool:
     """Whether it is a score less the logarithm of a total that it is in."""
-    totals = (one for one, by in unknowns if type(one) is WeightTotal and by == -1)
-    return any(
-        (form, add_unknowns(unknowns, ((total, _ONE),))) in total.different for total in totals
-    )
+    return any(times((form, unknowns), total) in total.different for total in totals_in(unknowns))
 
 
 def log_of_total(scores: list[Any]) -> Any:
@@ -606,8 +560,7 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     first = listed[0]
     if len(listed) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is WeightTotal]
-    if totals:
+    if first.totals:
         return place_by_weights(np.array(count), listed)
     if not has_its_largest(tuple(weight.key for weight in listed)):
         return first.refuse("a choice whose weights have no common size")
@@ -620,19 +573,6 @@ def note_sizes(weight: Weight) -> None:
     size = max((one for one in sizes if one is not None), default=_ZERO)
     if size > _LARGEST:
         weight.run.rounding += size * _LOST
-
-
-def has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
-    """Whether what is common to all weights is, and one of them is not small."""
-    common = weights[0][1]
-    if any(unknowns != common for _, unknowns in weights):
-        return False
-    largest = [(unknown, by) for unknown, by in common if type(unknown) is Largest]
-    if len(largest) != 1:
-        return not largest
-    ((maximum, factor),) = largest
-    reached = {other for form, _ in weights for other in maximum.with_terms(form.terms, -factor)}
-    return reached == set(maximum.parts)
 
 
 def _list(p: Any) -> list[Weight] | None:

@@ -21,7 +21,8 @@ from liptest.balls import precision
 from liptest.enumerate.intercept.finite_draws import cdf_weights
 from liptest.privacy.proofs.prices import align
 from liptest.symbolic.forms import Form
-from liptest.values.answers.weights import Largest, _is_at_most_its_largest, has_its_largest
+from liptest.values.answers.weight_unknowns import Largest, has_its_largest
+from liptest.values.answers.weights import _is_at_most_its_largest
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)
