@@ -17,8 +17,11 @@ from liptest.values.protocol import Symbolic, is_symbolic
 def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
     if sorter is not None or side not in ("left", "right"):
         return NOT_ANSWERED
+    listed = entries.tolist() if type(entries) is np.ndarray else entries
     if type(entries) is SymbolicArray:
-        return _search_totals(entries, number, side)
+        listed = cells_of(entries).tolist()
+    if type(listed) in (list, tuple) and any(map(is_symbolic, listed)):
+        return _search_totals(list(listed), number, side)
     if issubclass(type(entries), Symbolic) or not is_symbolic(number):
         return NOT_ANSWERED
     ascending = np.asarray(entries, dtype=np.float64)
@@ -32,16 +35,15 @@ def _place(ascending: list[Any], number: Any, side: str) -> np.intp:
     return np.intp(search(ascending, number))
 
 
-def _search_totals(entries: SymbolicArray, number: Any, side: str) -> Any:
+def _search_totals(totals: list[Any], number: Any, side: str) -> Any:
     """Among running totals of weights, which are known to ascend."""
-    totals = cells_of(entries)
-    if totals.ndim != 1 or not are_running_totals(totals.tolist()):
+    if not are_running_totals(totals):
         return NOT_ANSWERED
     if is_symbolic(number):
-        return _place(totals.tolist(), number, side)
+        return _place(totals, number, side)
     if type(number) is not SymbolicArray or number.ndim != 1:
         return NOT_ANSWERED
-    return np.array([_place(totals.tolist(), one, side) for one in cells_of(number)], np.intp)
+    return np.array([_place(totals, one, side) for one in cells_of(number)], np.intp)
 
 
 @follows(np.digitize)

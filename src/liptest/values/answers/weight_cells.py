@@ -22,7 +22,7 @@ import numpy as np
 from liptest.values.answers.aligned import AlignedRun
 from liptest.values.answers.functions_of_answers import OF_SCORES, result_kind
 from liptest.values.answers.weight_choices import Selection, note_comparisons, select
-from liptest.values.answers.weight_unknowns import Part, WeightTotal
+from liptest.values.answers.weight_unknowns import Part, WeightTotal, scores_of
 from liptest.values.answers.weights import SumOfWeights, Weight, note_sizes
 from liptest.values.draws.grid import GRID, UNIT
 from liptest.values.draws.inverse_cdf import linear_in_base
@@ -215,7 +215,9 @@ def _is_plain(value: Any) -> bool:
 def locate(value: Any, other: Weight | SumOfWeights) -> bool:
     """Let a uniform number be known by its place among weights; refused where it is none."""
     base, line = value.base, linear_in_base(value.line)
-    is_new = base.noise is None and base.low == 0 and base.high == GRID and base.line is UNIT
+    is_new = (
+        base.noise is None and base.low == 0 and base.high == GRID and base.line.law == UNIT.law
+    )
     if not is_new or line not in _WAYS or value.is_folded:
         value.refuse("a comparison with weights of a choice, after another use of it")
     weights = _weights_in(other)
@@ -224,7 +226,7 @@ def locate(value: Any, other: Weight | SumOfWeights) -> bool:
         return bool(other.refuse("a comparison with a random number"))
     run = other.run
     run.check_current()
-    place, chosen = select(run, tuple(form for form, _ in total.parts), is_by_uniform=True)
+    place, chosen = select(run, scores_of(total.parts), is_by_uniform=True)
     note_comparisons(run, len(total.parts))
     note_sizes(weights[0])
     assert line is not None

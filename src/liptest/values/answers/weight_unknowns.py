@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +14,8 @@ from liptest.symbolic.forms import Form, Terms
 from liptest.values.answers.functions_of_answers import AnsweringRun
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+# Totals of totals that divide a weight: the constant factors of each are at most 2**80.
+_MOST_TOTALS = 8
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class WeightTotal(_Unknown):
     def different(self) -> frozenset[Part]:
         """The parts, to look them up."""
         return frozenset(self.parts)
+
+    @cached_property
+    def depth(self) -> int:
+        """Of how many totals it is made, itself among them."""
+        return 1 + sum(total.depth for total in totals_in(self.parts[0][1]))
 
     @cached_property
     def has_its_largest(self) -> bool:
@@ -134,6 +142,8 @@ def are_in_floats(parts: Sequence[Part]) -> bool:
     every = {one for _, unknowns in parts for one, by in unknowns if isinstance(one, WeightTotal)}
     if any(unknown in every and by != -1 for _, unknowns in parts for unknown, by in unknowns):
         return False
+    if sum(total.depth for total in every) > _MOST_TOTALS:
+        return False
     return all(
         total.has_its_largest
         and all(
@@ -145,10 +155,25 @@ def are_in_floats(parts: Sequence[Part]) -> bool:
     )
 
 
+def _but_constants(part: Part) -> Unknowns:
+    return tuple(entry for entry in part[1] if type(entry[0]) is not Constant)
+
+
+def scores_of(parts: Sequence[Part]) -> tuple[Form, ...]:
+    """What weights are exp of, but for what all of them have in common."""
+    constants = [tuple(one for one in part[1] if type(one[0]) is Constant) for part in parts]
+    if all(own == constants[0] for own in constants):
+        return tuple(form for form, _ in parts)
+    return tuple(
+        form + sum(Fraction(math.log(one.parts)) * by for one, by in own)
+        for (form, _), own in zip(parts, constants, strict=True)
+    )
+
+
 def has_its_largest(parts: Sequence[Part]) -> bool:
     """Whether what is common to all weights is, and one of them is not small in floats."""
-    common = parts[0][1]
-    if any(unknowns != common for _, unknowns in parts) or not are_in_floats(parts):
+    common = _but_constants(parts[0])
+    if any(_but_constants(part) != common for part in parts) or not are_in_floats(parts):
         return False
     largest = [(unknown, by) for unknown, by in common if type(unknown) is Largest]
     if len(largest) != 1:

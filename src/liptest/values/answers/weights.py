@@ -33,6 +33,7 @@ from liptest.values.answers.weight_unknowns import (
     add_unknowns,
     are_in_floats,
     has_its_largest,
+    scores_of,
     times,
     totals_in,
 )
@@ -430,9 +431,12 @@ def _weights_in(value: Any) -> tuple[Weight, ...]:
 def are_running_totals(cells: list[Any]) -> bool:
     """Whether each of them is the one before with more weights added, so that they ascend."""
     before: tuple[Weight, ...] = ()
-    for cell in cells:
+    plain = [isinstance(cell, (int, float)) and not is_symbolic(cell) for cell in cells]
+    first = next((k for k, one in enumerate(plain) if not one or cells[k] > 0), 0)
+    is_one_last = plain[-1] and cells[-1] >= 1  # more than floats of the totals before it, or u is
+    for cell in cells[first : len(cells) - is_one_last]:
         weights = _weights_in(cell) if type(cell) in (Weight, SumOfWeights) else ()
-        if len(weights) < len(before) or not all(map(_is_same, before, weights)):
+        if not weights or len(weights) < len(before) or not all(map(_is_same, before, weights)):
             return False
         before = weights
     return bool(before)
@@ -544,7 +548,7 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
         before = tuple(weight.times(total) for weight in weights)
         if before == total.parts and has_its_largest(before):
             note_sizes(first)
-            return select(first.run, tuple(weight.form for weight in weights))[0]
+            return select(first.run, scores_of(before))[0]
     return first.refuse("a choice whose probabilities are not seen to add up to 1")
 
 
@@ -562,9 +566,10 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
         return first.refuse(f"a choice of {count}")
     if first.totals:
         return place_by_weights(np.array(count), listed)
-    if not has_its_largest(tuple(weight.key for weight in listed)):
+    parts = tuple(weight.key for weight in listed)
+    if not has_its_largest(parts):
         return first.refuse("a choice whose weights have no common size")
-    return select(first.run, tuple(weight.form for weight in listed))[0]
+    return select(first.run, scores_of(parts))[0]
 
 
 def note_sizes(weight: Weight) -> None:

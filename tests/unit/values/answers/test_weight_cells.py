@@ -24,6 +24,7 @@ from liptest.privacy.proofs.prices import align
 ROUNDED = Fraction(1, 10**6)
 PEOPLE = lt.RecordGrid([4] * 200)
 SMALL = lt.RecordGrid([3] * 3)
+SIZES = np.array([1.0, 2.0, 4.0, 0.5])
 Scores = Callable[[Any], Any]
 
 
@@ -50,6 +51,22 @@ def by_searchsorted_of_shares(w: Any, rng: Any) -> Any:
     cum = w.cumsum()
     cum /= cum[-1]
     return int(np.searchsorted(cum, 1 - rng.random()))
+
+
+def by_searchsorted_up_to_1(w: Any, rng: Any) -> Any:
+    cum = np.cumsum(w / w.sum())
+    cum[-1] = 1.0
+    return int(np.searchsorted(cum, rng.random(), side="right"))
+
+
+def by_searchsorted_of_a_list(w: Any, rng: Any) -> Any:
+    total = sum(w)
+    return int(np.searchsorted(np.cumsum([one / total for one in w]), np.random.uniform(0, 1)))
+
+
+def by_ends(w: Any, rng: Any) -> Any:
+    ends = np.concatenate([[0.0], np.cumsum(w / w.sum())])
+    return int(np.searchsorted(ends, rng.random(), side="right") - 1)
 
 
 def by_digitize(w: Any, rng: Any) -> Any:
@@ -172,15 +189,17 @@ def by_multinomial_of_a_list(w: Any, rng: Any) -> Any:
 SPELLINGS = [
     *(by_uniform_below_the_total, by_uniform_of_python, by_multinomial, by_multinomial_of_a_list),
     *(by_choices_of_totals, by_choices_of_cumsum),
+    *(by_searchsorted_up_to_1, by_searchsorted_of_a_list, by_ends),
     *(by_searchsorted, by_searchsorted_of_the_total, by_searchsorted_of_shares, by_digitize),
     *(by_argmax, by_count, by_nonzero, by_bisect, by_bisect_left, by_running_total, by_while),
     *(by_running_total_with_an_end, by_what_is_left, by_what_is_left_of_the_total),
 ]
 
 
-def program(spelling: Any, scores: Scores = half_counts) -> Any:
+def program(spelling: Any, scores: Scores = half_counts, sizes: Any = None) -> Any:
     def draw(data: Any, rng: Any) -> Any:
-        return spelling(of(scores, data), rng)
+        w = of(scores, data)
+        return spelling(w if sizes is None else sizes[: len(w)] * w, rng)
 
     return lt.mechanism(name=spelling.__name__)(draw)
 
@@ -234,17 +253,25 @@ def largest_loss(scores: Scores) -> float:
 @given(
     st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=2, max_size=4),
     st.sampled_from(SPELLINGS),
+    st.booleans(),
 )
-def test_the_price_is_no_less_than_the_largest_loss(rows: Any, spelling: Any) -> None:
+def test_the_price_is_no_less_than_the_largest_loss(
+    rows: Any, spelling: Any, has_sizes: bool
+) -> None:
     table = np.array(rows)
     if not all(np.ptp(row) for row in table):
         return
     scores = lambda data: 0.5 * np.array([row[data].sum() for row in table])  # noqa: E731
-    loss = largest_loss(scores)
+    sizes = SIZES if has_sizes else None
+    logs = np.log(SIZES[: len(table)]) if has_sizes else 0.0
+    loss = largest_loss(lambda data: scores(data) + logs)
     spread = max(np.ptp(table[:, v] - table[:, w]) for v in range(3) for w in range(3))
     for claim in (loss * 0.999, 0.5 * spread * 1.001 + 1e-6):
         if claim > 0:
-            assert (epsilon(program(spelling, scores), SMALL, claim) <= claim) is (claim > loss)
+            price = epsilon(program(spelling, scores, sizes), SMALL, claim)
+            assert price > claim or claim > loss
+            if claim > loss and not has_sizes:
+                assert price <= claim
 
 
 @pytest.mark.slow
@@ -568,6 +595,40 @@ def test_logsumexp_of_scipy() -> None:
         assert found.reads_length  # scores are not shifted: floats lose more of larger ones
         more = align(lt.mechanism(program), large, Fraction(1), ROUNDED)
         assert more.epsilon == pytest.approx(1)
+
+
+def by_sizes(data: Any, rng: Any) -> Any:
+    """Weights times constants: what places have before any data."""
+    w = SIZES * of(half_counts, data)
+    return int(rng.choice(4, p=w / w.sum()))
+
+
+def by_totals_of_sizes(data: Any, rng: Any) -> Any:
+    w = SIZES * of(half_counts, data)
+    return int(np.searchsorted(np.cumsum(w), rng.random() * w.sum()))
+
+
+def by_choices_of_sizes(data: Any, rng: Any) -> Any:
+    return random.choices(range(4), weights=(SIZES * of(half_counts, data)).tolist())[0]
+
+
+@pytest.mark.parametrize("one", [by_sizes, by_totals_of_sizes, by_choices_of_sizes])
+def test_constants_that_differ_change_no_price(one: Any) -> None:
+    assert epsilon(lt.mechanism(one)) == pytest.approx(1)
+    law = dict(lt.output_law(lt.mechanism(one), np.array([0, 1, 1, 3])).items())
+    weights = SIZES * of(half_counts, np.array([0, 1, 1, 3]))
+    for k, share in enumerate(weights / weights.sum()):
+        assert law[k] == pytest.approx(share, abs=1e-14)
+
+
+def test_divided_by_ever_more_totals_is_refused() -> None:
+    def draw(data: Any, rng: Any) -> Any:
+        p = of(half_counts, data)
+        for _ in range(5):
+            p = p / p.sum()
+        return int(rng.choice(4, p=p))
+
+    assert align(lt.mechanism(draw), PEOPLE, Fraction(5), ROUNDED).price is None
 
 
 def scores_far_apart(data: Any) -> Any:
