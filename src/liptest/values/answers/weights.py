@@ -59,6 +59,7 @@ _MOST_IN_LOG = 1 << 20
 # What floats lose of such differences, for each unit of size: some roundings of each number.
 _LOST = Fraction(1, 1 << 48)
 _ZERO, _ONE, _EXP, _LOG = Fraction(0), Fraction(1), math.exp, math.log
+_ARE_FINITE: dict[Any, bool] = {math.isnan: False, math.isinf: False, math.isfinite: True}
 _SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
 _ADVICE = (
     "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
@@ -116,6 +117,8 @@ class _Positive(_OfScores):
         return self.log(np.float64) if ufunc is np.log else super().apply(ufunc, inputs)
 
     def apply_math(self, function: Any) -> Any:
+        if function in _ARE_FINITE and self.is_finite:
+            return _ARE_FINITE[function]
         return self.log(float) if function is _LOG else super().apply_math(function)
 
     def locates(self, value: Any) -> bool:

@@ -69,6 +69,15 @@ def by_ends(w: Any, rng: Any) -> Any:
     return int(np.searchsorted(ends, rng.random(), side="right") - 1)
 
 
+def by_exact_sums(w: Any, rng: Any) -> Any:
+    weights = w.tolist()
+    total = math.fsum(weights)
+    if not math.isfinite(total) or any(math.isnan(one) for one in weights):
+        raise ValueError("no weights")
+    r = rng.random() * math.fsum(one for one in weights)
+    return next(k for k in range(len(weights)) if r <= math.fsum(weights[: k + 1]))
+
+
 def by_digitize(w: Any, rng: Any) -> Any:
     return int(np.digitize(rng.random(), np.cumsum(w / w.sum())))
 
@@ -189,7 +198,7 @@ def by_multinomial_of_a_list(w: Any, rng: Any) -> Any:
 SPELLINGS = [
     *(by_uniform_below_the_total, by_uniform_of_python, by_multinomial, by_multinomial_of_a_list),
     *(by_choices_of_totals, by_choices_of_cumsum),
-    *(by_searchsorted_up_to_1, by_searchsorted_of_a_list, by_ends),
+    *(by_searchsorted_up_to_1, by_searchsorted_of_a_list, by_ends, by_exact_sums),
     *(by_searchsorted, by_searchsorted_of_the_total, by_searchsorted_of_shares, by_digitize),
     *(by_argmax, by_count, by_nonzero, by_bisect, by_bisect_left, by_running_total, by_while),
     *(by_running_total_with_an_end, by_what_is_left, by_what_is_left_of_the_total),
