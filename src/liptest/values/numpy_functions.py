@@ -18,7 +18,6 @@ import inspect
 import math
 import operator
 import sys
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -481,24 +480,6 @@ def _partitioned(array: Any, *arguments: Any, **options: Any) -> Any:
         f"is not known",
         "write np.argsort(noisy)[::-1][:k], or np.sort",
     )
-
-
-@follows(np.searchsorted)
-def _searchsorted(entries: Any, number: Any, side: str = "left", sorter: Any = None) -> Any:
-    if sorter is not None or issubclass(type(entries), Symbolic) or not is_symbolic(number):
-        return NOT_ANSWERED
-    ascending = np.asarray(entries, dtype=np.float64)
-    if ascending.ndim != 1 or not np.all(ascending[:-1] <= ascending[1:]):
-        number.refuse("numpy.searchsorted or digitize, in what is not ascending")
-    search = bisect_right if side == "right" else bisect_left
-    return np.intp(search(ascending.tolist(), number))
-
-
-@follows(np.digitize)
-def _digitize(number: Any, bins: Any, right: Any = False) -> Any:
-    if not is_symbolic(number):
-        return NOT_ANSWERED
-    return _searchsorted(bins, number, "left" if right else "right")
 
 
 # ---- entry by entry

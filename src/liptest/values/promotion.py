@@ -5,6 +5,7 @@ Two values meet by these rules, of which the first that applies decides:
 
 * two of one family that calculates with its own members stay as they are;
 * where one of them can be concretised (it takes finitely many values), that one is;
+* a uniform number that meets weights of a choice is known by its place among them;
 * both become noise; where one cannot, the analysis refuses it.
 """
 
@@ -36,6 +37,8 @@ def meet(left: Any, right: Any, use: str) -> tuple[Any, Any]:
         return left.current(), number
     if left.is_discrete:
         return left.concretise(use), right.current()
+    if left.locates(right) or right.locates(left):
+        return left.current(), right.current()
     pair = promote(left), promote(right)
     for value, noise in zip((left, right), pair, strict=True):
         if noise is None:

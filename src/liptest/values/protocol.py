@@ -220,6 +220,10 @@ class SymbolicValue(Symbolic):
         """``comparison(self, other)``; ``other`` is a plain number or of the same family."""
         return comparison(self.concretise("a comparison"), other)
 
+    def locates(self, value: Any) -> bool:
+        """Let another number be known by where it lies among such; whether it does so."""
+        return False
+
     def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """A function of NumPy of numbers, this one among them; NotImplemented for no own way."""
         return NotImplemented

@@ -18,6 +18,8 @@ from liptest.values.protocol import Symbolic
 _ENDS = 0.25
 #: What a choice by weights is noted as, in place of how many positions an order has.
 CHOICE = -1
+#: The same of a number below a total of weights (KNOWN is one less).
+TOTAL = -3
 #: Types of generators of the module random that are followed.
 OF_PYTHON = (random.Random, random.SystemRandom)
 

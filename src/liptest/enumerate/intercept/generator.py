@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.enumerate.intercept.draw_logs import CHOICE, OF_PYTHON
+from liptest.enumerate.intercept.draw_logs import CHOICE, OF_PYTHON, TOTAL
 from liptest.enumerate.intercept.finite_draws import (
     CountVectorDraws,
     TailedDraws,
@@ -40,8 +40,9 @@ from liptest.enumerate.watch.process_questions import PRIVATE_NAMES, STAND_INS
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.answers.curved import scale_noise
-from liptest.values.answers.weights import place_by_weights
-from liptest.values.array import cells_of, make_array
+from liptest.values.answers.weight_choices import note_comparisons
+from liptest.values.answers.weights import SumOfWeights, place_by_weights
+from liptest.values.array import SymbolicArray, cells_of, make_array
 from liptest.values.branching import Branches, Branching
 
 # It fills in what |u| is.
@@ -240,6 +241,7 @@ _DRAW_ADVICE = (
 UNUSED_BITS = np.random.PCG64(0)
 _WHOLE = (int, np.integer)
 _FLOAT64 = np.float64
+_FLOATS = (float, np.float64)
 _NEW: Callable[[type[UniformValue]], UniformValue] = object.__new__
 
 
@@ -299,6 +301,9 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             limits = np.broadcast_arrays(low, high, NUMPY.uniform(low, high, size))[:2]
             lines = [self._line(*ends) for ends in zip(*(a.flat for a in limits), strict=True)]
             return draw_floats(self._tree, limits[0].shape, *lines)
+        total = self._below_total(low, high) if size is None else None
+        if total is not None:
+            return total
         line = self._line(low, high)
         self._tree.count_draws(1)
         if size is None:
@@ -306,6 +311,20 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
             log = self._tree.draw_log
             return number if log is None else log.hand_out(number, line.law)
         return draw_floats(self._tree, self.shape_of(size), line)
+
+    def _below_total(self, low: Any, high: Any) -> Any:
+        """A number below a total of weights, or what that is on plain data; None for all others."""
+        log = self._tree.draw_log
+        is_total = type(high) is SumOfWeights
+        if not is_total and (log is None or type(high) not in _FLOATS or not 0 < high < math.inf):
+            return None
+        if is_symbolic(low) or low != 0:
+            return None
+        if is_total and log is not None:
+            log.note_order(TOTAL, np.empty(0))
+        elif not is_total and (log is None or log.next_order(TOTAL, 0) is None):
+            return None
+        return high * self.random()
 
     def integers(
         self,
@@ -377,7 +396,23 @@ class ChoiceGenerator(NoiseDraws, TailedDraws, CountVectorDraws, np.random.Gener
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
         counts = self._known("multinomial", n, size, pvals)
+        if counts is None and type(n) is int and n == 1 and size is None:
+            counts = self._one_of(pvals)
         return super().multinomial(n, pvals, size) if counts is None else counts
+
+    def _one_of(self, weights: Any) -> Any:
+        """One trial with symbolic weights, or with what they are on plain data; else None."""
+        if type(weights) not in (list, tuple, np.ndarray, SymbolicArray) or np.ndim(weights) != 1:
+            return None
+        count, log = len(weights), self._tree.draw_log
+        place = place_by_weights(np.array(count), weights)
+        if place is not None:
+            note_comparisons(self._tree.noise, count)
+            if log is not None:
+                log.note_order(CHOICE, np.empty(0))
+        elif self._takes_notes(1):
+            place = self._tree.choose(self._choice_weights(count, weights))
+        return None if place is None else (np.arange(count) == place).astype(np.int64)
 
     @raises_as_numpy
     def _choose_among(

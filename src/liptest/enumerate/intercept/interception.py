@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from types import BuiltinMethodType, MethodType
+from types import BuiltinMethodType, GeneratorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,8 @@ from liptest.enumerate.watch.surroundings import (
 from liptest.enumerate.watch.unhashable_classes import unhashable_classes_refused
 from liptest.errors import LiptestError, MechanismError
 from liptest.runs.interrupts import handlers_noted
+from liptest.values.answers.weights import SumOfWeights, Weight
+from liptest.values.array import SymbolicArray
 from liptest.values.closeness import is_close_number
 from liptest.values.draws.transforms import MATH, MATH_OF_TWO
 from liptest.values.draws.uniform import of_math
@@ -107,7 +109,7 @@ _METHODS = (BuiltinMethodType, MethodType)
 _CACHE = type(lru_cache(abs))
 # Kept: while a program is analysed the names stand for something else.
 _GLOBAL: np.random.RandomState = np.random.mtrand._rand
-_ISCLOSE = math.isclose
+_ISCLOSE, _FSUM = math.isclose, math.fsum
 #: Takes a change back.
 Undo = Callable[[], None]
 # Exit code 0 means YES, and code under test may not give it.
@@ -456,6 +458,7 @@ def _replace_names(session: Session) -> Iterator[tuple[int, Any]]:
     for original in (*MATH, *MATH_OF_TWO, math.isnan, math.isinf, math.isfinite):
         yield id(original), kept_follower(original, _of_math(original), draws=False)
     yield id(math.isclose), kept_follower(math.isclose, _is_close, draws=False)
+    yield id(math.fsum), kept_follower(math.fsum, _add_up, draws=False)
     yield from _asking_names(session)
     for original in _ENDS:
         answer = _refuse_process_end(original, os.getpid())
@@ -561,6 +564,15 @@ def _is_close(session: Session, *arguments: Any, **options: Any) -> Any:
     if len(arguments) == 2 and any(map(is_symbolic, arguments)):
         close = is_close_number(*arguments, **options)
     return _ISCLOSE(*arguments, **options) if close is None else close
+
+
+def _add_up(session: Session, values: Any, /) -> Any:
+    """``math.fsum`` of weights of choices, which are added up one by one."""
+    listed = list(values) if type(values) in (GeneratorType, SymbolicArray) else values
+    are_weights = type(listed) in (list, tuple) and all(
+        type(one) in (Weight, SumOfWeights) for one in listed
+    )
+    return sum(listed, 0.0) if are_weights and listed else _FSUM(listed)
 
 
 @lru_cache

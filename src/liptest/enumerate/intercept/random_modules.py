@@ -16,6 +16,7 @@ import math
 import operator
 import random
 import secrets
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -32,10 +33,11 @@ from liptest.enumerate.intercept.analysis_session import (
 )
 from liptest.enumerate.intercept.draw_logs import CHOICE
 from liptest.enumerate.intercept.random_state import check_few_seeds, make_seeded_state
-from liptest.values.answers.weights import place_by_any_weights
+from liptest.values.answers.weights import are_running_totals, place_by_any_weights
+from liptest.values.array import SymbolicArray
 from liptest.values.draws.whole_draws import SEED_ADVICE, WholeDraw, uniform_below
 from liptest.values.faults import raises_as_numpy
-from liptest.values.protocol import is_symbolic
+from liptest.values.protocol import first_symbolic, is_symbolic
 from liptest.values.records.record_list import RecordList
 
 #: (class, name, stand-in)
@@ -187,6 +189,8 @@ def _choices(
     """CPython's ``choices``, except for weights that are not known: they are drawn by place."""
     real = session.seeded.get(id(generator))
     given = {"cum_weights": cum_weights, "k": k}
+    if real is None and weights is None and (totals := _find_totals(cum_weights)):
+        return _look_up(session, generator, population, totals, k)
     if real is not None or weights is None or cum_weights is not None or type(k) is not int:
         owner = generator if real is None else real
         return _ORIGINAL_CHOICES(owner, population, weights, **given)
@@ -203,6 +207,23 @@ def _choices(
             log.note_order(CHOICE, np.empty(0))
         chosen.append(population[place])
     return chosen
+
+
+def _find_totals(cum_weights: Any) -> list[Any]:
+    """Totals of weights that are not known; none of plain ones."""
+    listed = cum_weights.tolist() if type(cum_weights) is SymbolicArray else cum_weights
+    return listed if type(listed) is list and listed and are_running_totals(listed) else []
+
+
+def _look_up(
+    session: Session, generator: random.Random, population: Any, totals: list[Any], k: int
+) -> list[Any]:
+    """What CPython finds by numbers among such totals."""
+    count = len(population)
+    if len(totals) != count or not is_symbolic(totals[-1]):
+        first_symbolic(totals).refuse(f"a choice of {count}")
+    drawn = (_random_float(session, generator) * totals[-1] for _ in range(k))
+    return [population[bisect_right(totals, one, 0, count - 1)] for one in drawn]
 
 
 def _grid_weights(weights: Any) -> tuple[int, ...]:

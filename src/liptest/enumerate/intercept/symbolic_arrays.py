@@ -33,6 +33,7 @@ from liptest.enumerate.intercept.analysis_session import (
     kept_follower,
 )
 from liptest.enumerate.intercept.replaceable_names import is_frame, is_others, is_own_module
+from liptest.values.answers.weights import log_of_total
 from liptest.values.array import ROOMY, CellStorage, SymbolicArray, as_cells, fill_array, make_array
 from liptest.values.draws.quantile_steps import INVERSE_NORMAL, of_scipy
 from liptest.values.draws.uniform import UniformValue
@@ -79,26 +80,44 @@ def replacements() -> dict[int, Any]:
     names = vars(sys.modules["pandas"]) if "pandas" in sys.modules else {}
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
     special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
-    softmax = special.get("softmax")
+    scores = tuple(special.get(name) for name in ("softmax", "logsumexp", "log_softmax"))
     of_pandas = _of_pandas(tuple(known)) | _of_categories(names.get("Categorical"))
     of_pandas |= _of_makers(names.get("Series"), names.get("DataFrame"))
-    return _of_numpy() | of_pandas | _of_softmax(softmax)
+    return _of_numpy() | of_pandas | _of_scores(*scores)
 
 
 @lru_cache
-def _of_softmax(original: Any) -> dict[int, Any]:
-    """``scipy.special.softmax``, which takes arrays apart, in the steps of its own code."""
-    if original is None:
+def _of_scores(softmax: Any, logsumexp: Any, log_softmax: Any) -> dict[int, Any]:
+    """``softmax`` of ``scipy.special`` and the like, which take arrays apart."""
+    if softmax is None:
         return {}
 
     def make(session: Session, x: Any, axis: Any = None) -> Any:
+        """In the steps of its own code."""
         array = _symbolic_array(session, x)
         if array is None or array.ndim != 1 or axis not in (None, 0, -1):
-            return original(x, axis=axis)
+            return softmax(x, axis=axis)
         weights = np.exp(array - np.max(array))
         return weights / np.sum(weights)
 
-    return {id(original): follower(original, make, draws=False)}
+    def make_log(session: Session, a: Any, axis: Any = None, **options: Any) -> Any:
+        array = None if options else _line_of_scores(session, a, axis)
+        total = None if array is None else log_of_total(array.cells.tolist())
+        return logsumexp(a, axis=axis, **options) if total is None else total
+
+    def make_difference(session: Session, x: Any, axis: Any = None) -> Any:
+        array = _line_of_scores(session, x, axis)
+        total = None if array is None else log_of_total(array.cells.tolist())
+        return log_softmax(x, axis=axis) if total is None else array - total
+
+    makers = (softmax, make), (logsumexp, make_log), (log_softmax, make_difference)
+    return {id(one): follower(one, made, draws=False) for one, made in makers if one is not None}
+
+
+def _line_of_scores(session: Session, given: Any, axis: Any) -> Any:
+    array = _symbolic_array(session, given)
+    is_line = array is not None and array.ndim == 1 and axis in (None, 0, -1)
+    return array if is_line and type(array.storage) is CellStorage else None
 
 
 #: Functions of pandas: what their first parameter is called, and what follows them.

@@ -22,7 +22,7 @@ from liptest.enumerate.symbols.path_trees import MAX_CHOICES_OF_PATHS, PlainTree
 from liptest.enumerate.trees.running import RandomFunction, Run
 from liptest.errors import BudgetError, UnsupportedRandomnessError
 from liptest.mechanisms.laws import Output, exact_ball
-from liptest.values.answers.weights import Selection
+from liptest.values.answers.weight_choices import Selection
 
 if TYPE_CHECKING:
     from liptest.enumerate.symbols.plain_points import Program

@@ -15,7 +15,7 @@ from liptest.enumerate.intercept.generator import is_generator
 from liptest.enumerate.samplers.loop_passes import NoisyLoops, PlainPasses, is_of_data
 from liptest.symbolic.answers import AlignedPath, Answer
 from liptest.values.answers.aligned import AlignedRun
-from liptest.values.answers.weights import Selection
+from liptest.values.answers.weight_choices import Selection
 from liptest.values.branching import Path, UnweightedBranches
 
 NOISE_BEFORE = "a loop that starts over, and reads noise of before it"

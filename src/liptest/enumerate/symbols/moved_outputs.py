@@ -25,7 +25,7 @@ from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedRun, ReleasedValue
 from liptest.values.answers.decisions import Alternative
 from liptest.values.answers.free_functions import to_whole
-from liptest.values.answers.weights import Selection
+from liptest.values.answers.weight_choices import Selection
 from liptest.values.draws.noise import KINDS
 
 _ROUNDINGS = ("rint", "floor", "ceil")

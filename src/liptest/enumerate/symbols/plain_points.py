@@ -40,7 +40,7 @@ from liptest.symbolic.answer_functions import answer_value
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise, draw_value
 from liptest.values.answers.aligned import AlignedRun, ReleasedNumber
-from liptest.values.answers.weights import Selection
+from liptest.values.answers.weight_choices import Selection
 from liptest.values.branching import Branches, UnweightedBranches
 from liptest.values.draws.grid import Split
 from liptest.values.rounding import Near

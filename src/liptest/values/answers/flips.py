@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from liptest.symbolic.forms import Form
 from liptest.symbolic.noise import Noise
 from liptest.values.answers.aligned import AlignedValue
-from liptest.values.answers.weights import Largest, Score, Weight, choose_contest
+from liptest.values.answers.weight_choices import choose_contest
+from liptest.values.answers.weight_unknowns import Largest
+from liptest.values.answers.weights import Score, Weight
 from liptest.values.array import SymbolicArray
 from liptest.values.draws.grid import GRID
 

@@ -96,6 +96,8 @@ class ScoreTable:
     are_scores: Callable[[list[Any]], bool]
     #: ``(scores, kind, sign)``, -1 for the smallest.
     largest: Callable[..., Any]
+    #: ``(uniform, weight)``: whether the number is known by its place among weights from now on.
+    locate: Callable[[Any, Any], bool]
     #: ``(run, answer, rounding)`` of a sum of 32 bits.
     single: Callable[..., Any]
 

@@ -10,26 +10,38 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.symbolic.answer_functions import Ends
-from liptest.symbolic.forms import Form, Terms
-from liptest.symbolic.noise import Noise
+from liptest.symbolic.forms import Form
 from liptest.values.answers.aligned import AlignedRun, AlignedValue
-from liptest.values.answers.decisions import Alternative
+from liptest.values.answers.free_functions import FINITE
 from liptest.values.answers.functions_of_answers import OF_SCORES, largest_form, result_kind
+from liptest.values.answers.near_numbers import NearNumber
+from liptest.values.answers.weight_choices import select
+from liptest.values.answers.weight_unknowns import (
+    Constant,
+    Largest,
+    LoggedTotal,
+    Part,
+    Unknowns,
+    WeightTotal,
+    add_unknowns,
+    are_in_floats,
+    has_its_largest,
+    scores_of,
+    times,
+    totals_in,
+)
 from liptest.values.array import CellStorage, SymbolicArray
-from liptest.values.draws.grid import UNIT
-from liptest.values.draws.noise_run import NoisyNumber
+from liptest.values.draws.noise_run import LocatedNumber, NoisyNumber
 from liptest.values.protocol import (
     ARITHMETIC,
+    REFLECTED,
     Operation,
     calculate,
     compare,
@@ -40,85 +52,19 @@ from liptest.values.protocol import (
 _LARGEST = 600
 # Of constant factors of weights, which stay far from the ends of floats with them.
 _DIGITS = 80
-# Twice what float weights, their sum and NumPy's grid of 2**-53 change a probability by.
-_ROUNDING = Fraction(1, 1 << 50)
-_MOST = 2048
-# A probability that NumPy was given may be off by so much from what it is taken for.
-_NEAR = 1e-9
-_ONE, _EXP = Fraction(1), math.exp
+# What each of so many probabilities, and some more, adds to the error of their sum.
+_NEAR_ONE, _FEW = Fraction(1, 1 << 50), 2048
+# Scores so large leave no digits to their differences from the logarithm of a total.
+_MOST_IN_LOG = 1 << 20
+# What floats lose of such differences, for each unit of size: some roundings of each number.
+_LOST = Fraction(1, 1 << 48)
+_ZERO, _ONE, _EXP, _LOG = Fraction(0), Fraction(1), math.exp, math.log
+_ARE_FINITE: dict[Any, bool] = {math.isnan: False, math.isinf: False, math.isfinite: True}
 _SHIFT = "subtract the largest score first: np.exp(factor * (scores - scores.max()))"
 _ADVICE = (
     "give weights to rng.choice(k, p=weights / weights.sum()), with weights = np.exp(factor * "
     "(scores - scores.max())), and use neither of them otherwise"
 )
-
-
-@dataclass(frozen=True)
-class _Unknown:
-    """Base of what is not known of a weight: equal for equal parts, which are hashed once."""
-
-    parts: Any
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((type(self).__name__, self.parts))
-
-
-class Largest(_Unknown):
-    """The largest of some scores, which are its parts."""
-
-    parts: tuple[Form, ...]
-
-    @cached_property
-    def _by_terms(self) -> dict[Fraction, dict[Terms, list[Form]]]:
-        return {}
-
-    def with_terms(self, terms: Terms, factor: Fraction) -> list[Form]:
-        """The scores that have these terms, once they are multiplied by a factor."""
-        largest = self._by_terms.get(factor)
-        if largest is None:
-            largest = self._by_terms[factor] = {}
-            for score in self.parts:
-                largest.setdefault((score * factor).terms, []).append(score)
-        return largest.get(terms, [])
-
-    def ends(self, run: AlignedRun) -> Ends | None:
-        """Between what it lies, whatever the data; None for any number."""
-        several = [run.sum_of_answers(part).ends for part in self.parts]
-        ends_known = [pair for pair in several if pair is not None]
-        if len(ends_known) < len(several):
-            return None
-        return max(low for low, _ in ends_known), max(high for _, high in ends_known)
-
-
-class Constant(_Unknown):
-    """A factor of all weights."""
-
-    parts: Fraction
-
-
-class WeightTotal(_Unknown):
-    """A sum of weights: the form and the unknowns of each."""
-
-    parts: tuple[tuple[Form, Unknowns], ...]
-
-
-#: What is not known, by what it is, with a factor of each.
-Unknowns: TypeAlias = tuple[tuple[_Unknown, Fraction], ...]
-
-
-def _plus(left: Unknowns, right: Unknowns, factor: int = 1) -> Unknowns:
-    sums = dict(left)
-    for unknown, by in right:
-        sums[unknown] = sums.get(unknown, Fraction(0)) + factor * by
-    return tuple(sorted(((unknown, by) for unknown, by in sums.items() if by), key=_order))
-
-
-def _order(entry: tuple[_Unknown, Fraction]) -> int:
-    return hash(entry[0])
 
 
 class _OfScores(NoisyNumber):
@@ -147,15 +93,48 @@ class _OfScores(NoisyNumber):
 
 
 class _Positive(_OfScores):
-    """Base of weights and their sums, which floats can tell from 0."""
+    """Base of weights and their sums, of which floats are never below 0."""
 
     __slots__ = ()
 
+    def log(self, kind: Any) -> Any:
+        """Its logarithm; a weight may be 0 in floats, and has none."""
+        return self.refuse("a logarithm")
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether floats never divide it by 0, nor go beyond their ends."""
+        raise NotImplementedError
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether floats are never so small that they are 0."""
+        raise NotImplementedError
+
+    def apply(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+        if ufunc in FINITE and self.is_finite:
+            return FINITE[ufunc]
+        return self.log(np.float64) if ufunc is np.log else super().apply(ufunc, inputs)
+
+    def apply_math(self, function: Any) -> Any:
+        if function in _ARE_FINITE and self.is_finite:
+            return _ARE_FINITE[function]
+        return self.log(float) if function is _LOG else super().apply_math(function)
+
+    def locates(self, value: Any) -> bool:
+        return value.family == "uniform" and OF_SCORES.locate(value, self)
+
     def compare(self, comparison: Operation, other: Any) -> Any:
+        if issubclass(type(other), LocatedNumber):
+            return other.compare(REFLECTED[comparison], self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
-        if is_number and other == 0:
+        if is_number and other == 0 and self.is_finite and self._is_settled(comparison):
             return comparison(1.0, 0.0)
         return super().compare(comparison, other)
+
+    def _is_settled(self, comparison: Operation) -> bool:
+        """Whether it compares so with 0 whatever the data; small numbers may be 0 in floats."""
+        return comparison(1.0, 0.0) is comparison(0.0, 0.0) or self.is_positive
 
 
 class _Terms(_OfScores):
@@ -234,7 +213,7 @@ class Score(_Terms):
             left, right = (theirs, mine) if swapped else (mine, theirs)
             sign = 1 if operation is operator.add else -1
             form = left[0] + right[0] if sign == 1 else left[0] - right[0]
-            return self._made(form, _plus(left[1], right[1], sign), kind)
+            return self._made(form, add_unknowns(left[1], right[1], sign), kind)
         is_factor = isinstance(other, (int, float, np.integer, np.floating))
         if is_factor and math.isfinite(other) and (operation is operator.mul or not swapped):
             factor = _exact(other)
@@ -296,22 +275,41 @@ class Weight(_Positive, _Terms):
     described_in_arrays = "an array of weights of a choice"
 
     @property
-    def key(self) -> tuple[Form, Unknowns]:
+    def key(self) -> Part:
         """The same for the same number."""
         return self.form, self.unknowns
 
+    @property
+    def totals(self) -> list[WeightTotal]:
+        """What it is divided by."""
+        return totals_in(self.unknowns)
+
+    def times(self, total: WeightTotal) -> Part:
+        """The key of it times a total."""
+        return times(self.key, total)
+
+    @property
+    def is_finite(self) -> bool:
+        return are_in_floats((self.key,))
+
+    @property
+    def is_positive(self) -> bool:
+        return all(type(unknown) is Constant for unknown, _ in self.unknowns)
+
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         kind = self.kind
+        if issubclass(type(other), LocatedNumber):
+            return other.binary(operation, self, swapped=not swapped)
         if operation is operator.add:
             return _add(self, other)
         if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
-            return Weight(self.run, self.form, _plus(self.unknowns, ((other.key, _ONE),), -1), kind)
+            return other.divide(self)
         is_number = isinstance(other, (int, float, np.integer, np.floating))
-        if is_number and 0 < other < math.inf:
+        if is_number and not is_symbolic(other) and 0 < other < math.inf:
             sign = {operator.mul: 1, operator.truediv: -1}.get(operation)
             if sign is not None and not (swapped and sign == -1):
                 constant = Constant(_exact(other)), _ONE
-                unknowns = _plus(self.unknowns, (constant,), sign)
+                unknowns = add_unknowns(self.unknowns, (constant,), sign)
                 if _digits_of_constants(unknowns) <= _DIGITS:
                     return Weight(self.run, self.form, unknowns, kind)
         return self.refuse(operation.__name__)
@@ -320,13 +318,15 @@ class Weight(_Positive, _Terms):
 class SumOfWeights(_Positive):
     """A sum of weights, which all of them may be divided by."""
 
-    __slots__ = ("_key", "weights")
+    __slots__ = ("_key", "_quotients", "weights")
 
     described = "a sum of weights of a choice"
     described_in_arrays = "an array of sums of weights"
 
     def __init__(self, run: AlignedRun, weights: tuple[Weight, ...], kind: Any) -> None:
         self._key: WeightTotal | None = None
+        #: Weights that it has divided, with what came of them, by object.
+        self._quotients: dict[int, tuple[Weight, Weight]] = {}
         self.run = run
         self.weights = weights
         self.kind = kind
@@ -341,11 +341,70 @@ class SumOfWeights(_Positive):
             self._key = WeightTotal(tuple(weight.key for weight in self.weights))
         return self._key
 
+    @property
+    def is_finite(self) -> bool:
+        return are_in_floats(self.key.parts)
+
+    @property
+    def is_positive(self) -> bool:
+        return self.key.has_its_largest
+
+    def log(self, kind: Any) -> Any:
+        if not self.is_positive:
+            self.refuse("a logarithm, where all of its weights may be 0")
+        total = LoggedTotal(self.key.parts)
+        size = total.size(self.run)
+        self.run.depends_on_size = True
+        if size is None or size > _MOST_IN_LOG:
+            self.refuse("a logarithm, where scores may be of any size")
+        return Score(self.run, Form(0, ()), ((total, _ONE),), kind)
+
+    def off_one(self) -> Fraction | None:
+        """By how much floats miss 1 at most, if it adds up all of some probabilities; else None."""
+        for total in self.weights[0].totals:
+            parts = Counter(weight.times(total) for weight in self.weights)
+            if parts == Counter(total.parts) and total.has_its_largest:
+                size = total.size(self.run)
+                several = len(total.parts) + _FEW
+                return None if size is None else several * _NEAR_ONE + size * _LOST
+        return None
+
+    def _near_one(self) -> NearNumber | None:
+        off = self.off_one()
+        return None if off is None else NearNumber(self.run, _ONE, off, self.kind)
+
+    def compare(self, comparison: Operation, other: Any) -> Any:
+        near = self._near_one() if not is_symbolic(other) and other != 0 else None
+        if near is not None:
+            return near.compare(comparison, other)
+        return super().compare(comparison, other)
+
+    def rounded_to(self, decimals: int, kind: Any, own: Any) -> Any:
+        near = self._near_one()
+        return self.refuse("round()") if near is None else near.rounded_to(decimals, kind, own)
+
+    def divide(self, weight: Weight) -> Weight:
+        """The quotient of a weight, the same object for the same one: running totals share it."""
+        known = self._quotients.get(id(weight))
+        if known is None:
+            unknowns = add_unknowns(weight.unknowns, ((self.key, _ONE),), -1)
+            known = weight, Weight(weight.run, weight.form, unknowns, weight.kind)
+            self._quotients[id(weight)] = known
+        return known[1]
+
     def binary(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        if issubclass(type(other), LocatedNumber):
+            return other.binary(operation, self, swapped=not swapped)
         if operation is operator.add:
             return _add(self, other)
         if operation is operator.truediv and swapped and type(other) is Weight:
-            return other.binary(operation, self, swapped=False)
+            return self.divide(other)
+        if operation is operator.truediv and not swapped and type(other) is SumOfWeights:
+            return SumOfWeights(self.run, tuple(map(other.divide, self.weights)), self.kind)
+        if operation is operator.sub and not is_symbolic(other):
+            near = self._near_one() if swapped or other != 0 else self
+            if near is not None:
+                return near if near is self else near.binary(operation, other, swapped=swapped)
         return self.refuse(operation.__name__)
 
 
@@ -361,7 +420,7 @@ def _digits_of_constants(unknowns: Unknowns) -> float:
 
 def _add(left: _OfScores, right: Any) -> Any:
     """A sum of weights; 0 is none."""
-    if isinstance(right, (int, float)) and right == 0:
+    if type(right) not in OF_SCORES.types and isinstance(right, (int, float)) and right == 0:
         return SumOfWeights(left.run, _weights_in(left), left.kind)
     if type(right) not in (Weight, SumOfWeights):
         return left.refuse("add")
@@ -372,10 +431,28 @@ def _weights_in(value: Any) -> tuple[Weight, ...]:
     return value.weights if type(value) is SumOfWeights else (value,)
 
 
+def are_running_totals(cells: list[Any]) -> bool:
+    """Whether each of them is the one before with more weights added, so that they ascend."""
+    before: tuple[Weight, ...] = ()
+    plain = [isinstance(cell, (int, float)) and not is_symbolic(cell) for cell in cells]
+    first = next((k for k, one in enumerate(plain) if not one or cells[k] > 0), 0)
+    is_one_last = plain[-1] and cells[-1] >= 1  # more than floats of the totals before it, or u is
+    for cell in cells[first : len(cells) - is_one_last]:
+        weights = _weights_in(cell) if type(cell) in (Weight, SumOfWeights) else ()
+        if not weights or len(weights) < len(before) or not all(map(_is_same, before, weights)):
+            return False
+        before = weights
+    return bool(before)
+
+
+def _is_same(left: Weight, right: Weight) -> bool:
+    return left is right or left.key == right.key
+
+
 def exp_of_score(score: Any, kind: Any) -> Any:
     """exp of a score; refused where a float would be infinite, or all weights of a choice 0."""
     unknowns = score.unknowns if type(score) is Score else ()
-    if not _is_at_most_its_largest(score.form, unknowns):
+    if not (_is_at_most_its_largest(score.form, unknowns) or _is_share(score.form, unknowns)):
         score.run.depends_on_size = True
         ends = None if unknowns else score.run.sum_of_answers(score.form).ends
         if ends is None or max(map(abs, ends)) > _LARGEST:
@@ -393,6 +470,26 @@ def _is_at_most_its_largest(form: Form, unknowns: Unknowns) -> bool:
         return False
     alike = largest.with_terms(form.terms, -factor)
     return any(abs(form.constant + other.constant * factor) <= _LARGEST for other in alike)
+
+
+def _is_share(form: Form, unknowns: Unknowns) -> bool:
+    """Whether it is a score less the logarithm of a total that it is in."""
+    return any(times((form, unknowns), total) in total.different for total in totals_in(unknowns))
+
+
+def log_of_total(scores: list[Any]) -> Any:
+    """The logarithm of the sum of exp of scores, in which floats are never infinite."""
+    if not are_scores(scores):
+        return None
+    run = next(score.run for score in scores if is_symbolic(score))
+    parts = [
+        (score.form, score.unknowns if type(score) is Score else ())
+        if is_symbolic(score)
+        else (Form(_exact(score), ()), ())
+        for score in scores
+    ]
+    weights = tuple(Weight(run, form, unknowns, np.float64) for form, unknowns in parts)
+    return SumOfWeights(run, weights, np.float64).log(np.float64)
 
 
 def are_scores(numbers: list[Any]) -> bool:
@@ -439,66 +536,6 @@ def largest_of(numbers: list[Any], kind: Any = None, *, sign: int) -> Any:
     return Score(answers[0].run, Form(0, ()), (unknown,), kind)
 
 
-class Selection(Alternative):
-    """Which place a choice with weights draws; plain data give it probabilities, not scores."""
-
-    __slots__ = ("_scores", "_values", "is_of_tries", "tries")
-
-    def __init__(
-        self,
-        asked: Alternative,
-        scores: tuple[Form, ...],
-        run: AlignedRun,
-        *,
-        is_of_tries: bool = False,
-    ) -> None:
-        super().__init__(("selection", scores), len(asked), asked.at_point)
-        self._scores = scores
-        self._values = run
-        #: Whether the program has no such choice, but tries the places one by one; at a point how.
-        self.is_of_tries = is_of_tries
-        self.tries: Any = None
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Selection and self._scores == other._scores
-
-    __hash__ = None
-
-    def chances(self) -> NDArray[np.float64]:
-        """At the point of the run; the largest is 1."""
-        scores = np.array([float(self._values.at_point(score)) for score in self._scores])
-        made: NDArray[np.float64] = np.exp(scores - scores.max())
-        return made
-
-    def with_plain_data(self) -> list[tuple[Any, int | None]]:
-        """What the unmodified program should choose from at the point of the run.
-
-        With what it takes; None where that is what was taken of this choice.
-        """
-        if self.tries is not None:
-            return list(self.tries.choices)
-        weights = self.chances()
-        return [(GivenWeights(weights / weights.sum()), None)]
-
-
-class GivenWeights:
-    """Equal to the weights of a choice that has these probabilities."""
-
-    __slots__ = ("_masses",)
-
-    def __init__(self, masses: NDArray[np.float64]) -> None:
-        self._masses = masses
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, tuple) or len(other) != len(self._masses):
-            return False
-        total = sum(other)
-        masses = np.array([float(Fraction(weight) / total) for weight in other])
-        return bool(np.all(np.abs(masses - self._masses) < _NEAR))
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     """The place that a choice draws whose probabilities are weights; None for all others.
 
@@ -510,13 +547,11 @@ def place_by_weights(items: NDArray[Any], p: Any) -> int | None:
     first, count = weights[0], items.item() if items.ndim == 0 else len(items)
     if len(weights) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = {
-        unknown for unknown, by in first.unknowns if type(unknown) is WeightTotal and by == -1
-    }
-    for total in totals:
-        before = tuple((w.form, _plus(w.unknowns, ((total, _ONE),))) for w in weights)
-        if before == total.parts and _has_its_largest(before):
-            return _select(first.run, tuple(weight.form for weight in weights))
+    for total in first.totals:
+        before = tuple(weight.times(total) for weight in weights)
+        if before == total.parts and has_its_largest(before):
+            note_sizes(first)
+            return select(first.run, scores_of(before))[0]
     return first.refuse("a choice whose probabilities are not seen to add up to 1")
 
 
@@ -532,25 +567,20 @@ def place_by_any_weights(weights: Any, count: int) -> int | None:
     first = listed[0]
     if len(listed) != count or count < 2:
         return first.refuse(f"a choice of {count}")
-    totals = [unknown for unknown, _ in first.unknowns if type(unknown) is WeightTotal]
-    if totals:
+    if first.totals:
         return place_by_weights(np.array(count), listed)
-    if not _has_its_largest(tuple(weight.key for weight in listed)):
+    parts = tuple(weight.key for weight in listed)
+    if not has_its_largest(parts):
         return first.refuse("a choice whose weights have no common size")
-    return _select(first.run, tuple(weight.form for weight in listed))
+    return select(first.run, scores_of(parts))[0]
 
 
-def _has_its_largest(weights: tuple[tuple[Form, Unknowns], ...]) -> bool:
-    """Whether what is common to all weights is, and one of them is not small."""
-    common = weights[0][1]
-    if any(unknowns != common for _, unknowns in weights):
-        return False
-    largest = [(unknown, by) for unknown, by in common if type(unknown) is Largest]
-    if len(largest) != 1:
-        return not largest
-    ((maximum, factor),) = largest
-    reached = {other for form, _ in weights for other in maximum.with_terms(form.terms, -factor)}
-    return reached == set(maximum.parts)
+def note_sizes(weight: Weight) -> None:
+    """Add what floats lose of a score that is large, less the logarithm of a total of such."""
+    sizes = [total.size(weight.run) for total in weight.totals]
+    size = max((one for one in sizes if one is not None), default=_ZERO)
+    if size > _LARGEST:
+        weight.run.rounding += size * _LOST
 
 
 def _list(p: Any) -> list[Weight] | None:
@@ -565,39 +595,7 @@ def _list(p: Any) -> list[Weight] | None:
     return cells if cells and all(type(cell) is Weight for cell in cells) else None
 
 
-def _select(run: AlignedRun, scores: tuple[Form, ...]) -> int:
-    """The place of the largest score with Gumbel noise of its own."""
-    run.rounding += (len(scores) + _MOST) * _ROUNDING
-    return choose_contest(run, scores, Noise("gumbel", _ONE))
-
-
-def choose_contest(
-    run: AlignedRun,
-    scores: tuple[Form, ...],
-    noise: Noise,
-    tries: Callable[[NDArray[np.float64], int, np.random.Generator], Any] | None = None,
-) -> int:
-    """The place of the largest score with such noise of its own.
-
-    ``tries``, where the program tries places one by one, gives at a point those that end there.
-    """
-    sums = [score + run.new(noise) for score in scores]
-    contest = run.contest(sums)
-    assert contest is not None  # each has noise of its own
-    chosen = contest.alternative
-    if type(chosen) is not Selection:
-        chosen = Selection(chosen, scores, run, is_of_tries=tries is not None)
-        contest.alternative = chosen
-    place = run.tree.choose(chosen)
-    run.contests.append((contest, place))
-    log = run.tree.draw_log
-    if tries is not None and run.point is not None and log is not None:
-        chosen.tries = tries(chosen.chances(), place, run.rng)
-        log.hand_out(chosen.tries, UNIT.law)
-    return place
-
-
-OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights})
+OF_SCORES.types |= frozenset({Score, Weight, SumOfWeights, NearNumber})
 OF_SCORES.exp = exp_of_score
 OF_SCORES.are_scores = are_scores
 OF_SCORES.largest = largest_of

@@ -378,3 +378,17 @@ class NoisyNumber(SymbolicValue):
     def __array__(self) -> Any:
         """None: an array of such numbers is an array of objects."""
         raise AttributeError("__array__")
+
+
+class LocatedNumber(NoisyNumber):
+    """What a uniform number is, once it is known by its place among other numbers."""
+
+    __slots__ = ()
+
+    def on_line(self, value: Any, slope: Fraction, shift: Fraction) -> Any:
+        """What stands for a number that is on this line in what was drawn."""
+        raise NotImplementedError
+
+    def drawn(self, point_in: Callable[[int, int], int]) -> float:
+        """What may have been drawn."""
+        raise NotImplementedError

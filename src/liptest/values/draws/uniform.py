@@ -40,7 +40,7 @@ from liptest.values.draws.inverse_cdf import (
     roundings_from_grid,
 )
 from liptest.values.draws.noise import NoiseValue, find_value
-from liptest.values.draws.noise_run import NoiseRun
+from liptest.values.draws.noise_run import LocatedNumber, NoiseRun
 from liptest.values.draws.quantile_steps import of_ufunc
 from liptest.values.draws.transforms import (
     ABSOLUTE,
@@ -123,7 +123,7 @@ class UniformValue(SymbolicValue):
         self.low = 0
         self.high = line.stop
         #: The grid point over GRID as noise, once it is promoted.
-        self.noise: NoiseValue | None = None
+        self.noise: NoiseValue | LocatedNumber | None = None
         #: How the grid point follows from the noise, where that was made by an inverse cdf.
         self.inverted: Inverted | None = None
 
@@ -376,6 +376,9 @@ class UniformValue(SymbolicValue):
         return parts.values[chosen]
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
+        located = self.noise
+        if located is not None and issubclass(type(located), LocatedNumber):
+            return located.drawn(point_in)
         if self.inverted is not None and self.noise is not None:
             return self.line.value(self.inverted.point(self.noise.replay(point_in)))
         if self.noise is not None:
@@ -419,6 +422,8 @@ class UniformValue(SymbolicValue):
         if linear is None or noise is None:
             self.refuse("other ways than linear, after a comparison or a sum with other noise")
         slope, shift = linear
+        if issubclass(type(noise), LocatedNumber):
+            return noise.on_line(self, slope, shift)
         form = noise.form * slope + shift
         return find_value(noise.run, form, self.kind, self._count_roundings())
 

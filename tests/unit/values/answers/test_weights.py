@@ -21,7 +21,8 @@ from liptest.balls import precision
 from liptest.enumerate.intercept.finite_draws import cdf_weights
 from liptest.privacy.proofs.prices import align
 from liptest.symbolic.forms import Form
-from liptest.values.answers.weights import Largest, _has_its_largest, _is_at_most_its_largest
+from liptest.values.answers.weight_unknowns import Largest, has_its_largest
+from liptest.values.answers.weights import _is_at_most_its_largest
 
 N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)
@@ -380,9 +381,9 @@ def test_the_largest_of_scores_is_compared_with_few_of_them(
         scores = [Form(place, ((place, 1),)) for place in range(count)]
         largest = Largest(tuple(scores))
         weights = tuple((score, ((largest, Fraction(-1)),)) for score in scores)
-        assert _has_its_largest(weights)
+        assert has_its_largest(weights)
         assert all(_is_at_most_its_largest(*weight) for weight in weights)
-        assert not _has_its_largest(weights[1:])
+        assert not has_its_largest(weights[1:])
         assert not _is_at_most_its_largest(scores[0] * 2, weights[0][1])
         return sums
 
