@@ -43,6 +43,7 @@ from liptest.values.reals import record_arrays, record_axes, record_products  # 
 from liptest.values.reals.recipes import RowCondition, evaluate
 from liptest.values.reals.rounded_sums import rounding_in_words
 from liptest.values.records.column import Column
+from liptest.values.records.marginals import FEWEST_ROWS, Marginal, Marginals
 from liptest.values.records.record_parts import Part
 from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
@@ -71,11 +72,19 @@ class Records:
             has_positions=not comes_and_goes,
         )
         self._answers.cells = self._cells
-        #: A dataset, and by part how many of its records have each value.
-        self._counted: tuple[Any, dict[Part, Any]] = None, {}
+        #: A dataset, and by part how many of its records have each value, or are of each kind.
+        self._counted: tuple[Any, dict[tuple[Part, Marginal | None], Any]] = None, {}
         self._table = domain if isinstance(domain, Table) else None
         if self._table is not None:
+            self._answers.marginals = self._find_marginals(self._table)
             note_near(self, self._table, self._answers, 1)
+
+    def _find_marginals(self, table: Table) -> Marginals | None:
+        """The kinds of rows by columns, where all rows are not divided and many."""
+        are_divided = self._cells is not None and bool(self._cells.conditions)
+        if table.row_values < FEWEST_ROWS or are_divided:
+            return None
+        return Marginals({name: len(of.values) for name, of in table.columns.items()}, table.first)
 
     @property
     def is_too_fine(self) -> bool:
@@ -101,7 +110,8 @@ class Records:
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         if self._cells is not None:
             self._cells.forget()
-        values = self._values()
+        marginals = self._answers.marginals
+        values = self._values() if marginals is None else marginals.every
         values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
 
@@ -153,10 +163,13 @@ class Records:
         if answer.block is not None:
             return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         part = book.parts[answer.number]
-        if part not in counts:
+        kinds = book.tables.by_kinds(answer.number)[1]
+        size = int(self._sizes.max()) if kinds is None else len(kinds.rows)
+        if (part, kinds) not in counts:
             records = book.records_of(answer.number, dataset)
-            counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
-        there = self._in_cells(counts[part])
+            records = records if kinds is None else kinds.codes[records]
+            counts[part, kinds] = np.bincount(records, minlength=size)
+        there = self._in_cells(counts[part, kinds]) if kinds is None else counts[part, kinds]
         recipe = book.recipes.get(answer.number)
         if recipe is None:
             return book.value(answer.number, there)
