@@ -60,8 +60,13 @@ class Records:
     def __init__(self, domain: Domain, conditions: tuple[RowCondition, ...] = ()) -> None:
         self._domain = domain
         self._sizes = domain.size_array
+        #: How many values records take at most, and whether all take as many.
+        self._most = int(self._sizes.max())
+        self._are_alike = domain.are_alike
+        #: A large dataset, what it repeats and how often, and the records after that.
+        self._repeated: tuple[Any, NDArray[Any], int, NDArray[Any]] | None = None
         comes_and_goes = isinstance(domain, AddedRows)
-        values, first = int(self._sizes.max()), int(comes_and_goes)
+        values, first = self._most, int(comes_and_goes)
         cells = RowCells(values - first, first, {}, {}, conditions)
         #: Values of records, by what comparisons with released numbers hold of them.
         self._cells = cells if cells.count <= MOST_CELLS else None
@@ -118,22 +123,31 @@ class Records:
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         if self._table is not None and self._table.near is not None:
             return plain_near(self._table, self._table.near, rng)
-        alike = int(self._sizes.min()) == int(self._sizes.max())
         count = len(self._sizes)
-        if not (alike and count > _MOST_DRAWN):
+        if not (self._are_alike and count > _MOST_DRAWN):
             return hand(self._draw(rng, self._sizes))  # type: ignore[no-any-return]
         times = (count - 1) // _REPEATED
         rest = count - times * _REPEATED
         repeated, last = (self._draw(rng, self._sizes[:size]) for size in (_REPEATED, rest))
         # As `hand` gives it, in one copy.
         numbers = b"".join((*[repeated.tobytes()] * times, last.tobytes()))
-        return np.frombuffer(numbers, dtype=np.int64)
+        dataset = np.frombuffer(numbers, dtype=np.int64)
+        self._repeated = dataset, repeated, times, last
+        return dataset
+
+    def _count(self, records: NDArray[Any], kinds: Marginal | None) -> NDArray[np.int64]:
+        """How many of some records have each value, or are of each kind."""
+        if self._repeated is not None and records is self._repeated[0]:
+            _, repeated, times, last = self._repeated
+            return times * self._count(repeated, kinds) + self._count(last, kinds)
+        if kinds is None:
+            return np.bincount(records, minlength=self._most)
+        return np.bincount(kinds.codes[records], minlength=len(kinds.rows))
 
     def _draw(self, rng: np.random.Generator, every_size: NDArray[Any]) -> NDArray[Any]:
         """Records of these numbers of values."""
         count = len(every_size)
-        alike = int(every_size.min()) == int(every_size.max())
-        sizes = int(every_size[0]) if alike else every_size  # drawn faster
+        sizes = self._most if self._are_alike else every_size  # drawn faster
         ends = rng.integers(0, sizes, size=(2, count))
         chosen = rng.random(count) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
@@ -164,11 +178,8 @@ class Records:
             return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         part = book.parts[answer.number]
         kinds = book.tables.by_kinds(answer.number)[1]
-        size = int(self._sizes.max()) if kinds is None else len(kinds.rows)
         if (part, kinds) not in counts:
-            records = book.records_of(answer.number, dataset)
-            records = records if kinds is None else kinds.codes[records]
-            counts[part, kinds] = np.bincount(records, minlength=size)
+            counts[part, kinds] = self._count(book.records_of(answer.number, dataset), kinds)
         there = self._in_cells(counts[part, kinds]) if kinds is None else counts[part, kinds]
         recipe = book.recipes.get(answer.number)
         if recipe is None:
