@@ -90,9 +90,9 @@ class Domain:
     def dataset_words(self) -> str:
         """What a dataset is made of: 4 answers in 0..3. Printed in verdicts."""
         count = f"{self.dimension:,} {self.noun}{'' if self.dimension == 1 else 's'}"
+        if self.are_alike:
+            return f"{count} in 0..{self.sizes[0] - 1}"
         largest = [size - 1 for size in self.sizes]
-        if len(set(largest)) == 1:
-            return f"{count} in 0..{largest[0]}"
         if len(largest) <= _MOST_RANGES:
             return f"{count} in {', '.join(f'0..{value}' for value in largest)}"
         return f"{count} in ranges from 0..{min(largest)} to 0..{max(largest)}"
@@ -107,14 +107,21 @@ class Domain:
         return math.prod(size**count for size, count in Counter(self.sizes).items())
 
     @cached_property
+    def are_alike(self) -> bool:
+        """Whether all coordinates take as many values."""
+        return self.sizes.count(self.sizes[0]) == len(self.sizes)
+
+    @cached_property
     def size_array(self) -> NDArray[np.int64]:
         """``sizes`` as an int64 array of shape (d,)."""
+        if self.are_alike:
+            return np.repeat(np.int64(self.sizes[0]), self.dimension)  # np.full may be followed
         return np.asarray(self.sizes, dtype=np.int64)
 
     @cached_property
     def dtype(self) -> np.dtype[np.signedinteger[Any]]:
         """Smallest signed integer type that holds every value."""
-        return np.min_scalar_type(-max(self.sizes))
+        return np.min_scalar_type(-(self.sizes[0] if self.are_alike else max(self.sizes)))
 
     @property
     def zeros(self) -> IntArray:

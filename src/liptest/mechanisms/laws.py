@@ -550,6 +550,12 @@ class _Decision:
     laws: dict[Hashable, tuple[Any, Any]] = field(default_factory=dict)
     #: What was found of laws, by all that it depends on.
     found: dict[Hashable, Any] = field(default_factory=dict)
+    #: Of what is on trial: what it is decided for, which knows laws that are not.
+    outer: _Decision | None = None
+    #: What is on trial (``laws_on_trial``).
+    trial: _Decision | None = None
+    #: Whether a run that was repeated has answered otherwise, so that nothing is on trial any more.
+    is_distrusted: bool = False
 
 
 _decision: ContextVar[_Decision | None] = ContextVar("_decision", default=None)
@@ -568,6 +574,49 @@ def laws_of_one_decision() -> Iterator[None]:
         _decision.reset(token)
 
 
+@contextmanager
+def laws_on_trial() -> Iterator[None]:
+    """Within, laws tell where to look, and nothing that a verdict says rests on them.
+
+    No run is repeated for such a law. What is found with its help is to be computed anew without.
+    Nothing is on trial outside of a decision, or where a run that was repeated answered otherwise.
+    """
+    outer = _decision.get()
+    if outer is None or outer.outer is not None or outer.is_distrusted:
+        yield
+        return
+    outer.trial = outer.trial or _Decision(outer=outer)
+    token = _decision.set(outer.trial)
+    try:
+        yield
+    finally:
+        _decision.reset(token)
+
+
+@contextmanager
+def laws_in_earnest() -> Iterator[None]:
+    """Within, nothing is on trial."""
+    decision = _decision.get()
+    token = _decision.set(decision and (decision.outer or decision))
+    try:
+        yield
+    finally:
+        _decision.reset(token)
+
+
+def is_on_trial() -> bool:
+    """Whether a law is computed for ``laws_on_trial``."""
+    decision = _decision.get()
+    return decision is not None and decision.outer is not None
+
+
+def distrust_trials() -> None:
+    """Put nothing on trial for the rest of the decision."""
+    decision = _decision.get()
+    if decision is not None:
+        decision.is_distrusted = True
+
+
 def of_one_decision(
     mechanism: object, dataset: IntArray, make: Callable[[], T], *, anew: bool = False
 ) -> T:
@@ -577,8 +626,9 @@ def of_one_decision(
         return make()
     laws = decision.laws
     key = id(mechanism), dataset.dtype.str, dataset.tobytes()
-    if key in laws and not anew:
-        return cast(T, laws[key][1])
+    known = laws if decision.outer is None else {**decision.outer.laws, **laws}
+    if key in known and not anew:
+        return cast(T, known[key][1])
     law = make()
     while len(laws) >= _KEPT:
         laws.pop(next(iter(laws)))

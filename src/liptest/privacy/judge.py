@@ -20,6 +20,7 @@ from liptest.mechanisms.laws import (
     LawTable,
     Output,
     laws_of_one_decision,
+    laws_on_trial,
 )
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
 from liptest.privacy.comparison import (
@@ -172,6 +173,15 @@ class LossJudge:
             answers[key] = answer
             doubt = doubt or finding
         return None, doubt, 0
+
+    @laws_of_one_decision()
+    def try_first(self, x: IntArray, y: IntArray) -> tuple[Answer, Finding | None]:
+        """``certify`` where nothing is kept but a violation, by laws on trial first."""
+        with laws_on_trial():
+            answer = certify_comparison(self.mechanism, x, y, self.claim).answer
+        if answer is not Answer.VIOLATED:
+            return answer, None
+        return self.certify(x, y, keep_doubt=False)
 
     @laws_of_one_decision()
     def certify(

@@ -69,7 +69,12 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
     if weights is None:
         return _mean(array, axis, **options)
     column = find_column(array)
-    if column is None or column.kept is not None or column.table.ndim != 1 or read_options(options):
+    if (
+        column is None
+        or column.own_kept is not None
+        or column.own.ndim != 1
+        or read_options(options)
+    ):
         return NotImplemented
     is_plain = type(weights) is np.ndarray and weights.ndim == 1 and weights.dtype.kind in "iuf"
     if not is_plain or axis not in (None, 0, -1) or column.dtype == np.longdouble:
@@ -85,7 +90,7 @@ def _average(array: Any, axis: Any = None, weights: Any = None, **options: Any) 
 @_follows(np.mean)
 def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     column, dtype = find_column(array), options.pop("dtype", None)
-    if column is None or read_options(options) or column.kept is not None:
+    if column is None or read_options(options) or column.own_kept is not None:
         return NotImplemented
     if dtype is not None:
         is_wide = np.dtype(dtype) == np.float64
@@ -93,7 +98,7 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
     if column.dtype.kind == "f" and column.dtype != np.float64:
         return NotImplemented
     column.read_length()
-    across = math.prod(column.table.shape[1:]) if axis is None else 1
+    across = math.prod(column.own.shape[1:]) if axis is None else 1
     scale = Fraction(1, column.answers.records * across)
     return column.sums(axis, "numpy.mean", scale=scale, kind=np.float64, in_line=True)
 
@@ -101,11 +106,11 @@ def _mean(array: Any, axis: Any = None, **options: Any) -> Any:
 @_follows(np.cumsum)
 def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     column = find_column(array)
-    if column is None or column.kept is not None or column.table.ndim > 1 or out is not None:
+    if column is None or column.own_kept is not None or column.own.ndim > 1 or out is not None:
         return NotImplemented
     if dtype is not None or axis not in (None, 0, -1) or column.is_off:
         return NotImplemented
-    kind = np.cumsum(column.table[:1]).dtype
+    kind = np.cumsum(column.own[:1]).dtype
     _require_wide(column, kind, "numpy.cumsum")
     return LastTotal(column, partial(column.sums, None, "numpy.cumsum"))
 
@@ -115,9 +120,9 @@ def _without_nan(function: Any) -> Callable[..., Any]:
 
     def rule(array: Any, axis: Any = None, **options: Any) -> Any:
         column = find_column(array)
-        if column is None or read_options({"axis": axis, **options}) or column.table.ndim > 1:
+        if column is None or read_options({"axis": axis, **options}) or column.own.ndim > 1:
             return NotImplemented
-        if not np.all(np.isfinite(column.table)):
+        if not np.all(np.isfinite(column.own)):
             column.refuse("numbers that are not finite")
         return function(array)
 
@@ -144,7 +149,7 @@ def _any(array: Any, axis: Any = None, **options: Any) -> Any:
     column = find_column(array)
     if column is None or column.is_off or axis not in (None, 0) or read_options(options):
         return NotImplemented
-    if column.table.ndim > 1:
+    if column.own.ndim > 1:
         return NotImplemented
     has_any = _count_nonzero(array) > 0
     return has_any if is_symbolic(has_any) else np.bool_(has_any)
@@ -160,7 +165,7 @@ def _all(array: Any, axis: Any = None, **options: Any) -> Any:
 def bincount_of_records(array: Any, weights: Any = None, minlength: Any = 0) -> Any:
     """``numpy.bincount``, of numbers of the records, too."""
     column = find_column(array)
-    if column is None or column.table.ndim != 1 or column.is_off:
+    if column is None or column.own.ndim != 1 or column.is_off:
         return NotImplemented
     if is_symbolic(minlength) or column.dtype.kind not in "biu":
         return NotImplemented
@@ -200,7 +205,7 @@ def _histogram(
     array: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     column = find_column(array)
-    if column is None or density or weights is not None or column.table.ndim != 1:
+    if column is None or density or weights is not None or column.own.ndim != 1:
         return NotImplemented
     edges = find_edges(bins)
     if edges is not None and range is None:
@@ -230,7 +235,7 @@ def _histogram2d(
     first, second = find_column(x), find_column(y)
     if first is None or second is None or density or weights is not None:
         return NotImplemented
-    if not first.has_records_of(second) or first.table.ndim > 1 or second.table.ndim > 1:
+    if not first.has_records_of(second) or first.own.ndim > 1 or second.own.ndim > 1:
         return NotImplemented
     if any(issubclass(type(one), Symbolic) for one in (bins, range)) or second.is_off:
         return NotImplemented
@@ -290,21 +295,21 @@ def _product(function: Any, left: Any, right: Any, out: Any = None) -> Any:
         return made
     if column is None:
         column, other = find_column(right), left
-        if column is None or column.table.ndim != 1:
+        if column is None or column.own.ndim != 1:
             return NotImplemented if column is None else column.refuse("a product of matrices")
     else:
         other = right
-    if find_column(other) is not None and column.table.ndim == 1:
+    if find_column(other) is not None and column.own.ndim == 1:
         product = np.multiply(left, right)
         products: Column = product.storage
         _require_wide(products, products.dtype, "numpy.dot")
         is_off = products.is_off or products.dtype.kind == "f"
         return products.other(products.table, is_off=is_off).sums(None, "numpy.dot")
     is_plain = type(other) is np.ndarray and other.ndim <= 2 and other.dtype.kind in "biuf"
-    if column.table.ndim == 2 and is_plain and function is not np.vdot:
+    if column.own.ndim == 2 and is_plain and function is not np.vdot:
         rows = column.calculated(lambda: function(column.table, other), "numpy.dot")
         return column.like(rows, is_off=column.is_off or rows.dtype.kind == "f")
-    if column.table.ndim != 1 or np.ndim(other) != 1:
+    if column.own.ndim != 1 or np.ndim(other) != 1:
         return column.refuse("a product of matrices")
     line: Column = np.multiply(left, right).storage
     _require_wide(line, line.dtype, "numpy.dot")
@@ -342,8 +347,9 @@ def _clip(array: Any, *bounds: Any, out: Any = None, **options: Any) -> Any:
     if column is None or out is not None or given or len(bounds) > 2:
         return NotImplemented
     pair = [None if bound is None or bound is _NO_VALUE else bound for bound in (low, high)]
-    tables = [bound if bound is None else column.table_of(bound, "numpy.clip") for bound in pair]
-    return column.like(column.calculated(lambda: np.clip(column.table, *tables), "numpy.clip"))
+    every = column.beside(pair)
+    tables = [bound if bound is None else every.table_of(bound, "numpy.clip") for bound in pair]
+    return every.like(every.calculated(lambda: np.clip(every.own, *tables), "numpy.clip"))
 
 
 class RecordPlaces(OpaqueLine):
@@ -366,7 +372,7 @@ class RecordPlaces(OpaqueLine):
 @_follows(np.flatnonzero)
 def _places(array: Any) -> Any:
     column = find_column(array)
-    if column is None or column.table.ndim != 1 or column.is_off or column.dtype.kind not in "biu":
+    if column is None or column.own.ndim != 1 or column.is_off or column.dtype.kind not in "biu":
         return NotImplemented
     there = column.table != 0
     kept = there if column.kept is None else there & column.kept
@@ -418,7 +424,7 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     column = find_column(array)
     if column is None or out is not None or column.is_off or is_symbolic(decimals):
         return NotImplemented
-    return column.like(np.round(column.table, decimals))
+    return column.like(np.round(column.own, decimals))
 
 
 @_follows(np.column_stack)
@@ -455,12 +461,13 @@ def _stack(arrays: Any, axis: Any = 0, function: Any = np.stack) -> Any:
     first = columns[0] if columns else None
     if first is None:
         return NotImplemented
-    are_lines = len(columns) == len(arrays) and all(column.table.ndim == 1 for column in columns)
+    are_lines = len(columns) == len(arrays) and all(column.own.ndim == 1 for column in columns)
     in_rows = function is np.column_stack or (function is np.stack and axis in (1, -1))
     if not (are_lines and in_rows):
         return Column.join(first, arrays, axis, function)
-    tables = [first.table_of(array, "numpy.stack") for array in arrays]
-    return first.like(np.stack(tables, axis=1), is_off=any(column.is_off for column in columns))
+    every = first.beside(arrays)
+    tables = [every.table_of(array, "numpy.stack") for array in arrays]
+    return every.like(np.stack(tables, axis=1), is_off=any(column.is_off for column in columns))
 
 
 @_follows(np.isin)
@@ -468,7 +475,7 @@ def _isin(array: Any, wanted: Any, **options: Any) -> Any:
     column = find_column(array)
     if column is None or options or issubclass(type(wanted), Symbolic) or column.is_off:
         return NotImplemented
-    return column.like(np.isin(column.table, wanted))
+    return column.like(np.isin(column.own, wanted))
 
 
 @_follows(np.take)
@@ -489,7 +496,7 @@ def _searchsorted(edges: Any, numbers: Any, side: Any = "left", sorter: Any = No
     if column is None or issubclass(type(edges), Symbolic) or sorter is not None or column.is_off:
         return NotImplemented
     return column.like(
-        column.calculated(lambda: np.searchsorted(edges, column.table, side), "numpy.searchsorted")
+        column.calculated(lambda: np.searchsorted(edges, column.own, side), "numpy.searchsorted")
     )
 
 
@@ -501,7 +508,7 @@ def _digitize(numbers: Any, bins: Any, right: Any = False) -> Any:
     if column is None or issubclass(type(bins), Symbolic) or column.is_off:
         return NotImplemented
     return column.like(
-        column.calculated(lambda: np.digitize(column.table, bins, right), "numpy.digitize")
+        column.calculated(lambda: np.digitize(column.own, bins, right), "numpy.digitize")
     )
 
 
@@ -515,7 +522,7 @@ def _copy(array: Any, order: Any = "K", subok: Any = False) -> Any:
 def _split(array: Any, sections: Any, axis: Any = 0) -> Any:
     """Parts of the records, in NumPy's sizes."""
     column = find_column(array)
-    if column is None or axis != 0 or is_symbolic(sections) or column.kept is not None:
+    if column is None or axis != 0 or is_symbolic(sections) or column.own_kept is not None:
         return NotImplemented
     positions = np.arange(column.read_length())
     parts = [find_line(part) for part in np.array_split(positions, sections)]
@@ -537,7 +544,7 @@ def _size(array: Any, axis: Any = None) -> Any:
     column = find_column(array)
     if column is None or axis not in (None, 0):
         return NotImplemented
-    if column.table.ndim > 1 and axis is None:
+    if column.own.ndim > 1 and axis is None:
         return math.prod(array.shape)
     return column.count()
 
@@ -545,7 +552,7 @@ def _size(array: Any, axis: Any = None) -> Any:
 @_follows(np.ndim)
 def _ndim(array: Any) -> Any:
     column = find_column(array)
-    return NotImplemented if column is None else column.table.ndim
+    return NotImplemented if column is None else column.own.ndim
 
 
 def _constant(function: Any) -> Callable[..., Any]:
@@ -566,8 +573,8 @@ for _function in (np.zeros_like, np.ones_like, np.full_like):
 def look_up(constants: NDArray[Any], places: Any) -> Any:
     """``constants[places]`` of a column of places: a table of the constants, or of their rows."""
     column = find_column(places)
-    if column is None or column.dtype.kind not in "iu" or column.table.ndim != 1:
+    if column is None or column.dtype.kind not in "iu" or column.own.ndim != 1:
         return column.refuse("an index of another array") if column else NotImplemented
     if constants.dtype.kind not in "biuf" or constants.ndim not in (1, 2):
         return column.refuse(f"an index of an array of {constants.dtype}")
-    return column.like(column.calculated(lambda: constants[column.table], "an index"))
+    return column.like(column.calculated(lambda: constants[column.own], "an index"))

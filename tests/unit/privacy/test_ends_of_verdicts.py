@@ -120,8 +120,10 @@ def test_a_search_says_that_laws_were_too_dear(monkeypatch: pytest.MonkeyPatch) 
     class Judge:
         def __init__(self, *arguments: Any) -> None: ...
 
-        def certify(self, *ends: Any, keep_doubt: bool) -> Any:
+        def certify(self, *ends: Any, keep_doubt: bool = False) -> Any:
             raise TooDearError("more work than a search is given")
+
+        try_first = certify
 
     monkeypatch.setattr(refutation, "LossJudge", Judge)
     task: Any = SimpleNamespace(distribution=COIN, claim=Claim(1.0))

@@ -119,7 +119,7 @@ def find_record_rows(value: Any) -> RowsOfColumn | None:
     if type(value) is not SymbolicArray or type(value.storage) is not Column:
         return None
     column = value.storage
-    if column.table.ndim > 1:
+    if column.own.ndim > 1:
         return None
     if column.is_off:
         column.refuse("a loop over floats that are rounded in an unknown order")

@@ -22,6 +22,7 @@ from liptest.values.pandas.record_series import KeySeries, RecordSeries
 from liptest.values.polars.polars_frames import PolarsFrame
 from liptest.values.reals.real_column import RealColumn
 from liptest.values.records.column import Column, find_column
+from liptest.values.records.marginals import Marginal
 
 LIBRARIES = ("pandas", "polars")
 
@@ -95,9 +96,11 @@ def make_frame(table: Table, data: Any, library: str = "pandas") -> Any:
             _check_process()
             return table.frame(np.asarray(data), library)
         return _make_known_frame(table, np.asarray(data)).copy()
-    kept = table.holds_row[column.table]
-    if not kept.all():
-        column = Column(column.branching, column.answers, column.table, kept)
+    marginals = column.answers.marginals
+    if marginals is None or column.own is not marginals.every:
+        kept = table.holds_row[column.table]
+        if not kept.all():
+            column = Column(column.branching, column.answers, column.table, kept)
     made = SymbolicFrame if library == "pandas" else PolarsFrame
     return made({name: _series(table, column, name) for name in table.columns})
 
@@ -135,7 +138,10 @@ def _check_process() -> None:
 
 
 def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries:
-    kind, places = table.columns[name], table.places[name][column.table]
+    kind, marginals = table.columns[name], column.answers.marginals
+    if marginals is not None and column.own is marginals.every:
+        column = _by_kinds(table, column, marginals.of([name]))
+    places = table.places[name][column.own]
     if kind.is_real:
         ends = column.answers.cells.low[name], column.answers.cells.high[name]
         made = column.branching, column.answers, ends, ("real", name), column.kept, name
@@ -147,3 +153,11 @@ def _series(table: Table, column: Column, name: str) -> RecordSeries | KeySeries
     values = kind.values[places]
     values.flags.writeable = False
     return RecordSeries(column.like(values), name)
+
+
+def _by_kinds(table: Table, column: Column, marginal: Marginal | None) -> Column:
+    """The values of rows, by kinds of rows where there are few, without slots that hold none."""
+    rows = column.own if marginal is None else marginal.rows
+    kept = rows >= table.first
+    made = column.branching, column.answers, rows, None if kept.all() else kept
+    return Column(*made, marginal=marginal)

@@ -199,7 +199,7 @@ class SymbolicStore:
         use = self.run.in_own_order(kind.upper())
         if type(storage) is RealColumn:
             total = storage.sum_up(use, in_pairs=False)
-        elif type(storage) is Column and storage.table.ndim == 1:
+        elif type(storage) is Column and storage.own.ndim == 1:
             total = storage.sums(None, use)
         else:
             raise NotSumsError("a sum of this")

@@ -43,6 +43,7 @@ from liptest.values.reals import record_arrays, record_axes, record_products  # 
 from liptest.values.reals.recipes import RowCondition, evaluate
 from liptest.values.reals.rounded_sums import rounding_in_words
 from liptest.values.records.column import Column
+from liptest.values.records.marginals import FEWEST_ROWS, Marginal, Marginals
 from liptest.values.records.record_parts import Part
 from liptest.values.records.row_cells import MOST_CELLS, RowCells
 
@@ -59,8 +60,13 @@ class Records:
     def __init__(self, domain: Domain, conditions: tuple[RowCondition, ...] = ()) -> None:
         self._domain = domain
         self._sizes = domain.size_array
+        #: How many values records take at most, and whether all take as many.
+        self._most = int(self._sizes.max())
+        self._are_alike = domain.are_alike
+        #: A large dataset, what it repeats and how often, and the records after that.
+        self._repeated: tuple[Any, NDArray[Any], int, NDArray[Any]] | None = None
         comes_and_goes = isinstance(domain, AddedRows)
-        values, first = int(self._sizes.max()), int(comes_and_goes)
+        values, first = self._most, int(comes_and_goes)
         cells = RowCells(values - first, first, {}, {}, conditions)
         #: Values of records, by what comparisons with released numbers hold of them.
         self._cells = cells if cells.count <= MOST_CELLS else None
@@ -71,11 +77,19 @@ class Records:
             has_positions=not comes_and_goes,
         )
         self._answers.cells = self._cells
-        #: A dataset, and by part how many of its records have each value.
-        self._counted: tuple[Any, dict[Part, Any]] = None, {}
+        #: A dataset, and by part how many of its records have each value, or are of each kind.
+        self._counted: tuple[Any, dict[tuple[Part, Marginal | None], Any]] = None, {}
         self._table = domain if isinstance(domain, Table) else None
         if self._table is not None:
+            self._answers.marginals = self._find_marginals(self._table)
             note_near(self, self._table, self._answers, 1)
+
+    def _find_marginals(self, table: Table) -> Marginals | None:
+        """The kinds of rows by columns, where all rows are not divided and many."""
+        are_divided = self._cells is not None and bool(self._cells.conditions)
+        if table.row_values < FEWEST_ROWS or are_divided:
+            return None
+        return Marginals({name: len(of.values) for name, of in table.columns.items()}, table.first)
 
     @property
     def is_too_fine(self) -> bool:
@@ -101,29 +115,39 @@ class Records:
     def symbolic(self, tree: Branching, run: AlignedRun) -> Any:
         if self._cells is not None:
             self._cells.forget()
-        values = self._values()
+        marginals = self._answers.marginals
+        values = self._values() if marginals is None else marginals.every
         values.flags.writeable = False
         return SymbolicArray(Column(tree, self._answers, values))
 
     def plain(self, rng: np.random.Generator) -> NDArray[Any]:
         if self._table is not None and self._table.near is not None:
             return plain_near(self._table, self._table.near, rng)
-        alike = int(self._sizes.min()) == int(self._sizes.max())
         count = len(self._sizes)
-        if not (alike and count > _MOST_DRAWN):
+        if not (self._are_alike and count > _MOST_DRAWN):
             return hand(self._draw(rng, self._sizes))  # type: ignore[no-any-return]
         times = (count - 1) // _REPEATED
         rest = count - times * _REPEATED
         repeated, last = (self._draw(rng, self._sizes[:size]) for size in (_REPEATED, rest))
         # As `hand` gives it, in one copy.
         numbers = b"".join((*[repeated.tobytes()] * times, last.tobytes()))
-        return np.frombuffer(numbers, dtype=np.int64)
+        dataset = np.frombuffer(numbers, dtype=np.int64)
+        self._repeated = dataset, repeated, times, last
+        return dataset
+
+    def _count(self, records: NDArray[Any], kinds: Marginal | None) -> NDArray[np.int64]:
+        """How many of some records have each value, or are of each kind."""
+        if self._repeated is not None and records is self._repeated[0]:
+            _, repeated, times, last = self._repeated
+            return times * self._count(repeated, kinds) + self._count(last, kinds)
+        if kinds is None:
+            return np.bincount(records, minlength=self._most)
+        return np.bincount(kinds.codes[records], minlength=len(kinds.rows))
 
     def _draw(self, rng: np.random.Generator, every_size: NDArray[Any]) -> NDArray[Any]:
         """Records of these numbers of values."""
         count = len(every_size)
-        alike = int(every_size.min()) == int(every_size.max())
-        sizes = int(every_size[0]) if alike else every_size  # drawn faster
+        sizes = self._most if self._are_alike else every_size  # drawn faster
         ends = rng.integers(0, sizes, size=(2, count))
         chosen = rng.random(count) < rng.random()
         dataset: NDArray[Any] = np.where(chosen, ends[0], ends[1] * int(rng.integers(0, 2)))
@@ -153,10 +177,10 @@ class Records:
         if answer.block is not None:
             return answer.block.value(book.records_of(answer.number, dataset))  # type: ignore[no-any-return]
         part = book.parts[answer.number]
-        if part not in counts:
-            records = book.records_of(answer.number, dataset)
-            counts[part] = np.bincount(records, minlength=int(self._sizes.max()))
-        there = self._in_cells(counts[part])
+        kinds = book.tables.by_kinds(answer.number)[1]
+        if (part, kinds) not in counts:
+            counts[part, kinds] = self._count(book.records_of(answer.number, dataset), kinds)
+        there = self._in_cells(counts[part, kinds]) if kinds is None else counts[part, kinds]
         recipe = book.recipes.get(answer.number)
         if recipe is None:
             return book.value(answer.number, there)

@@ -7,7 +7,7 @@ the function has read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -38,7 +38,14 @@ from liptest.errors import (
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.base import EQUAL_ARE_ONE
-from liptest.mechanisms.laws import Output, OutputLaw, Raised
+from liptest.mechanisms.laws import (
+    Output,
+    OutputLaw,
+    Raised,
+    distrust_trials,
+    is_on_trial,
+    laws_in_earnest,
+)
 from liptest.runs.interrupts import interruptions, raise_swallowed
 from liptest.values.branching import Path, UnweightedBranches
 from liptest.values.draws.grid import Split
@@ -64,28 +71,36 @@ def repeat(
     draws: int = 1,
     *,
     checks_state: bool = False,
+    watched: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> int:
     """Repeat a leaf of a walked tree as it was, and then so often with real floats.
 
-    Returns how often it was run, but for looking for state.
+    Returns how often it was run, but for looking for state. ``watched`` is a context of the first
+    run with real floats and of those before it: later ones do the same with other floats.
 
     Raises NonDeterministicError when an output differs, or what the function holds.
     """
     noted = RecordedDraws()
     record = partial(_record, tree, run, path, output, noted)
-    if checks_state:
-        tree.repeat(run, path, output)
-        run.check_keeps_no_state(record)
-    else:
-        record()
-    if tree.noise is not None:
-        tree.noise.check_possible()
-    draws = draws if noted.born else 0
-    with run.real_floats():
-        for number in range(draws):
-            # Rare noise that a program makes by hand is repeated where floats are near enough.
-            with suppress(TooCoarse):
-                _repeat_for_real(tree, run, path, output, noted, number)
+
+    def repeat_for_real(numbers: range) -> None:
+        with run.real_floats():
+            for number in numbers:
+                # Rare noise that a program makes by hand is repeated where floats are near enough.
+                with suppress(TooCoarse):
+                    _repeat_for_real(tree, run, path, output, noted, number)
+
+    with watched():
+        if checks_state:
+            tree.repeat(run, path, output)
+            run.check_keeps_no_state(record)
+        else:
+            record()
+        if tree.noise is not None:
+            tree.noise.check_possible()
+        draws = draws if noted.born else 0
+        repeat_for_real(range(draws)[:1])
+    repeat_for_real(range(draws)[1:])
     return 1 + draws
 
 
@@ -115,10 +130,9 @@ def _repeat_for_real(
         # Real numbers of an output are near those that the analysis has, not equal.
         output = nearby(output, noise.value_at_point)
     run.follow(real)
+    choices: Path = [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))]
     try:
-        real.repeat(
-            run, [(b, i) for b, i in path if not isinstance(b, (Split, UnweightedBranches))], output
-        )
+        real.repeat(run, choices, output)
         replayed.check_all_drawn(tree.name)
     except NonDeterministicError:
         raise NonDeterministicError(
@@ -319,18 +333,29 @@ class Enumeration:
                 return None
             check_texts(self.name, probabilities)
             run.data = lambda: real
-            chosen = self.repetition.chosen(tree.kept, tree.leaves, np.size(real))
-            stateful = _STATEFUL if is_looked_at(self.repetition.laws) else 0
-            with session.calls_watched(always=True):
-                again = repeat(tree, run, *chosen[0], checks_state=stateful > 0)
-            for number, leaf in enumerate(chosen[1:], 1):
-                again += repeat(tree, run, *leaf, checks_state=stateful > number)
+            counted = (0, 0) if is_on_trial() else self._repeat_some(tree, run, session, real)
         finally:
             tree.close()
         raise_swallowed(before)
         law = make_law(probabilities, tree.unexplored)
-        law.leaves, law.repeated, law.again = tree.leaves, len(chosen), again
+        law.leaves, (law.repeated, law.again) = tree.leaves, counted
         return Enumerated(law, run.exception, tree.leaves, {})
+
+    def _repeat_some(
+        self, tree: ChoiceTree, run: Run, session: Session, real: Any
+    ) -> tuple[int, int]:
+        """Repeat leaves of a law: how many, and how many runs that took."""
+        chosen = self.repetition.chosen(tree.kept, tree.leaves, np.size(real))
+        stateful = _STATEFUL if is_looked_at(self.repetition.laws) else 0
+        try:
+            watched = partial(session.calls_watched, always=True)
+            again = repeat(tree, run, *chosen[0], checks_state=stateful > 0, watched=watched)
+            for number, leaf in enumerate(chosen[1:], 1):
+                again += repeat(tree, run, *leaf, checks_state=stateful > number)
+        except LiptestError:
+            distrust_trials()
+            raise
+        return len(chosen), again
 
 
 # Runs spent on laws that stay partial before the rest of a batch is left out.
@@ -453,6 +478,12 @@ class KnownLaws:
         return self._memo.add(place, known.law, known.exception)
 
     def _fresh(
+        self, arguments: list[NDArray[Any]], enumerate_one: Enumerate, session: Session
+    ) -> list[tuple[bytes, Enumerated]]:
+        with laws_in_earnest():
+            return self._fresh_ones(arguments, enumerate_one, session)
+
+    def _fresh_ones(
         self, arguments: list[NDArray[Any]], enumerate_one: Enumerate, session: Session
     ) -> list[tuple[bytes, Enumerated]]:
         done: dict[bytes, Enumerated] = {}

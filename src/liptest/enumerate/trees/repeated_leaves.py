@@ -25,7 +25,7 @@ _OUTPUTS, _EXCEPTIONS, _RANDOM = 32, 16, 16
 _LEAVES_FOR_ANOTHER = 1_000
 #: Leaves of a function that are repeated without counting; later ones cost their share.
 FREE = 2_000
-# A run over so many more entries of data counts as one more.
+# A run with real numbers over so many more entries of data counts as one more.
 _ENTRIES = 25
 #: Runs of repetition among all runs.
 SHARE = 0.1
@@ -121,7 +121,7 @@ class Repetition:
         most = SMALL + raising + runs // _LEAVES_FOR_ANOTHER
         chosen = leaves[: min(max(1, left), most)]
         draws = max(1, min(left, _DRAWS) // max(len(chosen), 1))
-        self.leaves += len(chosen) * (1 + entries // _ENTRIES)
+        self.leaves += len(chosen) * (1 + entries // _ENTRIES * draws)
         self.again += len(chosen) * (1 + draws)
         return [(path, output, draws) for path, output in chosen]
 

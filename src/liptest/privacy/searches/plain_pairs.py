@@ -157,11 +157,18 @@ def record_pairs(domain: Domain, at: int, low: int, high: int) -> Iterator[Pair]
         if values[0] == values[1]:
             continue
         # Each is made only when it is needed: most callers take the first of a million records.
-        yield _change(np.minimum(low, sizes - 1), place, *values)
-        yield _change(np.minimum(high, sizes - 1), place, *values)
+        yield _change(_all_of(low, domain), place, *values)
+        yield _change(_all_of(high, domain), place, *values)
         yield _change(np.arange(n) % sizes, place, *values)
         halves = np.where(np.arange(n) < n // 2, low, high)
         yield _change(np.minimum(halves, sizes - 1), place, *values)
+
+
+def _all_of(value: int, domain: Domain) -> NDArray[np.int64]:
+    """A dataset of one value, of the largest one where a record does not take it."""
+    if domain.are_alike:
+        return np.repeat(np.int64(min(value, domain.sizes[0] - 1)), domain.dimension)
+    return np.minimum(value, domain.size_array - 1)
 
 
 def _value_pairs(size: int) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from liptest.data.domains import Domain
 from liptest.data.real_tables import RealRows
 from liptest.errors import LiptestError, UnsupportedForm
 from liptest.mechanisms.base import LIGHT_RUNS, Mechanism, through_densities
-from liptest.mechanisms.laws import laws_of_one_decision
+from liptest.mechanisms.laws import laws_of_one_decision, laws_on_trial
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import Answer
 from liptest.privacy.exact import ExactEpsilon, largest_over
@@ -263,7 +263,7 @@ class _Search:
         for line in list_lines(self.domain):
             descent = Descent(self.mechanism, line, claim)
             try:
-                with limit_work(_WORK), laws_of_one_decision():
+                with limit_work(_WORK), laws_of_one_decision(), laws_on_trial():
                     steps = list(islice(descent.steepest(), _STEPS))
             except LiptestError as error:
                 _pass_on(error)
@@ -293,12 +293,16 @@ class _Search:
         """Whether the search is over: a violation was found, or laws cannot be had."""
         judge = LossJudge(self.mechanism, self.domain, self.task.claim)
         refused = 0
-        for left, right in pairs:
+        for number, (left, right) in enumerate(pairs):
             self.found.pairs += 1
             self.found.laws += 2
             try:
                 with limit_work(_WORK if work is None else work):
-                    answer, finding = judge.certify(left, right, keep_doubt=False)
+                    # Of the first pair, and of one that breaks the claim, runs are repeated.
+                    if number:
+                        answer, finding = judge.try_first(left, right)
+                    else:
+                        answer, finding = judge.certify(left, right, keep_doubt=False)
             except LiptestError as error:
                 _pass_on(error)
                 self.found.has_other_densities |= isinstance(error, UnsupportedForm)

@@ -23,9 +23,17 @@ from liptest.symbolic.answers import (
     subtract_moves,
     without_gone,
 )
-from liptest.values.answers.kinds_of_values import find_kinds, rows_at, steps_of_one, sums_of_values
+from liptest.values.answers.balls import BallOfAnswers
+from liptest.values.answers.kinds_of_values import (
+    find_kinds,
+    keep_lean,
+    rows_at,
+    steps_of_one,
+    sums_of_values,
+)
 from liptest.values.reals.recipes import has_known
 from liptest.values.reals.rounded_sums import NO_ROUNDING, Rounding
+from liptest.values.records.marginals import Marginal, Marginals, Tables
 from liptest.values.records.record_parts import MOST_PARTS, DrawnPart, Part, Place, find_places
 
 Table = NDArray[Any]
@@ -72,37 +80,6 @@ class RowBound:
         return 0 if self.is_all and there > self.most else min(there, self.most)
 
 
-@dataclass(frozen=True)
-class BallOfAnswers:
-    """Answers that add up the coordinates of a vector of each record, of a norm of at most radius.
-
-    The 1-norm of such vectors is at most ``factor`` times the radius.
-    """
-
-    exponent: float
-    radius: Fraction
-    #: By place of the vector the answer.
-    places: dict[Any, int]
-
-    @property
-    def factor(self) -> Fraction:
-        """The square root of the number of coordinates, rounded up, for the Euclidean norm."""
-        if self.exponent != 2:
-            return Fraction(1)
-        return Fraction(math.sqrt(len(self.places))) * (1 + Fraction(1, 1 << 50))
-
-    def corners(self, those: set[int]) -> list[dict[int, Fraction]]:
-        """Vectors of these answers of which all in the ball are mixtures; none for boxes.
-
-        They say all of what such a vector is: its box is left out, in every cell.
-        """
-        if self.exponent == math.inf or len(self.places) < 2:
-            return []
-        size = self.factor * self.radius
-        own = sorted(those & set(self.places.values()))
-        return [{n: sign * size} for n in own for sign in (1, -1)]
-
-
 class AnswerBook:
     """The answers of an analysis: sums over all records of a table, equal ones once.
 
@@ -130,7 +107,9 @@ class AnswerBook:
         self.values = values
         self.comes_and_goes = comes_and_goes
         self.has_positions = has_positions
-        self.tables: list[Table] = []
+        self.tables = Tables()
+        #: The kinds of rows of a table by its columns; None where they are not told apart.
+        self.marginals: Marginals | None = None
         #: How far floats may take two sums of neighbours from each other, by answer.
         self.margins: dict[int, Fraction] = {}
         #: How far they may take one sum from its exact value, where that is more than half of it.
@@ -169,18 +148,27 @@ class AnswerBook:
         self._lengths_read: set[int] = set()
         self._rows: dict[tuple[int, ...], dict[Move, int]] = {}
 
-    def of(self, table: Table, rounding: Rounding = NO_ROUNDING, use: str = "") -> Answer:
-        """The answer of a table, (values,) whole or finite numbers.
+    def of(
+        self,
+        table: Table,
+        rounding: Rounding = NO_ROUNDING,
+        use: str = "",
+        marginal: Marginal | None = None,
+    ) -> Answer:
+        """The answer of a table, (values,) whole or finite numbers; or by the kinds of rows.
 
         Where sums are rounded, those of another ``use`` are another answer: they may differ.
         """
-        table = _lean(table)
+        table, names = keep_lean(table), None
+        if self.marginals is not None:
+            table, marginal = self.marginals.reduce(table, marginal)
+            names = marginal and marginal.names
         order = (use, rounding.words) if rounding.between else ""
-        key = table.dtype.char.encode() + table.tobytes(), self.bound, self.part, order
+        key = table.dtype.char.encode() + table.tobytes(), names, self.bound, self.part, order
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.tables)
-            self.tables.append(table)
+            self.tables.append(table, marginal)
             self.bounds.append(self.bound)
             self.parts.append(self.part)
             whole, ends = table.dtype.kind == "i", self._ends_of(table, table, rounding)
@@ -218,7 +206,7 @@ class AnswerBook:
     def reach_of(self, number: int) -> Fraction:
         """By how much neighbours change an answer at most, where ``near`` is known."""
         assert self.near is not None
-        low, bound = self.tables[number], self.bounds[number]
+        low, bound = self.tables.by_kinds(number)[0], self.bounds[number]
         high = self.largest.get(number, low)
         times = self.near[1] if bound is None else min(self.near[1], bound.rows)
         return times * (Fraction(high.max().item()) - Fraction(low.min().item()))
@@ -323,7 +311,8 @@ class AnswerBook:
 
     def largest_of(self, number: int) -> Fraction:
         """What the size of an answer is at most."""
-        ends = (self.tables[number], self.largest.get(number, self.tables[number]))
+        low = self.tables.by_kinds(number)[0]
+        ends = (low, self.largest.get(number, low))
         return Fraction(max(float(np.abs(end).max()) for end in ends)) * self.all_records
 
     def note_ball(self, key: Any, number: int, ball: Any) -> None:
@@ -460,8 +449,8 @@ class AnswerBook:
         return dataset.take(drawn if part.places is None else drawn[np.asarray(part.places)])
 
     def value(self, number: int, counts: NDArray[np.int64]) -> Fraction:
-        """The answer where so many records have each value."""
-        table = self.tables[number]
+        """The answer where so many records are of each kind that it tells apart."""
+        table, _ = self.tables.by_kinds(number)
         added = np.flatnonzero((table != 0) & (counts != 0))
         entries, places = np.unique(table[added], return_inverse=True)
         times = np.zeros(len(entries), dtype=np.int64)
@@ -471,8 +460,8 @@ class AnswerBook:
 
     def extreme_values(self) -> list[int]:
         """Values of a record that add most to some answer, or take most from it."""
-        lines = [table for table in self.tables if table.ndim == 1 and table.dtype.kind in "if"]
-        return sorted({int(end(line)) for line in lines for end in (np.argmax, np.argmin)})
+        numbers = range(len(self.tables))
+        return sorted({value for number in numbers for value in self.tables.extremes(number)})
 
     def differences(self) -> Differences:
         """What a replaced record changes, or one that comes or goes."""
@@ -643,12 +632,19 @@ class AnswerBook:
 
     def _rows_of_kinds(self, numbers: Sequence[int]) -> tuple[list[int], list[dict[int, Fraction]]]:
         """The first value of each kind (``find_kinds``) in these answers, and what it adds."""
-        ends = [end for n in numbers for end in (self.tables[n], self.largest.get(n))]
-        tables = [end for end in ends if end is not None]
         first = int(self.comes_and_goes)
-        there = find_kinds((table[first:] for table in tables), self.values - first)
-        kinds = [*range(first), *(first + value for value in there)]
+        ends = [self.largest[number] for number in numbers if number in self.largest]
+        kinds = [*range(first), *self._first_of_kinds(numbers, ends, first)]
         return kinds, rows_at(self.tables, numbers, kinds)
+
+    def _first_of_kinds(
+        self, numbers: Sequence[int], ends: Sequence[Table] = (), first: int = 0
+    ) -> list[int]:
+        """The values from a first one on that ``find_kinds`` finds of answers and more tables."""
+        marginals = None if ends else self.marginals
+        tables, values = self.tables.together(numbers, marginals, self.values)
+        there = find_kinds((table[first:] for table in [*tables, *ends]), len(values) - first)
+        return [int(value) for value in values[first:][there]]
 
     def rows_of(self, numbers: Iterable[int] | None = None) -> list[dict[int, Fraction]]:
         """What a record of each value adds to the answers, or to those with these numbers."""
@@ -683,17 +679,8 @@ class AnswerBook:
         """What a record adds to these answers, and the first value that adds so, in order."""
         # Tables are never changed.
         if numbers not in self._rows:
-            kinds = find_kinds((self.tables[number] for number in numbers), self.values)
+            kinds = self._first_of_kinds(numbers)
             rows = rows_at(self.tables, numbers, kinds)
             moves = (tuple(sorted(row.items())) for row in rows)
             self._rows[numbers] = dict(zip(moves, kinds, strict=True))
         return self._rows[numbers]
-
-
-def _lean(table: Table) -> Table:
-    """Whole numbers as such, whatever their type."""
-    if table.dtype.kind in "biu":
-        return table.astype(np.int64)
-    wide = table.astype(np.float64) + 0.0
-    whole = bool(np.all(wide == np.floor(wide))) and bool(np.all(np.abs(wide) < 2.0**53))
-    return wide.astype(np.int64) if whole else wide

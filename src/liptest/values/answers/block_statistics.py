@@ -94,7 +94,7 @@ def is_block(column: Any) -> bool:
     """Whether a column is of the records at some places that the program names."""
     book = column.answers
     is_part = type(book.part) is range and len(book.part) > 0 and book.has_positions
-    return is_part and column.kept is None and column.table.ndim == 1 and not column.is_off
+    return is_part and column.kept is None and column.own.ndim == 1 and not column.is_off
 
 
 def form_of_block(

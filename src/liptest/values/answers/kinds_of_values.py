@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liptest.symbolic.answers import Move
+from liptest.values.records.marginals import Tables
 
 Table = NDArray[Any]
 # A product of two numbers of codes below this is an int64.
@@ -62,12 +63,12 @@ def _code(table: Table) -> tuple[NDArray[np.int64], int]:
 
 
 def rows_at(
-    tables: Sequence[Table], numbers: Iterable[int], values: Sequence[int]
+    tables: Tables, numbers: Iterable[int], values: Sequence[int]
 ) -> list[dict[int, Fraction]]:
     """What a record of each of these values adds to the answers with these numbers."""
     rows: list[dict[int, Fraction]] = [{} for _ in values]
     for number in sorted(numbers):
-        table = tables[number][np.asarray(values, dtype=np.int64)]
+        table = tables.at(number, np.asarray(values, dtype=np.int64))
         added = np.flatnonzero(table)
         for place, amount in zip(added.tolist(), table[added].tolist(), strict=True):
             rows[place][number] = Fraction(amount)
@@ -75,7 +76,7 @@ def rows_at(
 
 
 def sums_of_values(
-    tables: Sequence[Table], factors: dict[int, Fraction], values: int, *, with_all: bool
+    tables: Tables, factors: dict[int, Fraction], values: int, *, with_all: bool
 ) -> dict[int, Fraction]:
     """By value of a record: what one adds to answers times their factors, all together.
 
@@ -98,3 +99,12 @@ def steps_of_one(number: int, rows: Iterable[Move]) -> list[Move]:
     table = np.array(counts, dtype=np.int64 if is_small else object)
     steps = np.unique(np.subtract.outer(table, table)).tolist()
     return [((number, Fraction(step, whole)),) for step in steps if step]
+
+
+def keep_lean(table: Table) -> Table:
+    """Whole numbers as such, whatever their type."""
+    if table.dtype.kind in "biu":
+        return table.astype(np.int64)
+    wide = table.astype(np.float64) + 0.0
+    whole = bool(np.all(wide == np.floor(wide))) and bool(np.all(np.abs(wide) < 2.0**53))
+    return wide.astype(np.int64) if whole else wide

@@ -122,7 +122,7 @@ def count_groups(
 ) -> GroupPairs | None:
     """Those of a column; None of one that is not followed."""
     column = find_column(by.array)
-    if column is None or column.is_off or column.table.ndim > 1 or column.dtype.kind not in "iu":
+    if column is None or column.is_off or column.own.ndim > 1 or column.dtype.kind not in "iu":
         return None
     if column.kept is not None and not column.kept.any():
         return None

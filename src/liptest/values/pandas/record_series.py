@@ -219,8 +219,8 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         column: Any = self.array.storage
         if column.leads:
             return self.refuse(f"{use} of real numbers", "compare them with constants")
-        entries = self.each_entry(use)
-        kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
+        entries = self._each_of_kinds(use)
+        kept = [True] * len(entries) if column.own_kept is None else column.own_kept.tolist()
         kept_entries = [one for one, is_kept in zip(entries, kept, strict=True) if is_kept]
         if not kept_entries or not set(kept_entries) <= values.keys():
             return self.refuse(f"{use} without an entry for some of its", "name one for each")
@@ -300,7 +300,7 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
     def tolist(self) -> Any:
         """The column as a list, of names, too."""
         column: Any = self.array.storage
-        if self.names is None or column.leads or column.table.ndim > 1:
+        if self.names is None or column.leads or column.own.ndim > 1:
             return self.numbers(".tolist").tolist()
         entries = list(ColumnEntries(column.table, self.names))
         kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
@@ -315,7 +315,7 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         column: Any = self.array.storage
         if column.leads:
             return column.each_record()  # type: ignore[no-any-return]
-        if column.table.ndim > 1 or column.is_off:
+        if column.own.ndim > 1 or column.is_off:
             return self.refuse(use)  # type: ignore[no-any-return]
         return ColumnEntries(column.table, self.names)
 
@@ -323,7 +323,14 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         """The entries that there may be, each once."""
         if self.array.storage.leads:
             return self.refuse("groups of real numbers")  # type: ignore[no-any-return]
-        return list(dict.fromkeys(self.each_entry("groups")))
+        return list(dict.fromkeys(self._each_of_kinds("groups")))
+
+    def _each_of_kinds(self, use: str) -> list[Any]:
+        """By kind of a record its number or name."""
+        column: Any = self.array.storage
+        if column.own.ndim > 1 or column.is_off:
+            return self.refuse(use)  # type: ignore[no-any-return]
+        return list(ColumnEntries(column.own, self.names))
 
     def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` and ``.map`` of a function, which makes a list of other numbers."""
@@ -430,11 +437,11 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         """``pandas.cut`` with labels=False, where all entries that there may be are in a bin."""
         use = "pandas.cut with labels=False of real numbers, or of entries outside of all bins"
         column: Any = self.array.storage
-        if self.names is not None or column.leads or column.table.ndim > 1 or column.is_off:
+        if self.names is not None or column.leads or column.own.ndim > 1 or column.is_off:
             return self.refuse(use, "give the bins names: labels=[..]")
         import pandas
 
-        entries = np.unique(column.table)
+        entries = np.unique(column.own)
         places = pandas.cut(
             entries, edges, right=right, labels=False, include_lowest=include_lowest
         )

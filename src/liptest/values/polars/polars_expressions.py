@@ -422,7 +422,7 @@ def add_rows(refuse: Any, series: RecordSeries) -> Any:
     use = storage.branching.noise.in_own_order(".sum()")
     if type(storage) is RealColumn:
         return storage.sum_up(use, in_pairs=False)
-    if type(storage) is not Column or storage.table.ndim > 1:
+    if type(storage) is not Column or storage.own.ndim > 1:
         return refuse(".sum() of this column")
     return _plain(storage.sums(None, use))
 

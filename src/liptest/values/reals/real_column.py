@@ -232,7 +232,7 @@ class RealColumn(OwnNumbers):
 
     def _may_select(self, mask: Column) -> bool:
         """Whether it is one truth of each of the same records."""
-        is_line = mask.dtype == np.bool_ and mask.table.ndim == 1
+        is_line = mask.dtype == np.bool_ and mask.own.ndim == 1
         return is_line and self.has_records_of(mask)
 
     # ---- entry by entry
@@ -278,7 +278,7 @@ class RealColumn(OwnNumbers):
         if kind is SymbolicArray:
             storage: Any = value.storage
             if not self.has_records_of(storage) or (
-                type(storage) is Column and (storage.table.ndim > 1 or storage.is_off)
+                type(storage) is Column and (storage.own.ndim > 1 or storage.is_off)
             ):
                 return self.refuse(f"{use} of other records")  # type: ignore[no-any-return]
             if type(storage) is RealColumn:

@@ -203,7 +203,7 @@ class RealMatrix(OwnNumbers):
 def _has_more_axes(value: Any) -> bool:
     """Whether it has an array of numbers for each record, or would make one of rows."""
     if type(value) is SymbolicArray and isinstance(value.storage, RecordStorage):
-        is_table = type(value.storage) is Column and value.storage.table.ndim > _ROWS
+        is_table = type(value.storage) is Column and value.storage.own.ndim > _ROWS
         return is_table or not isinstance(value.storage, (Column, RealColumn, RealMatrix))
     return np.ndim(value) > _ROWS
 
@@ -211,7 +211,7 @@ def _has_more_axes(value: Any) -> bool:
 def _with_columns(value: Any, use: str) -> Any:
     """Rows of numbers of a finite table as those of real ones."""
     column = find_column(value)
-    if column is None or column.table.ndim != 2:
+    if column is None or column.own.ndim != 2:
         return value
     return SymbolicArray(as_real(column, use))
 
@@ -430,7 +430,7 @@ def _real_rows(columns: list[Any]) -> SymbolicArray | None:
     first = next(column for column in columns if type(column) is RealColumn)
     for column in columns:
         if type(column) is Column:
-            if column.table.ndim > 1 or column.is_off or not first.has_records_of(column):
+            if column.own.ndim > 1 or column.is_off or not first.has_records_of(column):
                 return None
             column = _real_column(column, column.table)
         if type(column) is not RealColumn or not first.has_records_of(column):
@@ -452,9 +452,9 @@ def as_real(column: Column, use: str) -> Any:
     is_finite = bool(np.isfinite(column.table).all())
     if column.is_off or not is_finite or column.dtype in NARROW:
         column.refuse(f"{use} of these numbers with noise", "use whole numbers, or np.float64")
-    if column.table.ndim > _ROWS:
+    if column.own.ndim > _ROWS:
         return RealMatrix.as_array(column)
-    if column.table.ndim > 1:
+    if column.own.ndim > 1:
         return RealMatrix([_real_column(column, part) for part in column.table.T])
     made = _real_column(column, column.table)
     made.is_strided = column.is_strided

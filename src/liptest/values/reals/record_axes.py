@@ -17,7 +17,7 @@ from liptest.values.column_functions import bincount_of_records, sums_by_place
 from liptest.values.protocol import Symbolic, is_symbolic
 
 # Rules of other axes.
-from liptest.values.records import ranked_records, spread_of_records  # noqa: F401
+from liptest.values.records import blocks, ranked_records, spread_of_records  # noqa: F401
 from liptest.values.records.column import APART, FUNCTIONS, Column, find_column
 from liptest.values.records.record_storage import RecordStorage, read_options
 
@@ -49,10 +49,10 @@ def _reduce(
     column = find_column(array)
     if column is None or is_symbolic(axis) or read_options(options):
         return NotImplemented
-    axes = axes_within(axis, column.table.ndim)
+    axes = axes_within(axis, column.own.ndim)
     if axes is None:
         return NotImplemented
-    table, keep = column.table, {"keepdims": True} if keepdims is True else {}
+    table, keep = column.own, {"keepdims": True} if keepdims is True else {}
     use = f"numpy.{function.__name__}"
     if function in _PLACES:
         return _place(column, function, axes, keep, use)
@@ -69,7 +69,7 @@ def _place(column: Column, function: Any, axes: Any, keep: dict[str, Any], use: 
     """The first place of the smallest or the largest; those that are so close are refused."""
     if len(axes) > 1:
         return NotImplemented
-    table = column.table
+    table = column.own
     if column.is_off and table.shape[axes[0]] > 1:
         ranked = np.sort(_PLACES[function] * table, axis=axes[0])
         first, second = (np.take(ranked, place, axis=axes[0]) for place in (0, 1))
@@ -83,15 +83,15 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
     if issubclass(type(ord), Symbolic) or isinstance(ord, str):
         return NotImplemented
     column = find_column(array)
-    axes = None if column is None or is_symbolic(axis) else axes_within(axis, column.table.ndim)
+    axes = None if column is None or is_symbolic(axis) else axes_within(axis, column.own.ndim)
     if column is None or axes is None or len(axes) > 1 or is_symbolic(keepdims):
         return NotImplemented
     made = column.calculated(
-        lambda: np.linalg.norm(column.table, ord, axis=axes[0], keepdims=bool(keepdims)),
+        lambda: np.linalg.norm(column.own, ord, axis=axes[0], keepdims=bool(keepdims)),
         "numpy.linalg.norm",
     )
     is_euclidean = ord is None or ord == 2
-    few = is_euclidean and column.table.shape[axes[0]] <= FEW_ADDED
+    few = is_euclidean and column.own.shape[axes[0]] <= FEW_ADDED
     return column.like(made, is_off=column.is_off or not few)
 
 

@@ -148,7 +148,7 @@ def is_line(value: Any) -> bool:
     if type(value) is not SymbolicArray:
         return False
     storage: Any = value.storage
-    return type(storage) is RealColumn or (type(storage) is Column and storage.table.ndim == 1)
+    return type(storage) is RealColumn or (type(storage) is Column and storage.own.ndim == 1)
 
 
 def is_rows(value: Any) -> bool:
@@ -156,7 +156,7 @@ def is_rows(value: Any) -> bool:
     if type(value) is not SymbolicArray:
         return False
     storage: Any = value.storage
-    return type(storage) is RealMatrix or (type(storage) is Column and storage.table.ndim == 2)
+    return type(storage) is RealMatrix or (type(storage) is Column and storage.own.ndim == 2)
 
 
 def multiply_records(left: Any, right: Any) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +20,20 @@ from numpy.typing import NDArray
 from liptest.values.answers.aligned import AlignedRun, AlignedValue, NoisyData
 from liptest.values.answers.answer_book import AnswerBook
 from liptest.values.answers.functions_of_answers import OF_SCORES
-from liptest.values.array import CellStorage, Storage, SymbolicArray, fill_array, make_array
+from liptest.values.array import CellStorage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.draws.drawn_order import DrawnOrder
 from liptest.values.protocol import COMPARISONS, Symbolic, is_symbolic
 from liptest.values.reals.rounded_sums import NO_ROUNDING, column_rounding, least_and_most
+from liptest.values.records.marginals import (
+    Marginal,
+    are_tables_equal,
+    join,
+    spread_kinds,
+)
 from liptest.values.records.record_list import RecordList
 from liptest.values.records.record_parts import DrawnPart, find_line, is_grid, positions_at
-from liptest.values.records.record_storage import OfData, RecordStorage, keeps_records
+from liptest.values.records.record_storage import RecordStorage, keeps_records
 
 Table = NDArray[Any]
 #: Relatively, below which rounding may decide.
@@ -55,12 +61,16 @@ class Column(RecordStorage):
         Whether floats of the table may be off by some units in the last place.
     is_strided
         Whether the entries are not next to each other in memory.
+    marginal
+        Kinds of rows that the table and ``kept`` are by (``marginals``); None for all values.
     """
 
-    __slots__ = ("answers", "is_off", "is_strided", "kept", "table")
+    __slots__ = ("answers", "is_off", "is_strided", "marginal", "own", "own_kept")
 
     #: The same entries, of which more is made than tables (``real_matrix``).
     as_real: ClassVar[Callable[[Column, str], Any]]
+    #: The same records in a grid of positions (``blocks``).
+    in_grid: ClassVar[Callable[..., Any]]
     #: ``numpy.bincount`` (``column_functions``).
     bincount: ClassVar[Callable[..., Any]]
 
@@ -73,12 +83,14 @@ class Column(RecordStorage):
         *,
         is_off: bool = False,
         is_strided: bool = False,
+        marginal: Marginal | None = None,
     ) -> None:
         self.branching = branching
         self.answers = answers
-        self.table = table
+        #: The table and the selection by the kinds of rows; nobody else has their memory.
+        self.own, self.own_kept = table, kept
+        self.marginal = marginal
         self.dtype = table.dtype
-        self.kept = kept
         self.is_off = is_off
         self.is_strided = is_strided
 
@@ -90,10 +102,40 @@ class Column(RecordStorage):
         return run
 
     @property
+    def table(self) -> Table:
+        """By the value of a record its entry, to read and to write; it is by values from now on."""
+        if self.marginal is not None:
+            self.own, self.own_kept = self._spread_to(None)
+            self.marginal = None
+        return self.own
+
+    @property
+    def kept(self) -> Table | None:
+        """By the value of a record whether it is in the selection; None for no selection."""
+        return self.own_kept if self.marginal is None else self._spread_to(None)[1]
+
+    def _spread_to(self, marginal: Marginal | None) -> tuple[Table, Table | None]:
+        """Its table and selection by more kinds of rows, or by all values."""
+        before, kept = self.marginal, self.own_kept
+        kept = None if kept is None else spread_kinds(kept, before, marginal)
+        return spread_kinds(self.own, before, marginal), kept
+
+    def beside(self, values: Iterable[Any]) -> Column:
+        """Itself, by kinds of rows that tell all entries of the columns among some values, too."""
+        others = [column for column in map(find_column, values) if column is not None]
+        marginal = self.marginal
+        for other in others:
+            marginal = join(marginal, other.marginal)
+        if marginal is self.marginal:
+            return self
+        pair = self._spread_to(marginal)
+        return Column(self.branching, self.answers, *pair, is_off=self.is_off, marginal=marginal)
+
+    @property
     def shape(self) -> tuple[int, ...]:
-        if self.kept is not None:
+        if self.own_kept is not None:
             self.refuse("the shape of a selection", "count it: (mask).sum() instead of its length")
-        return (self.read_length(), *self.table.shape[1:])
+        return (self.read_length(), *self.own.shape[1:])
 
     def read_length(self) -> int:
         """How many records there are, which is public."""
@@ -108,21 +150,28 @@ class Column(RecordStorage):
     def other(self, table: Table, *, is_off: bool | None = None) -> Column:
         """Other entries of the same records."""
         off = self.is_off if is_off is None else is_off
-        return Column(self.branching, self.answers, table, self.kept, is_off=off)
+        kept, kinds = self._kinds_of(table)
+        return Column(self.branching, self.answers, table, kept, is_off=off, marginal=kinds)
+
+    def _kinds_of(self, table: Table) -> tuple[Table | None, Marginal | None]:
+        """The selection, and the kinds of rows, that a table is by: its own, or all values."""
+        is_own = len(table) == len(self.own)  # there are fewer kinds than values
+        return (self.own_kept, self.marginal) if is_own else (self.kept, None)
 
     def bound_rows(
         self, most: int, order: bytes = b"", *, by: bytes = b"", is_all: bool = False
     ) -> SymbolicArray:
         """Some rows of each user (``RowBound``)."""
-        assert self.kept is not None  # what slots without a row are left out by
-        answers = self.answers.bound_rows(self.kept, most, order, by=by, is_all=is_all)
-        made = Column(self.branching, answers, self.table, self.kept, is_off=self.is_off)
+        table, kept = self.table, self.kept
+        assert kept is not None  # what slots without a row are left out by
+        answers = self.answers.bound_rows(kept, most, order, by=by, is_all=is_all)
+        made = Column(self.branching, answers, table, kept, is_off=self.is_off)
         return SymbolicArray(made)
 
     # ---- storage
 
     def as_list(self) -> Any:
-        if self.table.ndim > 1 or self.is_off:
+        if self.own.ndim > 1 or self.is_off:
             return self.refuse("tolist()")
         kept = [True] * len(self.table) if self.kept is None else self.kept.tolist()
         return RecordList(self.branching, self.table.tolist(), kept, self.selected, self.count)
@@ -138,7 +187,7 @@ class Column(RecordStorage):
 
     def moved(self, move: Any) -> Any:
         """The same records in their places, as ravel() and reshape(-1) of one line give them."""
-        if self.table.ndim == 1 and self.kept is None:
+        if self.own.ndim == 1 and self.own_kept is None:
             places = np.arange(self.answers.records)
             # Of entries that are not next to each other NumPy makes a copy sooner.
             places = np.repeat(places, 2)[::2] if self.is_strided else places
@@ -148,11 +197,11 @@ class Column(RecordStorage):
                 return self.other(self.table if is_view else self.table.copy())
             has_parts = self.answers.has_positions and isinstance(moved, np.ndarray)
             if has_parts and is_grid(moved):
-                return Blocks(self, moved)
+                return Column.in_grid(self, moved)
         return self.move_rows(self, move)
 
     def copied(self, order: Any) -> Any:
-        return self.like(self.table.copy()).storage
+        return self.like(self.own.copy()).storage
 
     def write(self, index: Any, value: Any) -> None:
         if not self.table.flags.writeable:
@@ -162,7 +211,7 @@ class Column(RecordStorage):
             if not (index is Ellipsis or (type(index) is slice and index == slice(None))):
                 self.refuse("a write that looks at single records")
             self._put(slice(None), self.table_of(value, "a write"))
-        elif mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
+        elif mask.dtype != np.bool_ or mask.own.ndim != 1 or not self.has_records_of(mask):
             self.refuse("a write where no comparison of the same records says")
         else:
             those, source = mask.table.copy(), find_column(value)
@@ -191,7 +240,7 @@ class Column(RecordStorage):
             self.refuse(f"astype({dtype})")
         with np.errstate(all="raise"):
             try:
-                return self.like(self.table.astype(dtype))
+                return self.like(self.own.astype(dtype))
             except FloatingPointError:
                 return self.refuse(f"astype({dtype}) of what does not fit")
 
@@ -208,7 +257,7 @@ class Column(RecordStorage):
         if any(issubclass(type(place), Symbolic) for place in places):
             return self.refuse("an index")
         first = places[0] if places else Ellipsis
-        if first is None and self.table.ndim == 1 and places[1:] in ((), (slice(None),)):
+        if first is None and self.own.ndim == 1 and places[1:] in ((), (slice(None),)):
             return SymbolicArray(self.other(self.table[:, None])).T
         if isinstance(first, (int, np.integer)) and type(first) is not bool:
             return self._record_at(int(first), places[1:])
@@ -217,7 +266,7 @@ class Column(RecordStorage):
             return SymbolicArray(part)[:, *places[1:]] if len(places) > 1 else SymbolicArray(part)
         if type(first) in (np.ndarray, list) and len(places) == 1:
             return SymbolicArray(self._copy_at(first))
-        if type(first) is not slice and not keeps_records(places, self.table.ndim):
+        if type(first) is not slice and not keeps_records(places, self.own.ndim):
             return self.refuse("a use that looks at single records")
         column = self.other(self.calculated(lambda: self.table[places], "an index"))
         column.is_strided = True
@@ -225,7 +274,7 @@ class Column(RecordStorage):
 
     def _record_at(self, index: int, more: tuple[Any, ...]) -> Any:
         """The entry of one record, or its row: a sum over a part of one position."""
-        if self.kept is not None or self.is_off:
+        if self.own_kept is not None or self.is_off:
             self.refuse("a use that looks at single records")
         positions = self.answers.positions
         if not -len(positions) <= index < len(positions):
@@ -249,14 +298,14 @@ class Column(RecordStorage):
     def _copy_at(self, index: Any) -> Column:
         """The records at the places of an array, or of truths, that the program names."""
         part = self.part_at(find_line(positions_at(np.asarray(self.answers.positions), index)))
-        part.table = part.table.copy()
-        part.table.flags.writeable = False  # of the copy alone
+        part.own = part.table.copy()
+        part.own.flags.writeable = False  # of the copy alone
         return part
 
     def part_at(self, positions: range | None) -> Column:
         """The records at these positions, to read."""
         book = self.answers
-        if self.kept is not None:
+        if self.own_kept is not None:
             self.refuse("positions in a selection")
         if positions == book.positions:
             return self.other(self.table.view())
@@ -279,7 +328,7 @@ class Column(RecordStorage):
     def drawn(self, order: DrawnOrder) -> SymbolicArray:
         """The records at the places of a random order."""
         book = self.answers
-        is_whole = book.part is None and book.has_positions and self.kept is None
+        is_whole = book.part is None and book.has_positions and self.own_kept is None
         if not is_whole or order.total > book.records or not len(order):
             self.refuse("a random order of some of the records")
         if order.positions is not None:
@@ -291,7 +340,7 @@ class Column(RecordStorage):
     def _choose_by_coins(self, mask: SymbolicArray) -> SymbolicArray | None:
         """The records of which coins that are tossed without the data say that they are in."""
         book, coins = self.answers, mask.storage.coins()
-        is_whole = book.part is None and book.has_positions and self.kept is None
+        is_whole = book.part is None and book.has_positions and self.own_kept is None
         if coins is None or not is_whole or mask.shape != (book.records,):
             return None
         number = self.run.order_of(coins.key)
@@ -304,19 +353,27 @@ class Column(RecordStorage):
         )
 
     def _select(self, mask: Column) -> Any:
-        if mask.dtype != np.bool_ or mask.table.ndim != 1 or not self.has_records_of(mask):
+        if mask.dtype != np.bool_ or mask.own.ndim != 1 or not self.has_records_of(mask):
             return self.refuse("an index that is not a comparison of the same records")
-        kept = mask.table.copy() if self.kept is None else mask.table & self.kept
-        column = Column(self.branching, self.answers, self.table, kept, is_off=self.is_off)
-        return SymbolicArray(column)
+        every = self.beside([SymbolicArray(mask)])
+        those = spread_kinds(mask.own, mask.marginal, every.marginal)
+        kept = those.copy() if every.own_kept is None else those & every.own_kept
+        # As NumPy's own it shares no memory: by kinds nothing is written.
+        is_shared = every.marginal is None and not _is_never_written(every.own)
+        made = self.branching, self.answers, every.own.copy() if is_shared else every.own, kept
+        return SymbolicArray(Column(*made, is_off=self.is_off, marginal=every.marginal))
 
     def has_records_of(self, other: Column) -> bool:
         """Whether two columns are of the same selection of records."""
         if self.answers is not other.answers:
             return False
-        if self.kept is None or other.kept is None:
-            return self.kept is other.kept
-        return bool(np.array_equal(self.kept, other.kept))
+        # Real numbers are by all values.
+        kept, kinds = (
+            (other.own_kept, other.marginal) if type(other) is Column else (other.kept, None)
+        )
+        if self.own_kept is None or kept is None:
+            return self.own_kept is kept
+        return are_tables_equal((self.own_kept, self.marginal), (kept, kinds))
 
     # ---- entry by entry
 
@@ -338,7 +395,8 @@ class Column(RecordStorage):
 
     def entrywise(self, function: Any, inputs: tuple[Any, ...], use: str) -> Any:
         """``function`` of arrays of one shape entry by entry, constants among them."""
-        tables = [self.table_of(operand, use) for operand in inputs]
+        every = self.beside(inputs)
+        tables = [every.table_of(operand, use) for operand in inputs]
         is_off = any(_is_off(operand) for operand in inputs)
         if is_off and function in COMPARISONS and _are_apart(*tables):
             is_off = False
@@ -348,7 +406,7 @@ class Column(RecordStorage):
             if any(np.asarray(table).dtype in NARROW for table in tables):
                 return self.refuse(f"{use} of floats of few digits", "cast them to np.float64")
             is_off = True
-        return self.like(self.calculated(lambda: function(*tables), use), is_off=is_off)
+        return every.like(every.calculated(lambda: function(*tables), use), is_off=is_off)
 
     def calculated(self, call: Callable[[], Any], use: str) -> Table:
         """A table that NumPy calculates; what fails for some record is refused."""
@@ -357,7 +415,7 @@ class Column(RecordStorage):
                 table = call()
         except Exception as error:
             return self.refuse(f"{use}, which fails for some record ({error})")  # type: ignore[no-any-return]
-        if type(table) is not np.ndarray or table.shape[:1] != (self.answers.values,):
+        if type(table) is not np.ndarray or table.shape[:1] != (len(self.own),):
             self.refuse(use)
         if table.dtype.kind not in "biuf":
             self.refuse(f"{use} that gives {table.dtype}")
@@ -369,9 +427,12 @@ class Column(RecordStorage):
         kind = type(value)
         if kind is SymbolicArray and type(value.storage) is Column:
             other: Column = value.storage
-            if not self.has_records_of(other) or other.table.ndim != self.table.ndim:
+            if not self.has_records_of(other) or other.own.ndim != self.own.ndim:
                 self.refuse(f"{use} of other records, or of another shape")
-            return other.table if self.kept is None else other.table[self._stand_ins()]
+            if join(self.marginal, other.marginal) is not self.marginal:
+                return self.refuse(f"{use} of columns that were not put side by side")
+            table = spread_kinds(other.own, other.marginal, self.marginal)
+            return table if self.own_kept is None else table[self._stand_ins()]
         if issubclass(kind, Symbolic):
             return self.refuse(f"{use} with noise, or with a sum of the data")
         if kind in (int, float, bool) or isinstance(value, np.generic):
@@ -379,11 +440,11 @@ class Column(RecordStorage):
         constant = np.asarray(value)
         if constant.dtype.kind not in "biuf":
             self.refuse(f"{use} with an array of {constant.dtype}")
-        if constant.ndim < self.table.ndim:
+        if constant.ndim < self.own.ndim:
             return constant
-        if constant.ndim == self.table.ndim and len(constant) == 1:
+        if constant.ndim == self.own.ndim and len(constant) == 1:
             return constant
-        if constant.ndim == self.table.ndim and self.kept is None:
+        if constant.ndim == self.own.ndim and self.own_kept is None:
             self.read_length()
             if len(constant) == self.answers.records and bool(np.all(constant == constant[:1])):
                 return constant[:1]
@@ -391,10 +452,10 @@ class Column(RecordStorage):
 
     def _stand_ins(self) -> NDArray[np.intp]:
         """Record values, with one that is in the selection for all that are not."""
-        assert self.kept is not None
-        there = np.flatnonzero(self.kept)
-        places = np.arange(len(self.kept))
-        return np.where(self.kept, places, there[0]) if len(there) else places
+        assert self.own_kept is not None
+        there = np.flatnonzero(self.own_kept)
+        places = np.arange(len(self.own_kept))
+        return np.where(self.own_kept, places, there[0]) if len(there) else places
 
     # ---- answers
 
@@ -420,10 +481,12 @@ class Column(RecordStorage):
 
     def sum_up(self, table: Table, kind: Any, use: str, *, in_pairs: bool = False) -> Any:
         """The answer of one table, as a number of a type."""
-        if self.kept is not None:
-            table = np.where(self.kept, table, np.zeros((), table.dtype))
+        kept, kinds = self._kinds_of(table)
+        if kept is not None:
+            table = np.where(kept, table, np.zeros((), table.dtype))
         groups = self.answers.in_groups()
         if groups is not None:
+            table = spread_kinds(table, kinds, None)
             parts = [
                 self._of_book(book, those).sum_up(table, kind, use, in_pairs=in_pairs)
                 for those, book in groups
@@ -446,7 +509,7 @@ class Column(RecordStorage):
         elif table.dtype.kind == "f":
             if table.dtype != np.float64 and not is_narrow:
                 self.refuse(f"{use} of {table.dtype}")
-            is_fixed = answers.has_order and self.kept is None
+            is_fixed = answers.has_order and self.own_kept is None
             rounding = column_rounding(
                 table, records, is_off=self.is_off, in_pairs=in_pairs, is_fixed=is_fixed
             )
@@ -457,7 +520,7 @@ class Column(RecordStorage):
             return kind(0)
         if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
             return kind(int(table[0]) * answers.read_length())
-        answer = answers.of(table, rounding, use)
+        answer = answers.of(table, rounding, use, kinds)
         if is_narrow:
             return OF_SCORES.single(run, answer, rounding)
         return run.value_of_answer(answer, kind)
@@ -480,18 +543,19 @@ class Column(RecordStorage):
 
         ``in_line`` is whether NumPy's own sum adds them up.
         """
-        kind = np.sum(self.table[:1]).dtype if kind is None else np.dtype(kind)
-        rest = self.table.reshape(self.answers.values, -1)
-        if kind == np.float32 and (self.table.ndim > 1 or use == "numpy.dot"):
+        table = self.own
+        kind = np.sum(table[:1]).dtype if kind is None else np.dtype(kind)
+        rest = table.reshape(len(table), -1)
+        if kind == np.float32 and (table.ndim > 1 or use == "numpy.dot"):
             return self.refuse(f"{use} of floats of 32 bits", "cast them to np.float64")
-        if axis == 0 and self.table.ndim > 1:
+        if axis == 0 and table.ndim > 1:
             cells = [self._scale(rest[:, k], scale, kind, use) for k in range(rest.shape[1])]
-            return make_array(self.branching, fill_array(cells, self.table.shape[1:], object), kind)
-        if axis is not None and (axis != 0 or self.table.ndim > 1):
+            return make_array(self.branching, fill_array(cells, table.shape[1:], object), kind)
+        if axis is not None and (axis != 0 or table.ndim > 1):
             return NotImplemented
         if rest.shape[1] > 1 and self.dtype.kind == "f":
             return NotImplemented  # in which order is not known
-        in_pairs = in_line and self.table.ndim == 1 and not self.is_strided
+        in_pairs = in_line and table.ndim == 1 and not self.is_strided
         return self._scale(rest.sum(axis=1), scale, kind, use, in_pairs=in_pairs)
 
     def _scale(
@@ -510,128 +574,16 @@ class Column(RecordStorage):
 
     def count(self) -> Any:
         """How many records there are: a plain number, or the answer of a selection."""
-        if self.kept is None and not self.answers.is_by_coins:
+        if self.own_kept is None and not self.answers.is_by_coins:
             return self.read_length()
-        kept = np.ones(self.answers.values, np.bool_) if self.kept is None else self.kept
-        return Column(self.branching, self.answers, kept).sum_up(kept, int, "len()")
+        kept = np.ones(len(self.own), np.bool_) if self.own_kept is None else self.own_kept
+        column = Column(self.branching, self.answers, kept, marginal=self.marginal)
+        return column.sum_up(kept, int, "len()")
 
 
-class Blocks(Storage):
-    """Records in a grid, as ``reshape(k, -1)`` gives: each line of it is a part of the records.
-
-    Parameters
-    ----------
-    column
-        All records.
-    grid
-        (k, m) their positions, of which rows and columns are ranges.
-    """
-
-    __slots__ = ("column", "grid")
-
-    def __init__(self, column: Column, grid: NDArray[Any]) -> None:
-        self.branching = column.branching
-        self.dtype = column.dtype
-        self.column = column
-        self.grid = grid
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.grid.shape
-
-    def _of(self, found: Any) -> Any:
-        """The same grid of other entries."""
-        column = find_column(found)
-        assert column is not None
-        return SymbolicArray(Blocks(column, self.grid))
-
-    def _part(self, positions: NDArray[Any]) -> Any:
-        """Records in a line."""
-        line = find_line(positions)
-        if line is None:
-            return self.column.refuse("a use that looks at single records")
-        every = self.column.answers.positions
-        start, step = every[line[0]], every.step * line.step
-        return SymbolicArray(self.column.part_at(range(start, start + step * len(line), step)))
-
-    def moved(self, move: Any) -> Any:
-        moved = move(self.grid)
-        if isinstance(moved, np.ndarray) and moved.ndim == 1 and len(moved) > 1:
-            return self._part(moved).storage
-        if isinstance(moved, np.ndarray) and is_grid(moved):
-            table = self.column.table.view()
-            table.flags.writeable = False
-            return Blocks(self.column.other(table), moved)
-        return self.column.refuse("a use that moves records")
-
-    def entries_at(self, index: Any) -> Any:
-        places = index if type(index) is tuple else (index,)
-        if any(issubclass(type(place), Symbolic) for place in places):
-            return self.column.refuse("an index")
-        return NotImplemented  # it moves the grid
-
-    def copied(self, order: Any) -> Any:
-        return Blocks(self.column.copied(order), self.grid)
-
-    def astype(self, dtype: np.dtype[Any]) -> Any:
-        return self._of(self.column.astype(dtype))
-
-    def answer_ufunc(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        return self._of(self.column.answer_ufunc(ufunc, self._columns(inputs)))
-
-    def _columns(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The columns of grids of the same records, and constants."""
-        columns = []
-        for operand in inputs:
-            blocks = grid_of_records(operand)
-            if blocks is not None and np.array_equal(blocks.grid, self.grid):
-                columns.append(SymbolicArray(blocks.column))
-            elif issubclass(type(operand), Symbolic) or np.ndim(operand):
-                self.column.refuse("a use of other records, or of numbers that differ between them")
-            else:
-                columns.append(operand)
-        return tuple(columns)
-
-    def answer_function(self, function: Any, arguments: Any, options: dict[str, Any]) -> Any:
-        given, first = dict(options), 1 + (function in _QUANTILES)
-        share, rest = arguments[1:first], arguments[first:]
-        axis = given.pop("axis", rest[0] if rest else None)
-        if function in _OF_LINES + _QUANTILES and len(rest) < 2 and not given.keys() - {"ddof"}:
-            of_block = partial(function, **given)
-            if axis in (None, (0, 1)):
-                return of_block(self._part(np.sort(self.grid, axis=None)), *share)
-            if axis not in (0, 1, -1):
-                return self.column.refuse(f"numpy.{function.__name__} with axis={axis}")
-            lines = self.grid.T if axis == 0 else self.grid
-            parts = [self._part(line) for line in lines]
-            for part in parts:
-                part.storage.is_strided = True  # the order of NumPy's sums is not known
-            cells = [of_block(part, *share) for part in parts]
-            kind = np.asarray(of_block(np.zeros(2, self.dtype), *share)).dtype
-            return make_array(self.branching, fill_array(cells, (len(lines),), object), kind)
-        if function.__name__ in ("clip", "where", "round", "isin"):
-            named = dict(zip(options, self._columns(tuple(options.values())), strict=True))
-            return self._of(function(*self._columns(arguments), **named))
-        return self.column.refuse(f"numpy.{function.__name__} of records in a grid")
-
-    def cells(self) -> Any:
-        return self.column.cells()
-
-    def as_list(self) -> Any:
-        return self.column.refuse("tolist() of records in a grid")
-
-    def concretise(self, use: str) -> NDArray[Any]:
-        return self.column.concretise(use)
-
-    def write(self, index: Any, value: Any) -> None:
-        self.column.refuse("a write into records in a grid")
-
-    def shares_memory(self, other: Storage) -> bool:
-        return False
-
-    @property
-    def spokesman(self) -> Any:
-        return OfData
+def _is_never_written(table: Table) -> bool:
+    """Whether nobody can write into the memory of a table."""
+    return table.base is None and not table.flags.writeable
 
 
 def _are_apart(left: Any, right: Any) -> bool:
@@ -657,13 +609,6 @@ def _is_noisy(value: Any) -> bool:
     return issubclass(type(value), NoisyData)
 
 
-def grid_of_records(value: Any) -> Blocks | None:
-    """The grid of records that an array is; None for all else."""
-    if type(value) is SymbolicArray and type(value.storage) is Blocks:
-        return value.storage
-    return None
-
-
 def find_column(value: Any) -> Column | None:
     """The column that an array is; None for all else."""
     if type(value) is SymbolicArray and type(value.storage) is Column:
@@ -671,8 +616,6 @@ def find_column(value: Any) -> Column | None:
     return None
 
 
-_QUANTILES = np.percentile, np.quantile
-_OF_LINES = (np.sum, np.mean, np.count_nonzero, np.median, np.max, np.min, np.std, np.var)
 NARROW = (np.dtype(np.float16), np.dtype(np.float32))
 _OF_ROWS = (np.multiply, np.divide, np.maximum, np.minimum, np.absolute, np.negative, np.sqrt)
 #: Functions of one entry each, the same wherever it is, and exactly rounded.

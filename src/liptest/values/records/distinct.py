@@ -120,7 +120,7 @@ class DistinctPairs(Unfollowed):
 
 def _unique(array: Any, *more: Any, return_counts: Any = False, **options: Any) -> Any:
     column = find_column(array)
-    if column is None or more or options or column.table.ndim > 1 or column.is_off:
+    if column is None or more or options or column.own.ndim > 1 or column.is_off:
         return NotImplemented
     if column.dtype.kind not in "iuf":
         return NotImplemented

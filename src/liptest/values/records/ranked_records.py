@@ -143,7 +143,7 @@ def _is_number(value: Any) -> bool:
 
 def can_be_ranked(column: Column) -> bool:
     """Whether records are whole numbers in a line, of which it is known how many there are."""
-    is_line = column.table.ndim == 1 and column.kept is None and not column.is_off
+    is_line = column.own.ndim == 1 and column.kept is None and not column.is_off
     if not is_line or column.answers.is_by_coins or column.dtype != np.int64:
         return False
     return bool(np.abs(column.table).max() < _LARGEST) and len(column.table) <= _MOST_LEVELS

@@ -169,7 +169,7 @@ def find_codes(series: list[RecordSeries]) -> bytes:
     columns = []
     for one in series:
         column: Any = one.array.storage
-        if column.leads or column.is_off or column.table.ndim > 1:
+        if column.leads or column.is_off or column.own.ndim > 1:
             one.refuse("a bound of rows of each user by real numbers", "cut them into bins before")
         columns.append(column.table)
     rows = np.stack([np.unique(one, return_inverse=True)[1] for one in columns], axis=1)

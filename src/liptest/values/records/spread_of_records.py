@@ -67,7 +67,7 @@ def _of_block(column: Column, made: Spread) -> AlignedValue:
 
 
 def _can_be_spread(column: Column) -> bool:
-    is_line = column.table.ndim == 1 and column.kept is None and not column.is_off
+    is_line = column.own.ndim == 1 and column.kept is None and not column.is_off
     if not is_line or column.answers.is_by_coins or column.dtype not in (np.int64, np.float64):
         return False
     is_small = bool(np.abs(column.table.astype(np.float64)).max() < _LARGEST)
