@@ -63,6 +63,12 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
     return method
 
 
+class HoldsEntry(Unfollowed):
+    """What has an entry of the key that a loop over it is at."""
+
+    __slots__ = ()
+
+
 class LastTotal(Unfollowed):
     """``numpy.cumsum`` of records, of which the last total alone is a sum over all of them.
 

@@ -59,7 +59,6 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import look_up
 from liptest.values.draws.whole_draws import whole_numbers_compared
 from liptest.values.lines import line_in_words
-from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
@@ -406,13 +405,17 @@ class Folds(PassEnds, NamedEntries):
             values, counts = iterables
             if values.is_counted_by(counts):
                 return DistinctPairs(values)
+        if len(iterables) == 2 and isinstance(iterables[0], OfPandas):
+            pairs = iterables[0].zipped_with(iterables[1])
+            if pairs is not None and named.keys() <= {"strict"}:
+                return pairs
         together = self._rows_together(iterables) if named.keys() <= {"strict"} else None
         return zip(*iterables, **named) if together is None else together  # noqa: B905
 
     def dict(self, *pairs: Any, **named: Any) -> Any:
         """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""
-        if len(pairs) == 1 and not named and isinstance(pairs[0], ByKey):
-            return pairs[0].to_dict()
+        if len(pairs) == 1 and not named and isinstance(pairs[0], OfPandas):
+            return pairs[0].in_dict()
         if len(pairs) != 1 or named or type(pairs[0]) is not DistinctPairs:
             return dict(*pairs, **named)
         distinct = pairs[0].values

@@ -256,6 +256,10 @@ class Counts(Unfollowed):
         """What comes with a key where it is walked: its count."""
         return count
 
+    def entry_of(self, key: Any, count: Any) -> Any:
+        """What a loop over keys with their counts is handed."""
+        return key, count
+
     def holds(self, key: Any, number: int) -> bool:
         """Whether an answer is known to be made of the records of a key alone: none is."""
         return False
@@ -314,12 +318,6 @@ class Counts(Unfollowed):
         if name.startswith("__"):
             raise AttributeError(name)
         return self.refuse(f"Counter.{name}, which depends on which records there are")
-
-
-class HoldsEntry(Unfollowed):
-    """What has an entry of the key that a loop over it is at."""
-
-    __slots__ = ()
 
 
 class CountedKeys(Unfollowed):

@@ -69,6 +69,10 @@ class Distinct(OpaqueLine):
         """What comes with a value where it is walked: its count."""
         return count
 
+    def entry_of(self, value: Any, count: Any) -> Any:
+        """What a loop over values with their counts is handed."""
+        return value, self.item_of(value, count)
+
     def holds(self, value: Any, number: int) -> bool:
         """Whether an answer of a number is made of the records of a value alone."""
         book, table = self.column.answers, self.column.table == value
