@@ -35,7 +35,7 @@ from liptest.enumerate.folded.alike_rows import (
 from liptest.enumerate.folded.best_of import RUNNING, best_of, median_of, place_of_best, sorted_of
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.named_entries import NamedEntries
-from liptest.enumerate.folded.passing import Passing, passing_again
+from liptest.enumerate.folded.passing import Passing, in_order_of_keys, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.folded.record_loops import Loop, refuse_pass
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
@@ -348,8 +348,12 @@ class Folds(PassEnds, NamedEntries):
     def sorted(self, values: Any, **named: Any) -> Any:
         """``sorted(values)``."""
         ordered = None
-        if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
-            ordered = sort_records(values, descends=bool(named.get("reverse", False)))
+        if named.keys() <= {"reverse"}:
+            descends = bool(named.get("reverse", False))
+            if self.rows_of(values) is not None:
+                ordered = sort_records(values, descends=descends)
+            else:
+                ordered = in_order_of_keys(values, descends=descends)
         return sorted_of(values, named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
@@ -434,7 +438,8 @@ class Folds(PassEnds, NamedEntries):
         if type(pairs) is Counts:
             pairs = pairs.keys()
         if type(pairs) is CountedKeys:
-            return Passing(pairs.counts, with_counts=pairs.with_counts, has_order=False)
+            walked, has_order = pairs.walked, pairs.has_order
+            return Passing(walked, with_counts=pairs.with_counts, has_order=has_order)
         return passing_again(pairs)
 
     def filled(

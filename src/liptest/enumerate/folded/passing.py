@@ -27,6 +27,7 @@ from liptest.values.answers.aligned import AlignedRun, AlignedValue, ReleasedVal
 from liptest.values.array import make_array
 from liptest.values.pandas.answers_by_key import AnswersInDict
 from liptest.values.pandas.named_groups import has_zero
+from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
 from liptest.values.unfollowed import HoldsEntry, Unfollowed
@@ -344,6 +345,12 @@ class PassingAgain(Passing):
         if type(left) is not AlignedValue or left.form.terms != entry.value.form.terms:
             self._refuse("a comparison of more than the noisy count of this value")
         return entry.noise, entry.factor, entry.answer
+
+
+def in_order_of_keys(values: Any, *, descends: bool) -> Any:
+    """``sorted(counts.items())`` of keys that may be there; None of all else."""
+    pairs = values.walked_groups() if isinstance(values, OfPandas) else values
+    return pairs.in_order(descends=descends) if isinstance(pairs, Unfollowed) else None
 
 
 def passing_again(pairs: Any) -> PassingAgain | None:

@@ -35,7 +35,7 @@ class CountedGroups(Distinct):
         What key and count are called, where each group comes as a dict of both.
     """
 
-    __slots__ = ("_names_of_row", "_order", "_places", "_rows_of")
+    __slots__ = ("_names", "_names_of_row", "_order", "_places", "_rows_of")
 
     #: Each record is counted once, under one key.
     are_of_records = True
@@ -49,7 +49,7 @@ class CountedGroups(Distinct):
         names_of_row: tuple[str, str] | None = None,
     ) -> None:
         super().__init__(column, are_counts=False)
-        self._names_of_row = names_of_row
+        self._names, self._names_of_row = names, names_of_row
         places = super().possible.tolist()
         entries = places if names is None else [names[place] for place in places]
         self._places = dict(sorted(zip(entries, places, strict=True)))
@@ -64,6 +64,12 @@ class CountedGroups(Distinct):
     def has_order(self) -> bool:
         """Whether they come in the order of the keys."""
         return self._order is None
+
+    def by_values(self) -> CountedGroups:
+        """The same in the order of the keys."""
+        if self._names_of_row is not None:
+            self.refuse("sorted() of rows that are dicts")
+        return CountedGroups(self.column, self._names, None, self._rows_of)
 
     def count_of(self, value: Any) -> Any:
         """How many records have it: an answer, as a number of Python."""
