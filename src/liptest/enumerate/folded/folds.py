@@ -38,6 +38,7 @@ from liptest.enumerate.folded.named_entries import NamedEntries
 from liptest.enumerate.folded.passing import Passing, in_order_of_keys, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.folded.record_loops import Loop, refuse_pass
+from liptest.enumerate.folded.signed_noise import multiply_draws
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loops.coin_loops import draw_passes
 from liptest.enumerate.loops.ends_of_passes import PassEnds
@@ -349,11 +350,8 @@ class Folds(PassEnds, NamedEntries):
         """``sorted(values)``."""
         ordered = None
         if named.keys() <= {"reverse"}:
-            descends = bool(named.get("reverse", False))
-            if self.rows_of(values) is not None:
-                ordered = sort_records(values, descends=descends)
-            else:
-                ordered = in_order_of_keys(values, descends=descends)
+            sort = in_order_of_keys if self.rows_of(values) is None else sort_records
+            ordered = sort(values, descends=bool(named.get("reverse", False)))
         return sorted_of(values, named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
@@ -591,7 +589,7 @@ class Folds(PassEnds, NamedEntries):
         rng.shuffle(order)
         return order
 
-    popped = staticmethod(pop_places)
+    popped, signed = staticmethod(pop_places), staticmethod(multiply_draws)
 
     def flips(
         self,

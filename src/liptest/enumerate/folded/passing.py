@@ -40,6 +40,13 @@ _COMPARISONS = {
 _NEAR = Fraction(1, 1 << 40)
 
 
+def is_known_source(source: Any) -> bool:
+    """Whether it is a generator that is known, which keeps nothing of what it draws."""
+    if isinstance(source, ModuleType):
+        return source.__name__ in ("numpy.random", "random")
+    return type(source) in STAND_INS
+
+
 class Passing:
     """One such loop; ``tell`` is called for each value, whether it passes or not.
 
@@ -101,11 +108,8 @@ class Passing:
 
     def draws(self, source: Any) -> None:
         """What gives noise must be a generator."""
-        if type(source) in STAND_INS:
-            return
-        if isinstance(source, ModuleType) and source.__name__ in ("numpy.random", "random"):
-            return
-        self._refuse("noise of a generator that is not known")
+        if not is_known_source(source):
+            self._refuse("noise of a generator that is not known")
 
     def tell(
         self, left: Any, comparison: str, bound: Any, key: Any, value_of: Callable[[], Any]
