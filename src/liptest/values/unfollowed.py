@@ -43,6 +43,10 @@ class Unfollowed:
             if name not in written:
                 setattr(cls, name, _refusing(name))
 
+    def in_order(self, *, descends: bool) -> Any:
+        """``sorted()`` of it, where each entry is there once; None where that is not followed."""
+        return None
+
     def refuse(self, use: str) -> NoReturn:
         """End the analysis."""
         raise NotImplementedError
@@ -61,6 +65,12 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 
     method.__name__ = name
     return method
+
+
+class HoldsEntry(Unfollowed):
+    """What has an entry of the key that a loop over it is at."""
+
+    __slots__ = ()
 
 
 class LastTotal(Unfollowed):

@@ -35,9 +35,10 @@ from liptest.enumerate.folded.alike_rows import (
 from liptest.enumerate.folded.best_of import RUNNING, best_of, median_of, place_of_best, sorted_of
 from liptest.enumerate.folded.later_records import LaterRecords, find_walked, is_fixed, read_around
 from liptest.enumerate.folded.named_entries import NamedEntries
-from liptest.enumerate.folded.passing import Passing, passing_again
+from liptest.enumerate.folded.passing import Passing, in_order_of_keys, passing_again
 from liptest.enumerate.folded.record_counts import ColumnRows, CountedKeys, Counts, rows_at_index
 from liptest.enumerate.folded.record_loops import Loop, refuse_pass
+from liptest.enumerate.folded.signed_noise import multiply_draws
 from liptest.enumerate.intercept.generator import ChoiceGenerator, is_generator
 from liptest.enumerate.loops.coin_loops import draw_passes
 from liptest.enumerate.loops.ends_of_passes import PassEnds
@@ -59,7 +60,6 @@ from liptest.values.array import SymbolicArray
 from liptest.values.column_functions import look_up
 from liptest.values.draws.whole_draws import whole_numbers_compared
 from liptest.values.lines import line_in_words
-from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.distinct import Distinct, DistinctPairs
@@ -349,8 +349,9 @@ class Folds(PassEnds, NamedEntries):
     def sorted(self, values: Any, **named: Any) -> Any:
         """``sorted(values)``."""
         ordered = None
-        if named.keys() <= {"reverse"} and self.rows_of(values) is not None:
-            ordered = sort_records(values, descends=bool(named.get("reverse", False)))
+        if named.keys() <= {"reverse"}:
+            sort = in_order_of_keys if self.rows_of(values) is None else sort_records
+            ordered = sort(values, descends=bool(named.get("reverse", False)))
         return sorted_of(values, named) if ordered is None else ordered
 
     def median(self, values: Any) -> Any:
@@ -406,13 +407,17 @@ class Folds(PassEnds, NamedEntries):
             values, counts = iterables
             if values.is_counted_by(counts):
                 return DistinctPairs(values)
+        if len(iterables) == 2 and isinstance(iterables[0], OfPandas):
+            pairs = iterables[0].zipped_with(iterables[1])
+            if pairs is not None and named.keys() <= {"strict"}:
+                return pairs
         together = self._rows_together(iterables) if named.keys() <= {"strict"} else None
         return zip(*iterables, **named) if together is None else together  # noqa: B905
 
     def dict(self, *pairs: Any, **named: Any) -> Any:
         """``dict(zip(values, counts))``, and ``dict(Counter(..))``."""
-        if len(pairs) == 1 and not named and isinstance(pairs[0], ByKey):
-            return pairs[0].to_dict()
+        if len(pairs) == 1 and not named and isinstance(pairs[0], OfPandas):
+            return pairs[0].in_dict()
         if len(pairs) != 1 or named or type(pairs[0]) is not DistinctPairs:
             return dict(*pairs, **named)
         distinct = pairs[0].values
@@ -431,7 +436,8 @@ class Folds(PassEnds, NamedEntries):
         if type(pairs) is Counts:
             pairs = pairs.keys()
         if type(pairs) is CountedKeys:
-            return Passing(pairs.counts, with_counts=pairs.with_counts, has_order=False)
+            walked, has_order = pairs.walked, pairs.has_order
+            return Passing(walked, with_counts=pairs.with_counts, has_order=has_order)
         return passing_again(pairs)
 
     def filled(
@@ -583,7 +589,7 @@ class Folds(PassEnds, NamedEntries):
         rng.shuffle(order)
         return order
 
-    popped = staticmethod(pop_places)
+    popped, signed = staticmethod(pop_places), staticmethod(multiply_draws)
 
     def flips(
         self,

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from liptest.enumerate.folded.record_counts import Counts, HoldsEntry
+from liptest.enumerate.folded.record_counts import Counts
 from liptest.enumerate.syntax.pure_code import NotPlain
 from liptest.values.pandas.answers_by_key import AnswersInDict, ByKey
 from liptest.values.pandas.of_pandas import OfPandas
+from liptest.values.unfollowed import HoldsEntry
 
 
 class NamedEntries:

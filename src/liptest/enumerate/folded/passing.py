@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from liptest.enumerate.folded.record_counts import HoldsEntry
 from liptest.enumerate.numbers.noise_outputs import make_items
 from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.enumerate.watch.process_questions import STAND_INS
@@ -26,9 +25,12 @@ from liptest.symbolic.answers import Answer
 from liptest.symbolic.noise import Noise
 from liptest.values.answers.aligned import AlignedRun, AlignedValue, ReleasedValue
 from liptest.values.array import make_array
+from liptest.values.pandas.answers_by_key import AnswersInDict
+from liptest.values.pandas.named_groups import has_zero
+from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.protocol import is_symbolic
 from liptest.values.rounding import Near
-from liptest.values.unfollowed import Unfollowed
+from liptest.values.unfollowed import HoldsEntry, Unfollowed
 
 _COMPARISONS = {
     "Gt": operator.gt,
@@ -36,6 +38,13 @@ _COMPARISONS = {
 }
 # Of a float that Python's exp and erfc give: less than this, relatively.
 _NEAR = Fraction(1, 1 << 40)
+
+
+def is_known_source(source: Any) -> bool:
+    """Whether it is a generator that is known, which keeps nothing of what it draws."""
+    if isinstance(source, ModuleType):
+        return source.__name__ in ("numpy.random", "random")
+    return type(source) in STAND_INS
 
 
 class Passing:
@@ -81,7 +90,7 @@ class Passing:
             self._value, self._count = value, count
             self._used, self._beside = set(), []
             self._first = len(self._run.noises)
-            yield (value, self._values.item_of(value, count)) if self._with_counts else value
+            yield self._values.entry_of(value, count) if self._with_counts else value
 
     def _there(self) -> list[tuple[Any, AlignedValue]]:
         """The values with their counts: all that may be there, or those of the point."""
@@ -99,11 +108,8 @@ class Passing:
 
     def draws(self, source: Any) -> None:
         """What gives noise must be a generator."""
-        if type(source) in STAND_INS:
-            return
-        if isinstance(source, ModuleType) and source.__name__ in ("numpy.random", "random"):
-            return
-        self._refuse("noise of a generator that is not known")
+        if not is_known_source(source):
+            self._refuse("noise of a generator that is not known")
 
     def tell(
         self, left: Any, comparison: str, bound: Any, key: Any, value_of: Callable[[], Any]
@@ -198,7 +204,8 @@ class Passing:
     def result(self, before: Any) -> Any:
         """What the loop has filled, a dict or a list."""
         if self._copied:
-            return self._filled(before)
+            is_new = type(before) is dict and not before
+            return AnswersInDict(CopiedCounts(self)) if is_new else self._filled(before)
         if type(before) not in (dict, list) or before:
             self._refuse("a loop that fills what is not an empty dict or list")
         if type(before) is list and (self._kept or not self._has_order):
@@ -228,12 +235,46 @@ class Passing:
         cells[:] = entries
         return make_array(self._values.column.branching, cells, before.dtype)
 
+    def copied_of(self, key: Any) -> Any:
+        """The count that was copied under a key, 0 where there is none."""
+        return self._copied.get(key, 0) if is_plain(key) else self._refuse("a key of the data")
+
     def fail(self) -> NoReturn:
         """A pass raised an exception."""
         self._refuse("a loop that raises an exception")
 
     def _refuse(self, use: str) -> NoReturn:
         raise AssertionError(self._values.refuse(use))
+
+
+class CopiedCounts:
+    """The counts of those keys that are there, which a loop has put into an empty dict."""
+
+    def __init__(self, origin: Passing) -> None:
+        self._origin = origin
+
+    def __getitem__(self, key: Any) -> Any:
+        if key in self:
+            return self._origin.copied_of(key)
+        raise KeyError(key)
+
+    def __contains__(self, key: Any) -> bool:
+        """Whether a key is there: a comparison of a private count."""
+        return bool(self._origin.copied_of(key) > 0)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The count of a key, 0 where it is not there."""
+        if not has_zero(default):
+            self.refuse("a dict's get without the default 0")
+        return self._origin.copied_of(key)
+
+    def items(self) -> Any:
+        """The keys that are there with their counts."""
+        return self.refuse("a dict of the counts of those values alone that are there")
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the run."""
+        self._origin._refuse(use)
 
 
 @dataclass(frozen=True)
@@ -308,6 +349,12 @@ class PassingAgain(Passing):
         if type(left) is not AlignedValue or left.form.terms != entry.value.form.terms:
             self._refuse("a comparison of more than the noisy count of this value")
         return entry.noise, entry.factor, entry.answer
+
+
+def in_order_of_keys(values: Any, *, descends: bool) -> Any:
+    """``sorted(counts.items())`` of keys that may be there; None of all else."""
+    pairs = values.walked_groups() if isinstance(values, OfPandas) else values
+    return pairs.in_order(descends=descends) if isinstance(pairs, Unfollowed) else None
 
 
 def passing_again(pairs: Any) -> PassingAgain | None:

@@ -8,6 +8,7 @@ that tells those alone whose noisy count is large (``passing``).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol
@@ -211,6 +212,16 @@ class Counts(Unfollowed):
         """Its keys, for such a loop."""
         return CountedKeys(self, with_counts=False)
 
+    def in_order(self, *, descends: bool) -> Any:
+        """``sorted(counts)``: its keys."""
+        return self.keys().in_order(descends=descends)
+
+    def most_common(self, n: Any = None) -> Any:
+        """All its entries, for such a loop; the first few of them tell the largest counts."""
+        if n is not None:
+            return self.refuse("Counter.most_common(n), which tells which counts are the largest")
+        return CountedKeys(self, with_counts=True, order=KeysByCount(self))
+
     def values(self) -> Any:
         """Its counts, of which the largest can be asked."""
         return CountedValues(self)
@@ -256,6 +267,10 @@ class Counts(Unfollowed):
         """What comes with a key where it is walked: its count."""
         return count
 
+    def entry_of(self, key: Any, count: Any) -> Any:
+        """What a loop over keys with their counts is handed."""
+        return key, count
+
     def holds(self, key: Any, number: int) -> bool:
         """Whether an answer is known to be made of the records of a key alone: none is."""
         return False
@@ -268,12 +283,16 @@ class Counts(Unfollowed):
         """The keys that are there in a dataset, as its records come."""
         distinct, first = np.unique(dataset, return_index=True)
         places = distinct[np.argsort(first)].tolist()
-        owners = {
+        owners = self.owners()
+        return list(dict.fromkeys(owners[place] for place in places if place in owners))
+
+    def owners(self) -> dict[int, Any]:
+        """By the number of a record's value the key under which it is counted."""
+        return {
             place: key
             for key, table in self._tables.items()
             for place in np.flatnonzero(self._rows.each(table.counts_of_one or ())).tolist()
         }
-        return list(dict.fromkeys(owners[place] for place in places if place in owners))
 
     def add(self, place: int, key: Any, number: Any) -> None:
         """Such records count so many times under a key."""
@@ -316,18 +335,63 @@ class Counts(Unfollowed):
         return self.refuse(f"Counter.{name}, which depends on which records there are")
 
 
-class HoldsEntry(Unfollowed):
-    """What has an entry of the key that a loop over it is at."""
+class WalkedCounts:
+    """Counts whose keys are walked in an order of its own; the rest is that of ``counts``."""
 
-    __slots__ = ()
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+
+    def __getattr__(self, name: str) -> Any:
+        return object.__getattribute__(self.counts, name)
+
+
+class KeysByCount(WalkedCounts):
+    """As ``Counter.most_common`` has them: of equal counts that which comes first."""
+
+    def in_their_order(self, dataset: Any) -> list[Any]:
+        """The keys that are there in a dataset."""
+        owners = self.counts.owners()
+        keys = [owners[place] for place in np.asarray(dataset).tolist() if place in owners]
+        return [key for key, _ in Counter(keys).most_common()]
+
+
+class KeysInOrder(WalkedCounts):
+    """Keys in their own order."""
+
+    def __init__(self, counts: Counts, *, descends: bool) -> None:
+        super().__init__(counts)
+        self.descends = descends
+
+    @property
+    def possible(self) -> list[Any]:
+        """All keys that may be there."""
+        keys = self.counts.possible
+        are_names = all(type(key) is str for key in keys)
+        if not are_names and any(type(key) not in (int, np.int64) for key in keys):
+            self.counts.refuse("sorted() of keys that are not all names or whole numbers")
+        return sorted(keys, reverse=self.descends)
 
 
 class CountedKeys(Unfollowed):
-    """The keys of counts, or these with their counts; nothing but such a loop walks them."""
+    """The keys of counts, or these with their counts; nothing but such a loop walks them.
 
-    def __init__(self, counts: Counts, *, with_counts: bool) -> None:
+    ``order`` is what they are walked as, where it is not that of the records.
+    """
+
+    def __init__(self, counts: Counts, *, with_counts: bool, order: Any = None) -> None:
         self.counts = counts
         self.with_counts = with_counts
+        self.walked = counts if order is None else order
+
+    @property
+    def has_order(self) -> bool:
+        """Whether they come in the order of the keys."""
+        return type(self.walked) is KeysInOrder
+
+    def in_order(self, *, descends: bool) -> Any:
+        """``sorted(counts.items())``: each key is there once."""
+        order = KeysInOrder(self.counts, descends=descends)
+        return CountedKeys(self.counts, with_counts=self.with_counts, order=order)
 
     def refuse(self, use: str) -> NoReturn:
         """End the run."""

@@ -44,7 +44,7 @@ from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.made_frames import is_line_of_cells, make_frame, make_series
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
-from liptest.values.polars.polars_frames import OccurringKeys
+from liptest.values.polars.occurring_keys import OccurringKeys
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.record_list import RecordList
 
@@ -218,6 +218,11 @@ def methods_meeting_data() -> Iterator[tuple[Any, str, Any]]:
     if polars is not None:
         kind = polars.DataFrame
         yield kind, "join", kept_follower(kind.join, _joining(kind.join), draws=False)
+        for one in (kind, polars.LazyFrame):
+            yield one, "group_by", kept_follower(one.group_by, _grouping(one.group_by), draws=False)
+        series = polars.Series
+        counting = _counting_values(series.value_counts)
+        yield series, "value_counts", kept_follower(series.value_counts, counting, draws=False)
 
 
 @lru_cache
@@ -305,6 +310,31 @@ def _joining(original: Callable[..., Any]) -> Callable[..., Any]:
         return original(frame, other, on, how, **options)
 
     return join
+
+
+@lru_cache
+def _grouping(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``frame.group_by(..)``: where any order of the groups will do, that of the records."""
+
+    def group(session: Session, frame: Any, *by: Any, **options: Any) -> Any:
+        if session.surroundings.takes_any_order:
+            options["maintain_order"] = True
+        return original(frame, *by, **options)
+
+    return group
+
+
+@lru_cache
+def _counting_values(original: Callable[..., Any]) -> Callable[..., Any]:
+    """``series.value_counts()``: where any order of its rows will do, that of the records."""
+
+    def count(session: Session, series: Any, **options: Any) -> Any:
+        if not session.surroundings.takes_any_order or options.get("normalize"):
+            return original(series, **options)
+        groups = series.to_frame().group_by(series.name, maintain_order=True)
+        return groups.len(options.get("name") or "count")
+
+    return count
 
 
 @lru_cache

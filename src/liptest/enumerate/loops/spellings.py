@@ -159,6 +159,18 @@ class Spellings(ast.NodeTransformer):
         made = call_of_folds("updated", name_node(name), values)
         return ast.copy_location(ast.Assign([name_node(name, ast.Store())], made), node)
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """``rng.choice([-1, 1], size=n) * rng.exponential(scale, size=n)``, drawn on the spot."""
+        both = [_read_method(node.left), _read_method(node.right)]
+        is_product = isinstance(node.op, ast.Mult) and {name for _, name in both} in _SIGNED
+        if not is_product or any(isinstance(part, _BINDING) for part in ast.walk(node)):
+            return self.generic_visit(node)
+        self.changes += 1
+        sources = [copy_tree(owner) for owner, _ in both if owner is not None]
+        sides = [lambda_node(None, self.visit(side)) for side in (node.left, node.right)]
+        call = call_of_folds("signed", *sides, lambda_node(None, tuple_node(sources)))
+        return ast.copy_location(call, node)
+
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """``counts[k] if k in counts else 0``, with plain names, and ``.loc`` with ``.index``."""
         test, entry = node.test, node.body
@@ -178,6 +190,21 @@ class Spellings(ast.NodeTransformer):
         written = lambda_node(None, copy_tree(node))
         method = "labelled" if is_labelled or has_index else "entry"
         return ast.copy_location(call_of_folds(method, *pair, node.orelse, written), node)
+
+
+_SIGNED = ({"choice", "exponential"}, {"choice", "standard_exponential"})
+_BINDING = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+
+
+def _read_method(node: ast.expr) -> tuple[ast.expr | None, str]:
+    """A name, perhaps with dots, and its method that an expression calls; else none."""
+    called = node.func if isinstance(node, ast.Call) else None
+    root: ast.expr | None = called.value if isinstance(called, ast.Attribute) else None
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(called, ast.Attribute) or not isinstance(root, ast.Name):
+        return None, ""
+    return called.value, called.attr
 
 
 def _owner_of_labels(node: ast.expr, names: tuple[str, ...]) -> tuple[ast.expr, bool]:

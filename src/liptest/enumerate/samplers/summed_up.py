@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from liptest.enumerate.folded.folding import SUMMED_UP, Rewritten
 from liptest.enumerate.folded.folds import Folds
+from liptest.enumerate.folded.signed_noise import may_multiply_draws
 from liptest.enumerate.samplers.restarts import RestartingTree
 from liptest.enumerate.samplers.single_passes import LEFT_AT_ONCE, SinglePasses, are_near, is_below
 from liptest.enumerate.samplers.sub_samplers import SamplerLaws
@@ -106,6 +107,11 @@ def enumerate_with_loops(
 
     if function._rewrite is not None:
         return enumerate_anew(replace(as_written, function=function._rewrite(session)))
+    if may_multiply_draws(function.function):
+        memory = function._known
+        if memory.signed is None:
+            memory.signed = Rewritten(function, Folds(lambda value: None))
+        return enumerate_anew(replace(as_written, function=memory.signed(session)))
     if function._tree.keeps_whole or function.max_seconds is not None:
         return enumerate_anew(as_written)
     summed = _find_known(function, session)

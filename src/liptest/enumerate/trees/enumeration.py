@@ -384,6 +384,8 @@ class KnownLaws:
         self.kinds = OutputKinds()
         #: What is known of the function with its loops summed up (``SummedUp``).
         self.summed_up: Any = None
+        #: The function with products of fair signs and exponential noise as one draw.
+        self.signed: Any = None
         self._memo = LawMemo()
         self._transcripts = Transcripts(name)
 

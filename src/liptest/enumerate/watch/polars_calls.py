@@ -160,7 +160,7 @@ def find_refused_call(
     ``frame`` has just been entered, and its code is polars'. The last is the kind of the refusal.
     ``takes_any_order``: what its result is used for depends on no order.
     """
-    caller = _find_caller(frame)
+    caller = find_program(frame)
     if caller is None or frame.f_globals.get("__name__", "").startswith(_HANDING_ON):
         return None
     name = _find_name(frame)
@@ -247,7 +247,7 @@ def _find_refused_options(method: str, options: dict[str, object]) -> tuple[str,
     return None
 
 
-def _find_caller(frame: FrameType) -> FrameType | None:
+def find_program(frame: FrameType) -> FrameType | None:
     """Who called, where it is neither polars nor liptest."""
     caller = frame.f_back
     while caller is not None and str(caller.f_globals.get("__name__")).startswith(_HANDING_ON):

@@ -66,6 +66,7 @@ from liptest.enumerate.watch.set_orders import (
     walks_constant_sets,
     walks_of_made_sets,
 )
+from liptest.enumerate.watch.sorted_groups import SortedGroups
 from liptest.enumerate.watch.unfilled_memory import leave_unfilled_calls, may_leave_unfilled
 from liptest.errors import MechanismError, NonDeterministicError, UnsupportedRandomnessError
 from liptest.values.faults import codes_in
@@ -166,6 +167,7 @@ class Surroundings:
         self.sees_all = False
         #: Whether rows of polars may come in any order.
         self.takes_any_order = False
+        self._sorted = SortedGroups()
         #: Whether the program may catch exceptions, and how many more runs are traced for that.
         self.catches = False
         self.seen_catching = SEEN_CATCHING
@@ -320,8 +322,9 @@ class Surroundings:
         self._refuse(depends(self._name, f"{what}{f' ({words})' if words else ''}", advice))
 
     def _polars_called(self, frame: FrameType) -> None:
+        takes_any_order = self.takes_any_order or self._sorted.allow(frame)
         refused = find_refused_call(
-            frame, has_lazy_frames=self._has_lazy_frames, takes_any_order=self.takes_any_order
+            frame, has_lazy_frames=self._has_lazy_frames, takes_any_order=takes_any_order
         )
         if refused is None:
             return

@@ -130,6 +130,13 @@ class BernoulliVariables:
         """Whether nothing is known of these."""
         return self.are_ungrouped(variables) and not bool((self.known[variables] >= 0).any())
 
+    def are_fair(self, variables: NDArray[np.int64]) -> bool:
+        """Whether these are different ones, as often 0 as 1, of which nothing is known."""
+        if (variables < 0).any() or len(np.unique(variables)) < len(variables):
+            return False
+        are_even = bool((self.zeros[variables] == self.ones[variables]).all())
+        return are_even and self.are_free(variables)
+
     def largest_share(self, variables: NDArray[np.int64], are_ones: NDArray[Any]) -> Fraction:
         """The largest probability that one is 1, or 0 where that is wanted."""
         pairs = zip(self.zeros[variables].tolist(), self.ones[variables].tolist(), strict=True)

@@ -91,6 +91,10 @@ class ByKey(SeriesOfRecords):
         """The answers by key."""
         return AnswersInDict(self)
 
+    def in_dict(self) -> Any:
+        """The same."""
+        return self.to_dict()
+
     def count_groups(self) -> Any:
         """How many groups occur."""
         return self.refuse("len()")
@@ -151,13 +155,16 @@ class _KeysThatOccur(PartOfPandas):
 
 
 class AnswersInDict(Unfollowed):
-    """A dict of answers by key: as these, but for what pandas alone has."""
+    """A dict of answers by key: as these, but for what pandas or polars alone has.
+
+    ``answers`` are a ``ByKey``, or what has its methods.
+    """
 
     __slots__ = ("_answers",)
 
     described = "a dict of those groups that occur, which depends on the data"
 
-    def __init__(self, answers: ByKey) -> None:
+    def __init__(self, answers: Any) -> None:
         self._answers = answers
 
     def __getitem__(self, key: Any) -> Any:

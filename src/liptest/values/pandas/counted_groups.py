@@ -8,13 +8,14 @@ do not come in the order of their keys, nothing may tell their order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.named_groups import Order
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.column import Column, find_column
 from liptest.values.records.distinct import Distinct, DistinctPairs
+from liptest.values.unfollowed import HoldsEntry
 
 
 class CountedGroups(Distinct):
@@ -30,9 +31,11 @@ class CountedGroups(Distinct):
         In which they come; None for that of the keys.
     rows_of
         Gives the rows of a group, where a group comes with these.
+    names_of_row
+        What key and count are called, where each group comes as a dict of both.
     """
 
-    __slots__ = ("_order", "_places", "_rows_of")
+    __slots__ = ("_names", "_names_of_row", "_order", "_places", "_rows_of")
 
     #: Each record is counted once, under one key.
     are_of_records = True
@@ -43,8 +46,10 @@ class CountedGroups(Distinct):
         names: tuple[str, ...] | None,
         order: Order | None = None,
         rows_of: Callable[[Any], Any] | None = None,
+        names_of_row: tuple[str, str] | None = None,
     ) -> None:
         super().__init__(column, are_counts=False)
+        self._names, self._names_of_row = names, names_of_row
         places = super().possible.tolist()
         entries = places if names is None else [names[place] for place in places]
         self._places = dict(sorted(zip(entries, places, strict=True)))
@@ -60,6 +65,12 @@ class CountedGroups(Distinct):
         """Whether they come in the order of the keys."""
         return self._order is None
 
+    def by_values(self) -> CountedGroups:
+        """The same in the order of the keys."""
+        if self._names_of_row is not None:
+            self.refuse("sorted() of rows that are dicts")
+        return CountedGroups(self.column, self._names, None, self._rows_of)
+
     def count_of(self, value: Any) -> Any:
         """How many records have it: an answer, as a number of Python."""
         count = super().count_of(self._places[value])
@@ -68,6 +79,12 @@ class CountedGroups(Distinct):
     def item_of(self, value: Any, count: Any) -> Any:
         """The count, or the rows of the group."""
         return count if self._rows_of is None else self._rows_of(value)
+
+    def entry_of(self, value: Any, count: Any) -> Any:
+        """The group with its count or rows, or a dict of both."""
+        if self._names_of_row is None:
+            return super().entry_of(value, count)
+        return NamedRow(self, dict(zip(self._names_of_row, (value, count), strict=True)))
 
     def holds(self, value: Any, number: int) -> bool:
         """Whether an answer of a number is made of the records of a group alone."""
@@ -79,6 +96,26 @@ class CountedGroups(Distinct):
         kept = dataset if column.kept is None else dataset[column.kept[dataset]]
         assert self._order is not None
         return self._order([entries[place] for place in column.table[kept].tolist()])
+
+
+class NamedRow(HoldsEntry):
+    """A group that occurs, and its count, by the names of columns."""
+
+    __slots__ = ("_entries", "_groups")
+
+    described = "a row of a group"
+
+    def __init__(self, groups: CountedGroups, entries: dict[str, Any]) -> None:
+        self._groups, self._entries = groups, entries
+
+    def __getitem__(self, name: Any) -> Any:
+        if type(name) is not str or name not in self._entries:
+            self.refuse("an index")
+        return self._entries[name]
+
+    def refuse(self, use: str) -> NoReturn:
+        """End the analysis."""
+        self._groups.refuse(use)
 
 
 class GroupPairs(DistinctPairs):
@@ -118,7 +155,10 @@ class SizesByKey(ByKey):
 
 
 def count_groups(
-    by: Any, order: Order | None, rows_of: Callable[[Any], Any] | None = None
+    by: Any,
+    order: Order | None,
+    rows_of: Callable[[Any], Any] | None = None,
+    names: tuple[str, str] | None = None,
 ) -> GroupPairs | None:
     """Those of a column; None of one that is not followed."""
     column = find_column(by.array)
@@ -126,7 +166,7 @@ def count_groups(
         return None
     if column.kept is not None and not column.kept.any():
         return None
-    return GroupPairs(CountedGroups(column, by.names, order, rows_of))
+    return GroupPairs(CountedGroups(column, by.names, order, rows_of, names))
 
 
 ByKey.sizes = SizesByKey

@@ -68,6 +68,14 @@ class OfPandas(Symbolic):
         """What a loop that tells some groups only walks: the same where there are none."""
         return self
 
+    def in_dict(self) -> Any:
+        """``dict(pairs)``, of what is not a plain iterable."""
+        return dict(self)
+
+    def zipped_with(self, other: Any) -> Any:
+        """``zip(self, other)`` of keys and their numbers; None of all else."""
+        return None
+
     def apply_by(self, function: Any, by_rows: bool) -> Any:
         """``.apply`` of a function; ``function`` makes a list of numbers of rows."""
         return self.refuse(".apply", INSTEAD["apply"])

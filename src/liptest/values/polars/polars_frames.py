@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from liptest.values.pandas.of_pandas import CountsRows
 from liptest.values.pandas.record_series import KeySeries, RecordSeries
@@ -36,9 +36,9 @@ from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import join_columns
 from liptest.values.records.row_places import PlaceAmongRows, RowsLeft, find_codes
 
-_KEYS_ADVICE = (
+KEYS_ADVICE = (
     "join a frame of declared keys: keys.join(groups, on='region', how='left', "
-    "maintain_order='left').fill_null(0)"
+    "maintain_order='left').fill_null(0), or take dict(groups.iter_rows()).get(key, 0)"
 )
 _CELLS_ADVICE = (
     "clip what each user adds to a group, and name the groups: frame.group_by(key, 'region').agg("
@@ -54,6 +54,9 @@ class PolarsFrame(CountsRows, OfPolars):
     """Several columns of the same records, by name; ``is_lazy`` until it is collected."""
 
     __slots__ = ("_is_lazy", "_series")
+
+    #: Makes frames of groups that occur (``occurring_keys``).
+    occurring: ClassVar[Any]
 
     def __init__(self, series: dict[str, Any], *, is_lazy: bool = False) -> None:
         self._series = series
@@ -71,6 +74,11 @@ class PolarsFrame(CountsRows, OfPolars):
         return next(iter(self._series.values()))
 
     branching = find_branching("_first")
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether it is to be collected."""
+        return self._is_lazy
 
     def _made(self, series: dict[str, Any]) -> PolarsFrame:
         return PolarsFrame(series, is_lazy=self._is_lazy)
@@ -501,7 +509,7 @@ class PolarsGroups(GroupedFrame):
 
     __slots__ = ()
 
-    advice = _KEYS_ADVICE
+    advice = KEYS_ADVICE
 
     def keys(self) -> RecordSeries:
         """The column of entries; users and real numbers are refused."""
@@ -534,7 +542,7 @@ class PolarsGroups(GroupedFrame):
                 self.refuse(".agg of what is not a number of each group")
             return made
 
-        return OccurringKeys(self._frame, self._name, of_key)
+        return self._frame.occurring(self._frame, self._name, of_key, is_lazy=self._frame.is_lazy)
 
     def len(self, name: str = "len") -> Any:
         """How many records each group has."""
@@ -622,8 +630,12 @@ class CellsByGroup(OfPolars):
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Sums over users by group."""
-        return OccurringKeys(
-            self._frame, self._name, lambda key: self._of_key(key).totals_of(aggs, named_aggs)
+        return self._frame.occurring(
+            self._frame,
+            self._name,
+            lambda key: self._of_key(key).totals_of(aggs, named_aggs),
+            are_of_rows=False,
+            is_lazy=self._frame.is_lazy,
         )
 
     def len(self, name: str = "len") -> Any:
@@ -631,41 +643,3 @@ class CellsByGroup(OfPolars):
         import polars
 
         return self.agg(polars.len().alias(name))
-
-
-class OccurringKeys(OfPolars):
-    """Numbers by key, of which it depends on the data which keys there are."""
-
-    __slots__ = ("_frame", "_name", "_of_key")
-
-    described = "numbers for those groups that occur, which depends on the data,"
-    advice = _KEYS_ADVICE
-
-    def __init__(
-        self, frame: PolarsFrame, name: str, of_key: Callable[[Any], dict[str, Any]]
-    ) -> None:
-        self._frame, self._name, self._of_key = frame, name, of_key
-
-    branching = find_branching("_frame")
-
-    def join_to(self, keys: Any, options: dict[str, Any]) -> Any:
-        """``keys.join(self, ..)`` of a plain frame of declared keys."""
-        expected = {"on": self._name, "how": "left"}
-        given = dict(options)
-        order = given.pop("maintain_order", None)
-        if isinstance(given.get("on"), list) and len(given["on"]) == 1:
-            given["on"] = given["on"][0]
-        is_known = order in (None, "none", "left", "left_right")
-        if given != expected or keys.columns != [self._name] or not is_known:
-            return self.refuse(".join with other options, or of other columns")
-        declared = keys[self._name].to_list()
-        alike = self._frame.series_of(self._name).names is not None
-        if len(set(declared)) < len(declared) or not declared:
-            return self.refuse(".join of a key twice, or of none")
-        if not all(type(label) is (str if alike else int) for label in declared):
-            return self.refuse(".join of keys of another type")
-        by_key = [self._of_key(key) for key in declared]
-        columns = {name: [row[name] for row in by_key] for name in by_key[0]}
-        made = {self._name: declared} | columns
-        is_ordered = order in ("left", "left_right")
-        return KnownFrame(self.branching, made, set(columns), is_ordered=is_ordered)

@@ -120,7 +120,7 @@ class KnownFrame(OfPolars):
     def filter(self, predicate: Any) -> Any:
         """The row of a declared key: ``pl.col(key) == "a"``."""
         nodes = name_expressions([predicate], self.columns, self.refuse)
-        name, value = _read_compared_key(nodes, self.refuse)
+        name, value = read_compared_key(nodes, self.refuse)
         keys = self._columns.get(name, [])
         if not keys or any(type(key) is not type(value) for key in keys):
             return self.refuse(".filter but by one declared key", "pl.col(key) == 'a'")
@@ -186,13 +186,13 @@ class KnownFrame(OfPolars):
         if type(row) is not int or type(column) not in (int, str):
             return self.refuse(".item with these arguments")
         name = self.columns[column] if type(column) is int else column
-        return _value(self._entries(name)[row])
+        return value_of(self._entries(name)[row])
 
     def row(self, index: Any, *, named: bool = False) -> Any:
         """The entries of one row."""
         if type(index) is not int:
             return self.refuse(".row with these arguments")
-        entries = {name: _value(self._entries(name)[index]) for name in self._columns}
+        entries = {name: value_of(self._entries(name)[index]) for name in self._columns}
         return entries if named else tuple(entries.values())
 
     def rows(self, *, named: bool = False) -> list[Any]:
@@ -208,7 +208,7 @@ class KnownFrame(OfPolars):
         return self.rows(named=True)
 
 
-def _read_compared_key(nodes: dict[str, Any], refuse: Any) -> tuple[str, Any]:
+def read_compared_key(nodes: dict[str, Any], refuse: Any) -> tuple[str, Any]:
     """The column and the constant of ``pl.col(name) == constant``; an empty name for all else."""
     [node] = nodes.values()
     said = node.get("BinaryExpr", {}) if isinstance(node, dict) else {}
@@ -236,7 +236,8 @@ def _of_nothing(use: str, advice: str = "") -> None:
     """What a constant of another type is: none."""
 
 
-def _value(entry: Any) -> Any:
+def value_of(entry: Any) -> Any:
+    """A number of all records, or a constant, by itself."""
     return entry.value if type(entry) is RowsTotal else entry
 
 
@@ -262,7 +263,7 @@ class KnownSeries(OfPolars):
 
     def to_list(self) -> list[Any]:
         """The entries, of Python's types."""
-        return [_value(entry) for entry in self._entries]
+        return [value_of(entry) for entry in self._entries]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())

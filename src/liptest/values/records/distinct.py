@@ -49,6 +49,10 @@ class Distinct(OpaqueLine):
         self.column = column
         self.are_counts = are_counts
 
+    def by_values(self) -> Distinct:
+        """The same values in their own order."""
+        return self
+
     def is_counted_by(self, other: Any) -> bool:
         """Whether these are values, and the other their counts."""
         is_other = type(other) is Distinct and other.column is self.column
@@ -68,6 +72,10 @@ class Distinct(OpaqueLine):
     def item_of(self, value: Any, count: Any) -> Any:
         """What comes with a value where it is walked: its count."""
         return count
+
+    def entry_of(self, value: Any, count: Any) -> Any:
+        """What a loop over values with their counts is handed."""
+        return value, self.item_of(value, count)
 
     def holds(self, value: Any, number: int) -> bool:
         """Whether an answer of a number is made of the records of a value alone."""
@@ -112,6 +120,10 @@ class DistinctPairs(Unfollowed):
 
     def __init__(self, values: Distinct) -> None:
         self.values = values
+
+    def in_order(self, *, descends: bool) -> Any:
+        """The same in the order of the values."""
+        return None if descends else type(self)(self.values.by_values())
 
     def refuse(self, use: str) -> NoReturn:
         """End the analysis."""

@@ -374,7 +374,7 @@ BODIES = {
     "appended to what is not empty": "o = [7]\nfor v in data:\n    o.append(v)\nreturn sum(o)",
     "appended and told": "o = []\nfor v in data:\n    o.append(v)\nreturn o[0]",
     "appended and read": "o = []\nfor v in data:\n    o.append(len(o))\nreturn sum(o)",
-    "Counter asked for more": "return sorted(Counter(data).items())",
+    "Counter asked for more": "return Counter(data).most_common(1)",
     "Counter's length": "return len(Counter(data))",
     "Counter's default": "return Counter(data).get(3, -1)",
     "raises for some": "for v in data:\n    total += 1 // (v - 1)\nreturn total",
