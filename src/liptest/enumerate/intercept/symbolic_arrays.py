@@ -41,7 +41,7 @@ from liptest.values.faults import raises_as_numpy
 from liptest.values.lines import find_place, is_ours, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
-from liptest.values.pandas.made_frames import is_line_of_cells, make_frame, make_series
+from liptest.values.pandas.made_frames import is_line_of_cells, make_noisy_frame, make_noisy_series
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.occurring_keys import OccurringKeys
@@ -156,7 +156,7 @@ def _of_categories(original: Any) -> dict[int, Any]:
 @lru_cache
 def _of_makers(series: Any, frame: Any) -> dict[int, Any]:
     """``pandas.Series`` and ``pandas.DataFrame``, which take arrays of noisy numbers apart."""
-    makers = [(series, make_series), (frame, make_frame)]
+    makers = [(series, make_noisy_series), (frame, make_noisy_frame)]
     return {
         id(original): class_for(original, _made_of_noise(make))
         for original, make in makers

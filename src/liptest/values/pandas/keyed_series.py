@@ -68,7 +68,7 @@ class KeyedSeries(Symbolic):
     @classmethod
     def of(cls, entries: dict[Any, Any], names: Any = None) -> KeyedSeries:
         """Of numbers by key, one of them symbolic at least, or all plain."""
-        return cls(entries, as_array(list(entries.values())), names)
+        return cls(entries, numbers_in_line(list(entries.values())), names)
 
     def like(self, array: Any) -> KeyedSeries:
         """Other numbers of the same keys and names."""
@@ -294,7 +294,7 @@ class KeyedSeries(Symbolic):
         return self.keys_[int(np.argmax(self.array))]
 
 
-def as_array(values: list[Any]) -> Any:
+def numbers_in_line(values: list[Any]) -> Any:
     """Numbers in a line, some of them symbolic or none."""
     symbolic = [entry for entry in values if is_symbolic(entry)]
     if not symbolic:
@@ -342,7 +342,7 @@ def as_keyed(series: Any) -> Any:
         return series
     entries = series.tolist() if series.dtype == object else []
     has_symbols = any(map(is_symbolic, entries))
-    array = as_array(entries) if has_symbols else series.to_numpy()
+    array = numbers_in_line(entries) if has_symbols else series.to_numpy()
     return KeyedSeries(series.index.tolist(), array, describe(series))
 
 

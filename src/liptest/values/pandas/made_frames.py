@@ -17,18 +17,18 @@ _PLAIN_KEYS = (list, tuple, range)
 _TEXTS = (str, bool, int, float, np.generic)
 
 
-def make_series(data: Any, index: Any = None, name: Any = None) -> KeyedSeries | None:
+def make_noisy_series(data: Any, index: Any = None, name: Any = None) -> KeyedSeries | None:
     """A series of an array of noisy numbers; None for all other data."""
     if not is_line_of_cells(data):
         return None
-    keys = list_keys(index, len(data))
+    keys = list_row_keys(index, len(data))
     return None if keys is None else KeyedSeries(keys, data, _name(name))
 
 
-def make_frame(data: Any, index: Any = None, columns: Any = None) -> KeyedFrame | None:
+def make_noisy_frame(data: Any, index: Any = None, columns: Any = None) -> KeyedFrame | None:
     """A frame of columns of which some are noisy numbers; None for all other data."""
     if type(data) is SymbolicArray and data.ndim == 2 and type(data.storage) is CellStorage:
-        names = list_keys(columns, data.shape[1])
+        names = list_row_keys(columns, data.shape[1])
         data = None if names is None else {one: data[:, k] for k, one in enumerate(names)}
         columns = None
     if type(data) is not dict or not data or columns is not None:
@@ -39,7 +39,7 @@ def make_frame(data: Any, index: Any = None, columns: Any = None) -> KeyedFrame 
     lengths = {len(one) for one in data.values() if hasattr(type(one), "__len__")}
     if len(lengths) != 1 or (keyed and (index is not None or len(set(keyed)) > 1)):
         return None
-    keys = keyed[0] if keyed else list_keys(index, lengths.pop())
+    keys = keyed[0] if keyed else list_row_keys(index, lengths.pop())
     found = {name: _as_column(one, keys, named=bool(keyed)) for name, one in data.items()}
     made = {name: column for name, column in found.items() if column is not None}
     if keys is None or len(made) < len(found):
@@ -52,7 +52,7 @@ def is_line_of_cells(value: Any) -> bool:
     return type(value) is SymbolicArray and value.ndim == 1 and type(value.storage) is CellStorage
 
 
-def list_keys(index: Any, length: int) -> list[Any] | None:
+def list_row_keys(index: Any, length: int) -> list[Any] | None:
     """The keys of so many rows; None where they are not plain, or too few."""
     if index is None:
         return list(range(length))
