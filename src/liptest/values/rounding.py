@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 # Floats of the code differ from exact values by their rounding; more is another number.
 SHARE_OF_FLOATS, _ONE = Fraction(1, 10**9), Fraction(1)
 # Far from the ends of what floats hold.
@@ -43,3 +45,15 @@ def is_exact_factor(factor: Fraction) -> bool:
     """Whether floats that a program has are multiplied by it without rounding: a power of two."""
     top, bottom = abs(factor.numerator), factor.denominator
     return 0 < top < _MOST and bottom < _MOST and not (top & (top - 1) or bottom & (bottom - 1))
+
+
+def is_negative_zero(number: Any) -> Any:
+    """Whether it is -0.0, of a float or of each entry of an array of floats."""
+    return (number == 0) & np.signbit(number)
+
+
+def holds_negative_zero(value: Any) -> bool:
+    """Whether a float is -0.0, or one of the entries of an array of floats; False for others."""
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    is_float = is_array or isinstance(value, (float, np.floating))
+    return is_float and bool(np.any(is_negative_zero(value)))

@@ -87,7 +87,10 @@ class LastTotal(Unfollowed):
     def __getitem__(self, place: Any) -> Any:
         if type(place) is not int or place != -1:
             self.refuse("another entry than the last one of numpy.cumsum")
-        return self._total()
+        total = self._total()
+        if isinstance(total, float) and not total:
+            self.refuse("the last entry of numpy.cumsum of 0.0 and -0.0")
+        return total
 
     def refuse(self, use: str) -> NoReturn:
         raise AssertionError(self._column.refuse(use))

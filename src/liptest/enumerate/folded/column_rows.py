@@ -44,6 +44,7 @@ from liptest.values.records.looped_rows import (
 from liptest.values.records.made_rows import ColumnEntries, MadeRows, line_of
 from liptest.values.records.record_list import EntryOfRecord, RecordList
 from liptest.values.records.record_rows import RecordRows, RowByPlace
+from liptest.values.rounding import holds_negative_zero
 
 if TYPE_CHECKING:
     from liptest.enumerate.symbols.plain_points import Program
@@ -230,6 +231,8 @@ class RowsOfColumn:
         column = self._column
         records = column.answers.records
         if not any(table):
+            if kind is float and any(map(holds_negative_zero, table)):
+                column.refuse("a sum of -0.0, whose sign depends on the order of the records")
             return kind(0)
         margin = Fraction(0)
         if kind is int:

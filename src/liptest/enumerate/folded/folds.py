@@ -67,6 +67,7 @@ from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.ranked_records import extreme_record, median_record, sort_records
 from liptest.values.records.record_list import EntryOfRecord
 from liptest.values.records.spread_of_records import spread
+from liptest.values.rounding import holds_negative_zero
 
 _EXACT = (int, float, bool, Fraction, np.int64, np.float64)
 COMPARISONS = {
@@ -307,8 +308,9 @@ class Folds(PassEnds, NamedEntries):
             return functools.reduce(function, values, *start)
         added = values if parts is None else self.comprehension(values, parts, parts)
         rows = self.rows_of(added)
-        if not start and rows is not None and any(type(v) is np.bool_ for v in rows.values):
-            rows.refuse("functools.reduce of truths of NumPy, which adds none up: use sum")
+        first = [] if start or rows is None else rows.values
+        if rows is not None and any(type(v) is np.bool_ or holds_negative_zero(v) for v in first):
+            rows.refuse("functools.reduce that begins with a truth of NumPy or -0.0: use sum")
         return self.sum(added, *start)
 
     def len_of_set(self, values: Any) -> Any:

@@ -34,6 +34,7 @@ from liptest.values.array import SymbolicArray, make_array
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import MadeRows
 from liptest.values.records.record_list import EntryOfRecord, RowOfRecord
+from liptest.values.rounding import holds_negative_zero
 from liptest.values.unfollowed import Unfollowed
 
 
@@ -232,6 +233,8 @@ class Loop:
         """What is added to is a number, not a truth: NumPy's truths are not counted but joined."""
         if type(before) in (bool, np.bool_) or type(before) not in NUMBERS:
             self._rows.refuse(f"adding to a {type(before).__name__} in a loop over the records")
+        if holds_negative_zero(before):
+            self._rows.refuse("adding to -0.0 in a loop over the records; begin with 0.0")
         return before
 
     def _require_places(self, name: str) -> None:
@@ -246,6 +249,8 @@ class Loop:
         if not (is_zero or (is_like and before.shape == shape)) or name in self._sums:
             self._rows.refuse("adding arrays to what is not one of their shape")
         begun = np.zeros(shape) if is_zero else before
+        if holds_negative_zero(before):
+            self._rows.refuse("adding to -0.0 in a loop over the records; begin with 0.0")
         join_places(list(tables.values()), self._rows)
         cells = [begun[place] + table.answer(self._rows) for place, table in tables.items()]
         return self._array(cells, begun.dtype, shape)

@@ -22,6 +22,7 @@ from liptest.mechanisms.laws import Output, Raised
 from liptest.values.draws.noise_run import NoisyValue
 from liptest.values.pandas.labelled import NAMES, Labelled, as_labelled
 from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.rounding import is_negative_zero
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
 # Each of these is one object with one meaning, so that identity is equality.
@@ -229,11 +230,6 @@ def _give_type(output: Any, name: str) -> Output:
     value = canonical_output(output, name)
     negative = isinstance(value, float) and bool(is_negative_zero(value))
     return Typed(f"-{words}" if negative else words, value)
-
-
-def is_negative_zero(number: Any) -> Any:
-    """Whether it is -0.0, of a float or of each entry of an array of floats."""
-    return (number == 0) & np.signbit(number)
 
 
 def _give_symbolic_type(output: Any, name: str) -> Output:

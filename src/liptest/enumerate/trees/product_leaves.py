@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.trees.outputs import Typed, canonical_output, is_negative_zero
+from liptest.enumerate.trees.outputs import Typed, canonical_output
 from liptest.errors import UnsupportedForm
 from liptest.mechanisms.laws import Output
 from liptest.mechanisms.product_laws import ListOfParts, Outcomes, PartPlace, PartsLaw, ProductLaw
 from liptest.values.binary.bits import BernoulliValue
 from liptest.values.draws.factor_values import FactorValue
 from liptest.values.protocol import Symbolic, is_symbolic
+from liptest.values.rounding import is_negative_zero
 
 # Variables of the run that parts share, at most.
 _MOST_SHARED = 10

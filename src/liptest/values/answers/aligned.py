@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from liptest.symbolic.answers import Answer
-from liptest.symbolic.forms import Form, Rational, lean
+from liptest.symbolic.forms import Form
 from liptest.values.answers.decisions import ADVICE, DecidingRun
 from liptest.values.answers.free_functions import (
     ALWAYS_RELEASED,
@@ -43,6 +43,7 @@ from liptest.values.answers.functions_of_answers import (
     find_roundings,
     floor_form,
     is_neutral,
+    is_zero_times,
     of_function,
     result_kind,
     round_form,
@@ -59,6 +60,7 @@ from liptest.values.array import (
     make_array,
     make_model,
 )
+from liptest.values.draws.noise import exact_number
 from liptest.values.draws.noise_run import NoisyNumber, NoisyValue
 from liptest.values.promotion import as_noise
 from liptest.values.protocol import COMPARISONS, Operation, Symbolic, SymbolicValue, is_symbolic
@@ -153,7 +155,9 @@ class AlignedRun(DecidingRun):
     def _compared(self, ufunc: Any, left: Any, right: Any) -> Any:
         """A comparison of released numbers, which is released, and not looked at."""
         if type(left) is AlignedValue and isinstance(right, (int, float, np.generic)):
-            self.boundary = left.form - _exact(right) if not self.has_noise(left.form) else None
+            self.boundary = (
+                left.form - exact_number(right) if not self.has_noise(left.form) else None
+            )
         pair = tuple(_find_known(part, ufunc.__name__) for part in (left, right))
         if not any(map(is_symbolic, pair)):
             return ufunc(*pair)
@@ -400,10 +404,12 @@ class AlignedValue(NoisyData):
             if operation in _LINEAR:  # infinite, or NaN, whatever is added to it
                 return operation(other, self.kind(0)) if swapped else operation(self.kind(0), other)
             return self._known(operation, other, swapped=swapped)
-        number = _exact(other)
+        number = exact_number(other)
         if operation in _LINEAR or operation is operator.mul:
             kind = result_kind(operation, *kinds)
             if operation is operator.mul:
+                if not number and not is_zero_times(self.run, self.form, other, kind):
+                    return self._known(operation, other, swapped=swapped)
                 return self._of(self.form * number, kind, self)
             pair: Any = (number, self.form) if swapped else (self.form, number)
             return self._of(operation(*pair), kind, self, number)
@@ -444,7 +450,7 @@ class AlignedValue(NoisyData):
         parts = [part for part in inputs if is_symbolic(part) or not is_neutral(function, part)]
         if not all(is_symbolic(part) or math.isfinite(part) for part in parts):
             return NotImplemented
-        forms = [part.form if is_symbolic(part) else Form(_exact(part)) for part in parts]
+        forms = [part.form if is_symbolic(part) else Form(exact_number(part)) for part in parts]
         form = of_function(self.run, function, forms)
         if form is None:
             return NotImplemented
@@ -471,7 +477,7 @@ class AlignedValue(NoisyData):
         if not is_symbolic(other):
             if not math.isfinite(other):
                 return bool(comparison(0.0, other))
-            form = self.form - _exact(other)
+            form = self.form - exact_number(other)
         elif type(other) is AlignedValue:
             form = self.form - other.form
         else:
@@ -621,8 +627,8 @@ class ReleasedValue(NoisyData):
         if not (self._finite and math.isfinite(other)):
             at = lambda: bool(comparison(self.evaluate(), other))  # noqa: E731
             return run.decide((comparison.__name__, self.node, repr(other)), at)
-        interval, bound = run.interval_of(self.node), Fraction(_exact(other))
-        gap = lambda: Fraction(_exact(self.evaluate())) - bound  # noqa: E731
+        interval, bound = run.interval_of(self.node), Fraction(exact_number(other))
+        gap = lambda: Fraction(exact_number(self.evaluate())) - bound  # noqa: E731
         if comparison in (operator.eq, operator.ne):
             equal = run._is_equal(self.node, interval, bound, gap)
             return equal is (comparison is operator.eq)
@@ -686,13 +692,7 @@ def _find_known(value: Any, use: str) -> Any:
     return value.released(use) if is_symbolic(value) else value
 
 
-def _exact(value: Any) -> Rational:
-    if isinstance(value, (int, np.integer, np.bool_)):
-        return int(value)
-    return lean(Fraction(value) if isinstance(value, Fraction) else Fraction(float(value)))
-
-
-keep_results(AlignedValue, _exact)
+keep_results(AlignedValue, exact_number)
 
 
 @as_noise.register

@@ -27,6 +27,7 @@ from liptest.symbolic.answer_functions import (
 )
 from liptest.symbolic.answers import Answer
 from liptest.symbolic.forms import Form
+from liptest.values.rounding import holds_negative_zero
 
 Operation = Callable[[Any, Any], Any]
 _EXTREMES: dict[Any, int] = {np.maximum: 1, np.fmax: 1, np.minimum: -1, np.fmin: -1}
@@ -223,6 +224,14 @@ def truth_form(run: AnsweringRun, comparison: Operation, form: Form) -> Form | N
     else:
         truth = run.function_of_answers(is_zero)
     return truth if comparison is operator.eq else 1 - truth
+
+
+def is_zero_times(run: AnsweringRun, form: Form, zero: Any, kind: Any) -> bool:
+    """Whether a number times 0 is 0 or 0.0, and never -0.0, whatever the data are."""
+    if not issubclass(kind, (float, np.floating)):
+        return True
+    ends = None if run.has_noise(form) else run.sum_of_answers(form).ends
+    return ends is not None and ends[0] >= 0 and not holds_negative_zero(zero)
 
 
 def result_kind(operation: Operation, left: Any, right: Any) -> Any:

@@ -551,8 +551,9 @@ def _itself(value: AnyNoise) -> Any:
 @lru_cache(maxsize=4096)
 def exact_number(value: Any) -> Rational:
     """A finite number exactly, of Python's whole numbers."""
-    whole = isinstance(value, (int, np.integer, np.bool_))
-    return int(value) if whole else lean(Fraction(value))
+    if isinstance(value, (int, np.integer, np.bool_)):
+        return int(value)
+    return lean(Fraction(value) if isinstance(value, Fraction) else Fraction(float(value)))
 
 
 @lru_cache(maxsize=1024)

@@ -34,6 +34,7 @@ from liptest.values.records.marginals import (
 from liptest.values.records.record_list import RecordList
 from liptest.values.records.record_parts import DrawnPart, find_line, is_grid, positions_at
 from liptest.values.records.record_storage import RecordStorage, keeps_records
+from liptest.values.rounding import holds_negative_zero
 
 Table = NDArray[Any]
 #: Relatively, below which rounding may decide.
@@ -517,7 +518,7 @@ class Column(RecordStorage):
                 self.refuse(f"{use} of floats that may overflow")
         run = self.run
         if not np.any(table):
-            return kind(0)
+            return self.refuse(f"{use} of -0.0") if holds_negative_zero(table) else kind(0)
         if table.dtype.kind in "iu" and answers.are_sums_fixed(table):
             return kind(int(table[0]) * answers.read_length())
         answer = answers.of(table, rounding, use, kinds)
