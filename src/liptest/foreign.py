@@ -25,6 +25,11 @@ def type_of_cell(cell: Any) -> Any:
     return getattr(cell, "dtype", type(cell))
 
 
+def list_attributes(value: Any) -> dict[str, Any]:
+    """The attributes of an object itself, by name; none for types without room for them."""
+    return dict(getattr(value, "__dict__", {}))
+
+
 def holds_bits(seed: Any) -> bool:
     """Whether NumPy takes a seed for a bit generator."""
     return hasattr(seed, "capsule")

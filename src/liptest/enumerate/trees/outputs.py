@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
 from enum import Enum
 from itertools import islice
 from types import BuiltinFunctionType, FunctionType
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from liptest.errors import MechanismError
-from liptest.foreign import has_names, type_of_cell
+from liptest.foreign import has_names, list_attributes, type_of_cell
 from liptest.mechanisms.laws import Output, Raised
 from liptest.values.draws.noise_run import NoisyValue
 from liptest.values.pandas.labelled import NAMES, Labelled, as_labelled
@@ -25,6 +26,10 @@ from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.rounding import is_negative_zero
 
 _PLAIN = frozenset({int, str, bool, bytes, type(None)})
+# Instances of these hold nothing else, but those of subclasses may.
+_HOLDING = frozenset(
+    {int, float, complex, str, bytes, tuple, list, dict, set, frozenset, np.ndarray, np.matrix}
+)
 # Each of these is one object with one meaning, so that identity is equality.
 _SINGLE = (Enum, type, FunctionType, BuiltinFunctionType, type(...), type(NotImplemented))
 
@@ -134,6 +139,7 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
         return output if output == output else math.nan
     if issubclass(kind, Symbolic):
         return canonical_output(output.concretise("the output"), name)
+    _check_attributes(output, kind, name)
     if isinstance(output, np.generic):
         plain = output.item()
         return (
@@ -143,6 +149,21 @@ def canonical_output(output: Any, name: str, *, typed: bool = False) -> Output:
         )
     contained = _container(output, lambda entry: canonical_output(entry, name))
     return _hashable(output, name) if contained is None else contained
+
+
+def _check_attributes(output: Any, kind: type, name: str) -> None:
+    """Refuse what holds more than it is compared by: attributes, or numbers under a mask."""
+    if kind in _HOLDING or isinstance(output, Enum):
+        return
+    held: Any = list_attributes(output) if isinstance(output, tuple(_HOLDING)) else {}
+    if is_dataclass(output) and not isinstance(output, type):
+        held = list_attributes(output).keys() - {item.name for item in fields(output)}
+    if held:
+        raise MechanismError(
+            f"{name}: an output of type {kind.__name__} holds attributes, which == does not "
+            f"compare; return a plain number, text, list or dict, or a plain array (of a masked "
+            f"one array.filled(0))"
+        )
 
 
 def forget_names(output: Output) -> Output:
@@ -185,8 +206,7 @@ def _container(output: Any, entry: Any) -> Output | None:
     if kind is Walked:
         return tuple(map(entry, output.entries))
     if isinstance(output, np.ndarray):
-        # A 0-d array is its entry.
-        return entry(output.tolist())  # type: ignore[no-any-return]
+        return _of_plain_array(output, entry)
     if isinstance(output, dict):
         return Items(frozenset((entry(key), entry(value)) for key, value in output.items()))
     labelled = output if kind is Labelled else as_labelled(output)
@@ -197,10 +217,21 @@ def _container(output: Any, entry: Any) -> Output | None:
     return None
 
 
+def _of_plain_array(array: Any, entry: Any) -> Output:
+    """Its entries as those of a list, and what a list does not tell; of a 0-d array its entry."""
+    entries: Output = entry(array.tolist())
+    if array.dtype.names:
+        return Fields("ndarray", (("names", array.dtype.names), ("values", entries)))
+    if 0 in array.shape[:-1]:
+        return Fields("ndarray", (("shape", array.shape),))
+    return entries
+
+
 def _give_type(output: Any, name: str) -> Output:
     kind = type(output)
     if issubclass(kind, Symbolic):
         return _give_symbolic_type(output, name)
+    _check_attributes(output, kind, name)
     words = _find_name(kind)
     if isinstance(output, np.ndarray):
         kinds = {type(cell) for cell in output.flat} if output.dtype == object else set()
@@ -227,6 +258,8 @@ def _give_type(output: Any, name: str) -> Output:
     if labelled is not None:
         typed = _container(labelled, lambda entry: _give_type(entry, name))
         return Typed(f"{labelled.kind} of {labelled.dtype}", typed)
+    if kind in (Decimal, range):
+        words = repr(output)
     value = canonical_output(output, name)
     negative = isinstance(value, float) and bool(is_negative_zero(value))
     return Typed(f"-{words}" if negative else words, value)
@@ -318,6 +351,8 @@ def _find_kind(output: Any) -> Any:
     if isinstance(output, np.generic):
         output = output.item()
         kind = type(output)
+    if kind in (Decimal, range):
+        return repr(output)
     if issubclass(kind, float):
         return "-0.0" if is_negative_zero(output) else "float"
     if isinstance(output, np.ndarray):

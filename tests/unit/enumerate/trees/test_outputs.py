@@ -110,6 +110,7 @@ def test_containers_compare_by_value(outputs: list[Any], shown: str) -> None:
         [np.zeros(2), np.zeros(2, np.float32), np.zeros((1, 2))],
         [Open(1), Open(1.0), Point(1), Point(True)],
         [[[1]], [(1,)]],
+        [Decimal("1.0"), Decimal("1.00"), range(1, 1), range(2, 2)],
     ],
 )
 def test_types_and_order_can_count(outputs: list[Any]) -> None:
@@ -187,3 +188,46 @@ def test_whole_numbers_that_python_does_not_print_are_refused(entry: Any) -> Non
     with pytest.raises(MechanismError, match="more digits than Python prints"):
         lt.mechanism(lambda data, rng: entry(10**5000)).law(np.array([1, 0]))
     assert dict(lt.mechanism(lambda data, rng: entry(10**4000)).law(np.array([1, 0])))
+
+
+class Listed(list[int]):
+    """A list with room for attributes."""
+
+
+def with_attribute(value: Any) -> Any:
+    value.hidden = 5
+    return value
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        with_attribute(Listed([1])),
+        (with_attribute(Listed([1])),),
+        with_attribute(Open(1)),
+        with_attribute(np.zeros(2).view(type("Sub", (np.ndarray,), {}))),
+        with_attribute(type("Whole", (int,), {})(3)),
+        np.ma.array([7], mask=[True]),
+    ],
+)
+@pytest.mark.parametrize("typed", [False, True])
+def test_what_equality_does_not_see_is_refused(output: Any, typed: bool) -> None:
+    with pytest.raises(MechanismError, match="holds attributes, which == does not compare"):
+        canonical(output, "f", typed=typed)
+
+
+def test_subclasses_without_attributes_are_their_entries() -> None:
+    assert canonical(Listed([1]), "f") == (1,)
+    assert canonical(np.array([[1]]).view(np.matrix), "f") == ((1,),)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [np.zeros((0, 1)), np.zeros((0, 2)), np.zeros(0)],
+        [np.zeros((2, 0, 3)), np.zeros((2, 0, 4))],
+        [np.zeros(1, dtype=[("a", float)]), np.zeros(1, dtype=[("b", float)])],
+    ],
+)
+def test_shapes_without_entries_and_names_of_fields_are_told_apart(outputs: list[Any]) -> None:
+    assert len({canonical(output, "f") for output in outputs}) == len(outputs)
