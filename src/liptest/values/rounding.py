@@ -54,6 +54,7 @@ def is_negative_zero(number: Any) -> Any:
 
 def holds_negative_zero(value: Any) -> bool:
     """Whether a float is -0.0, or one of the entries of an array of floats; False for others."""
-    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-    is_float = is_array or isinstance(value, (float, np.floating))
+    kind = type(value)  # what is symbolic calls itself a float, too
+    is_array = issubclass(kind, np.ndarray) and value.dtype.kind == "f"
+    is_float = is_array or issubclass(kind, (float, np.floating))
     return is_float and bool(np.any(is_negative_zero(value)))
