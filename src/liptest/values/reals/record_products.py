@@ -8,6 +8,7 @@ of one line after another: ``numpy.array([data == k for k in range(8)]).sum(axis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -28,6 +29,12 @@ from liptest.values.records.record_storage import RecordStorage, read_options
 
 ADVICE = "sum up products over all records: X.T @ X, X.T @ y, (x * y).sum()"
 _OF_AN_AXIS = (np.sum, np.mean, np.linalg.norm, np.argmin, np.argmax, np.min, np.max)
+#: What is asked of the shape alone, by axis.
+_OF_SHAPE: dict[Any, Callable[[Any, Any], Any]] = {
+    np.ndim: lambda shape, axis: len(shape),
+    np.shape: lambda shape, axis: shape,
+    np.size: lambda shape, axis: math.prod(shape) if axis is None else shape[axis],
+}
 _OF_LINES = (np.sum, np.mean, np.count_nonzero)
 # Kept: while a program is analysed the names stand for something else.
 _CLIP, _MEAN, _TAKE = np.clip, np.mean, np.take
@@ -104,6 +111,8 @@ class TransposedRows(RecordStorage):
         if function is _TAKE and given == {"axis": 0} and len(arguments) == _PAIR:
             return arguments[0][arguments[1]]
         axis = given.pop("axis", arguments[1] if len(arguments) == 2 else None)
+        if function in _OF_SHAPE and not given:
+            return _OF_SHAPE[function](arguments[0].shape, axis)
         if function is _CLIP and not any(map(np.ndim, arguments[1:])):
             return self.like(_CLIP(SymbolicArray(self.rows), *arguments[1:], **options))
         answer = None

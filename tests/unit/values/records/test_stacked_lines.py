@@ -37,6 +37,8 @@ RELEASED: dict[str, tuple[Callable[[Any], Any], float]] = {
     "in one line": (lambda data: np.count_nonzero(data[None, :] > 3), 1),
     "in two dimensions": (lambda data: np.count_nonzero(np.atleast_2d(data) > 3), 1),
     "taken": (lambda data: np.take(np.array([data]), [0], axis=0).sum(), 7),
+    "by their shape": (lambda data: lines(data).sum(axis=np.ndim(lines(data)) - 1), 2),
+    "by their number": (lambda data: lines(data).sum(axis=1) * (np.size(lines(data), 0) // 8), 2),
     "an entry": (lambda data: np.array([data, data * 2])[1].sum(), 14),
 }
 
