@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.told_groups import VALUES, N, check_delta, exact_delta
 
-N, VALUES = 3, 3
 SMALL = lt.RecordGrid([VALUES] * N)
 
 
@@ -26,29 +25,6 @@ def told_values(data: Any, rng: Any, scale: float, bound: float) -> Any:
         if noisy > bound:
             found[int(value)] = 1
     return found
-
-
-def exact_delta(scale: float, bound: float, epsilon: float) -> float:
-    """Of which values are told, added up over all sets of them: the law is a product."""
-
-    def passes(count: int) -> float:
-        at = (bound - count) / scale
-        return (math.exp(-at) / 2 if at >= 0 else 1 - math.exp(at) / 2) if count else 0.0
-
-    laws = {}
-    for dataset in product(range(VALUES), repeat=N):
-        chances = [passes(dataset.count(value)) for value in range(VALUES)]
-        laws[dataset] = {
-            told: math.prod(p if v in told else 1 - p for v, p in enumerate(chances))
-            for size in range(VALUES + 1)
-            for told in combinations(range(VALUES), size)
-        }
-    worst = 0.0
-    for dataset, place, value in product(laws, range(N), range(VALUES)):
-        other = laws[(*dataset[:place], value, *dataset[place + 1 :])]
-        gaps = (p - math.exp(epsilon) * other[told] for told, p in laws[dataset].items())
-        worst = max(worst, sum(gap for gap in gaps if gap > 0))
-    return worst
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 4.0])
@@ -68,9 +44,7 @@ def test_no_delta_is_below_the_exact_one(scale: float, bound: float) -> None:
         if found.price is None:
             assert bound == 2  # one record alone makes it pass more often than not
             continue
-        proved = float(found.price.delta)
-        assert proved >= exact_delta(scale, bound, float(epsilon)) * (1 - 1e-9)
-        assert proved == pytest.approx(math.exp(-(bound - 1) / scale) / 2, rel=1e-6)
+        check_delta(found, scale, bound, float(epsilon))
 
 
 def as_list(data: Any) -> Any:

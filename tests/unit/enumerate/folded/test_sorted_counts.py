@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,7 +12,8 @@ import pytest
 import liptest as lt
 from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.privacy.proofs.prices import align
-from tests.unit.enumerate.folded.test_passing import SMALL, exact_delta
+from tests.told_groups import check_delta
+from tests.unit.enumerate.folded.test_passing import SMALL
 
 Told = Callable[[Any, Any], Any]
 
@@ -65,10 +65,7 @@ MADE = [sorted_items, sorted_keys, most_common]
 def test_no_delta_is_below_the_exact_one(make: Any, scale: float, bound: float) -> None:
     epsilon = Fraction(2) / Fraction(scale)
     found = align(lt.mechanism(make(scale, bound)), SMALL, epsilon, Fraction(9, 10))
-    assert found.price is not None, found
-    proved = float(found.price.delta)
-    assert proved >= exact_delta(scale, bound, float(epsilon)) * (1 - 1e-9)
-    assert proved == pytest.approx(math.exp(-(bound - 1) / scale) / 2, rel=1e-6)
+    check_delta(found, scale, bound, float(epsilon))
 
 
 def largest_two(data: Any, rng: Any) -> Any:

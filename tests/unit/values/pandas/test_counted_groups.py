@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from itertools import combinations, product
 from typing import Any
 
 import pytest
 
 import liptest as lt
 from liptest.privacy.proofs.prices import align
+from tests.told_groups import check_delta, check_has_no_such_price
 
 KEYS = ["b", "a", "c"]
 SMALL = lt.Table({"key": lt.Category(KEYS)}, rows=3)
@@ -19,39 +18,13 @@ LARGE = lt.Table(
 )
 
 
-def exact_delta(scale: float, bound: float, epsilon: float) -> float:
-    """Of which groups are told: each group that occurs by itself, as its noise is its own."""
-
-    def passes(count: int) -> float:
-        at = (bound - count) / scale
-        return (math.exp(-at) / 2 if at >= 0 else 1 - math.exp(at) / 2) if count else 0.0
-
-    laws = {}
-    for dataset in product(range(3), repeat=3):
-        chances = [passes(dataset.count(key)) for key in range(3)]
-        laws[dataset] = {
-            told: math.prod(p if key in told else 1 - p for key, p in enumerate(chances))
-            for size in range(4)
-            for told in combinations(range(3), size)
-        }
-    worst = 0.0
-    for dataset, place, key in product(laws, range(3), range(3)):
-        other = laws[(*dataset[:place], key, *dataset[place + 1 :])]
-        gaps = (p - math.exp(epsilon) * other[told] for told, p in laws[dataset].items())
-        worst = max(worst, sum(gap for gap in gaps if gap > 0))
-    return worst
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("scale", "bound"), [(1.0, 6.0), (2.0, 15.0), (4.0, 6.0)])
 def test_no_delta_is_below_the_exact_one(scale: float, bound: float) -> None:
     epsilon = Fraction(2) / Fraction(scale)
     mechanism = lt.mechanism(telling(scale, bound)).on_domain(SMALL)
     found = align(mechanism, SMALL, epsilon, Fraction(9, 10))
-    assert found.price is not None, found
-    proved = float(found.price.delta)
-    assert proved >= exact_delta(scale, bound, float(epsilon)) * (1 - 1e-9)
-    assert proved == pytest.approx(math.exp(-(bound - 1) / scale) / 2, rel=1e-6)
+    check_delta(found, scale, bound, float(epsilon))
 
 
 def by_name(frame: Any, rng: Any) -> Any:
@@ -145,6 +118,4 @@ WRONG = {
 @pytest.mark.slow
 @pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
 def test_wrong_variants_have_no_such_price(program: Any) -> None:
-    found = align(lt.mechanism(program).on_domain(LARGE), LARGE, Fraction(1), Fraction(1, 10**6))
-    price = found.price
-    assert price is None or price.epsilon > 1 or price.delta > Fraction(1, 10**6), price
+    check_has_no_such_price(program, LARGE)

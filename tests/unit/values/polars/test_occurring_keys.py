@@ -17,8 +17,9 @@ import liptest as lt
 from liptest.enumerate.symbols.symbolic_paths import NoPaths
 from liptest.privacy.proofs.prices import align
 from tests.shares import mostly_slow
+from tests.told_groups import check_delta, check_has_no_such_price
 from tests.unit.values.frame_prices import change_of
-from tests.unit.values.pandas.test_counted_groups import KEYS, SMALL, exact_delta
+from tests.unit.values.pandas.test_counted_groups import KEYS, SMALL
 
 SIZES = lt.Table({"key": lt.Category(KEYS), "age": lt.Integer(-3, 6, step=3)}, rows=2)
 OPEN = lt.Table(
@@ -160,10 +161,7 @@ def test_no_delta_is_below_the_exact_one(name: str, scale: float, bound: float) 
     epsilon = Fraction(2) / Fraction(scale)
     mechanism = lt.mechanism(TOLD[name](scale, bound)).on_domain(SMALL)
     found = align(mechanism, SMALL, epsilon, Fraction(9, 10))
-    assert found.price is not None, found
-    proved = float(found.price.delta)
-    assert proved >= exact_delta(scale, bound, float(epsilon)) * (1 - 1e-9)
-    assert proved == pytest.approx(math.exp(-(bound - 1) / scale) / 2, rel=1e-6)
+    check_delta(found, scale, bound, float(epsilon))
 
 
 def without_bound(frame: pl.DataFrame, rng: Any) -> Any:
@@ -207,9 +205,7 @@ WRONG = {
 @pytest.mark.slow
 @pytest.mark.parametrize("program", WRONG.values(), ids=WRONG)
 def test_wrong_variants_have_no_such_price(program: Any) -> None:
-    found = align(lt.mechanism(program).on_domain(LARGE), LARGE, Fraction(1), Fraction(1, 10**6))
-    price = found.price
-    assert price is None or price.epsilon > 1 or price.delta > Fraction(1, 10**6), price
+    check_has_no_such_price(program, LARGE)
 
 
 def halved_noise(frame: pl.DataFrame, rng: Any) -> Any:
