@@ -562,16 +562,19 @@ _decision: ContextVar[_Decision | None] = ContextVar("_decision", default=None)
 
 
 @contextmanager
-def laws_of_one_decision() -> Iterator[None]:
-    """Within, a law is computed anew once."""
-    if _decision.get() is not None:
-        yield
-        return
-    token = _decision.set(_Decision())
+def _deciding(decision: _Decision | None) -> Iterator[None]:
+    token = _decision.set(decision)
     try:
         yield
     finally:
         _decision.reset(token)
+
+
+@contextmanager
+def laws_of_one_decision() -> Iterator[None]:
+    """Within, a law is computed anew once."""
+    with _deciding(_decision.get() or _Decision()):
+        yield
 
 
 @contextmanager
@@ -581,27 +584,20 @@ def laws_on_trial() -> Iterator[None]:
     No run is repeated for such a law. What is found with its help is to be computed anew without.
     Nothing is on trial outside of a decision, or where a run that was repeated answered otherwise.
     """
-    outer = _decision.get()
-    if outer is None or outer.outer is not None or outer.is_distrusted:
+    decision = _decision.get()
+    if decision is not None and decision.outer is None and not decision.is_distrusted:
+        decision.trial = decision.trial or _Decision(outer=decision)
+        decision = decision.trial
+    with _deciding(decision):
         yield
-        return
-    outer.trial = outer.trial or _Decision(outer=outer)
-    token = _decision.set(outer.trial)
-    try:
-        yield
-    finally:
-        _decision.reset(token)
 
 
 @contextmanager
 def laws_in_earnest() -> Iterator[None]:
     """Within, nothing is on trial."""
     decision = _decision.get()
-    token = _decision.set(decision and (decision.outer or decision))
-    try:
+    with _deciding(decision and (decision.outer or decision)):
         yield
-    finally:
-        _decision.reset(token)
 
 
 def is_on_trial() -> bool:

@@ -576,6 +576,16 @@ def make_model(value: Any) -> Any:
     return np.ones(array.shape) if array.dtype == object else array
 
 
+def numbers_in_line(values: list[Any]) -> Any:
+    """Numbers as an array (numbers,), symbolic where one of them is."""
+    symbolic = [entry for entry in values if is_symbolic(entry)]
+    if not symbolic:
+        return np.array(values)
+    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
+    cells = fill_array(values, (len(values),), object)
+    return make_array(symbolic[0].branching, cells, np.result_type(*map(np.dtype, kinds)))
+
+
 def make_array(branching: Branching, cells: Any, dtype: Any) -> Any:
     """Cells as an array, a plain one where nothing is random; one entry for no array.
 

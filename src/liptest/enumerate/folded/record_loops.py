@@ -233,6 +233,10 @@ class Loop:
         """What is added to is a number, not a truth: NumPy's truths are not counted but joined."""
         if type(before) in (bool, np.bool_) or type(before) not in NUMBERS:
             self._rows.refuse(f"adding to a {type(before).__name__} in a loop over the records")
+        return self._require_sign(before)
+
+    def _require_sign(self, before: Any) -> Any:
+        """What is added to is not -0.0, which zeros that are added leave, or do not."""
         if holds_negative_zero(before):
             self._rows.refuse("adding to -0.0 in a loop over the records; begin with 0.0")
         return before
@@ -248,9 +252,8 @@ class Loop:
         is_like = type(before) is np.ndarray and before.dtype == np.float64
         if not (is_zero or (is_like and before.shape == shape)) or name in self._sums:
             self._rows.refuse("adding arrays to what is not one of their shape")
+        self._require_sign(before)
         begun = np.zeros(shape) if is_zero else before
-        if holds_negative_zero(before):
-            self._rows.refuse("adding to -0.0 in a loop over the records; begin with 0.0")
         join_places(list(tables.values()), self._rows)
         cells = [begun[place] + table.answer(self._rows) for place, table in tables.items()]
         return self._array(cells, begun.dtype, shape)

@@ -81,8 +81,8 @@ def replacements() -> dict[int, Any]:
     known = [(names[name], name) for name in _OF_FRAMES if name in names]
     special = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
     scores = tuple(special.get(name) for name in ("softmax", "logsumexp", "log_softmax"))
-    of_pandas = _of_pandas(tuple(known)) | _of_categories(names.get("Categorical"))
-    of_pandas |= _of_makers(names.get("Series"), names.get("DataFrame"))
+    classes = tuple((names[name], name) for name in _CLASSES if name in names)
+    of_pandas = _of_pandas(tuple(known)) | _of_classes(classes)
     return _of_numpy() | of_pandas | _of_scores(*scores)
 
 
@@ -131,40 +131,25 @@ _OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
 
 
 @lru_cache
-def _of_categories(original: Any) -> dict[int, Any]:
+def _of_classes(known: tuple[tuple[Any, str], ...]) -> dict[int, Any]:
+    return {id(one): class_for(one, _CLASSES[name]) for one, name in known}
+
+
+def _categorise(
+    session: Session, values: Any = None, categories: Any = None, ordered: Any = None, **more: Any
+) -> Any:
     """``pandas.Categorical`` of a column of records, whose categories are named."""
-    if original is None:
-        return {}
-
-    def make(
-        session: Session,
-        values: Any = None,
-        categories: Any = None,
-        ordered: Any = None,
-        **more: Any,
-    ) -> Any:
-        if type(values) is not RecordSeries:
-            return None
-        if more or type(categories) not in (list, tuple) or is_symbolic(categories):
-            return values.refuse("pandas.Categorical without a list of categories")
-        kind = sys.modules["pandas"].CategoricalDtype(list(categories))
-        return values.astype(kind)
-
-    return {id(original): class_for(original, make)}
-
-
-@lru_cache
-def _of_makers(series: Any, frame: Any) -> dict[int, Any]:
-    """``pandas.Series`` and ``pandas.DataFrame``, which take arrays of noisy numbers apart."""
-    makers = [(series, make_noisy_series), (frame, make_noisy_frame)]
-    return {
-        id(original): class_for(original, _made_of_noise(make))
-        for original, make in makers
-        if original is not None
-    }
+    if type(values) is not RecordSeries:
+        return None
+    if more or type(categories) not in (list, tuple) or is_symbolic(categories):
+        return values.refuse("pandas.Categorical without a list of categories")
+    kind = sys.modules["pandas"].CategoricalDtype(list(categories))
+    return values.astype(kind)
 
 
 def _made_of_noise(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What takes the arguments that ``make`` knows; pandas makes the rest as it is."""
+
     def made(session: Session, *arguments: Any, **options: Any) -> Any:
         try:
             bound = signature(make).bind(*arguments, **options)
@@ -173,6 +158,14 @@ def _made_of_noise(make: Callable[..., Any]) -> Callable[..., Any]:
         return make(*bound.args, **bound.kwargs)
 
     return made
+
+
+#: Classes of pandas, and what makes something else of what is symbolic, or gives None.
+_CLASSES: dict[str, Callable[..., Any]] = {
+    "Categorical": _categorise,
+    "Series": _made_of_noise(make_noisy_series),
+    "DataFrame": _made_of_noise(make_noisy_frame),
+}
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.values.array import SymbolicArray, fill_array, make_array
+from liptest.values.array import SymbolicArray, numbers_in_line
 from liptest.values.branching import Branching
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
@@ -267,9 +267,7 @@ class KeyedFrame(_InColumns):
     def to_numpy(self) -> Any:
         """(keys, columns)."""
         cells = [column[key] for key in self._keys for column in self._columns.values()]
-        kinds = [cell.kind if is_symbolic(cell) else type(cell) for cell in cells]
-        kind = np.result_type(*map(np.dtype, kinds))
-        return make_array(self.branching, fill_array(cells, self.shape, object), kind)
+        return numbers_in_line(cells).reshape(self.shape)
 
     @property
     def values(self) -> Any:

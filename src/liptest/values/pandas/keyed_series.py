@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from liptest.values.array import fill_array, make_array
+from liptest.values.array import numbers_in_line
 from liptest.values.pandas.labelled import (
     Labelled,
     describe,
@@ -292,16 +292,6 @@ class KeyedSeries(Symbolic):
     def idxmax(self) -> Any:
         """The key of the largest entry."""
         return self.keys_[int(np.argmax(self.array))]
-
-
-def numbers_in_line(values: list[Any]) -> Any:
-    """Numbers in a line, some of them symbolic or none."""
-    symbolic = [entry for entry in values if is_symbolic(entry)]
-    if not symbolic:
-        return np.array(values)
-    cells = fill_array(values, (len(values),), object)
-    kinds = [entry.kind if is_symbolic(entry) else type(entry) for entry in values]
-    return make_array(symbolic[0].branching, cells, np.result_type(*map(np.dtype, kinds)))
 
 
 def series_of_made(owner: Any, entries: dict[Any, Any]) -> Any:

@@ -5,6 +5,7 @@ Their keys are plain, so they are series and frames with known keys.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from liptest.values.pandas.keyed_frame import KeyedFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
 
 _PLAIN_KEYS = (list, tuple, range)
-_TEXTS = (str, bool, int, float, np.generic)
+_ENTRIES = (str, bool, int, float, np.generic)
 
 
 def make_noisy_series(data: Any, index: Any = None, name: Any = None) -> KeyedSeries | None:
@@ -36,7 +37,7 @@ def make_noisy_frame(data: Any, index: Any = None, columns: Any = None) -> Keyed
     if not any(is_line_of_cells(one) or type(one) is KeyedSeries for one in data.values()):
         return None
     keyed = [one.keys_ for one in data.values() if type(one) is KeyedSeries]
-    lengths = {len(one) for one in data.values() if hasattr(type(one), "__len__")}
+    lengths = {len(one) for one in data.values() if isinstance(one, Sized)}
     if len(lengths) != 1 or (keyed and (index is not None or len(set(keyed)) > 1)):
         return None
     keys = keyed[0] if keyed else list_row_keys(index, lengths.pop())
@@ -57,7 +58,7 @@ def list_row_keys(index: Any, length: int) -> list[Any] | None:
     if index is None:
         return list(range(length))
     keys = list(index) if type(index) in _PLAIN_KEYS else None
-    is_plain = keys is not None and all(isinstance(key, _TEXTS) for key in keys)
+    is_plain = keys is not None and all(isinstance(key, _ENTRIES) for key in keys)
     return keys if is_plain and keys is not None and len(keys) == length else None
 
 
@@ -67,7 +68,7 @@ def _as_column(value: Any, keys: Any, *, named: bool) -> KeyedSeries | None:
         return value
     if keys is None or named:
         return None
-    if type(value) in (list, tuple) and all(isinstance(one, _TEXTS) for one in value):
+    if type(value) in (list, tuple) and all(isinstance(one, _ENTRIES) for one in value):
         kinds = {type(one) for one in value}
         return KeyedSeries(keys, np.array(value, dtype=object if str in kinds else None), {})
     is_plain = type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "biuf"

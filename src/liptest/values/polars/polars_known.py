@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from liptest.values.array import fill_array, make_array
+from liptest.values.array import numbers_in_line
 from liptest.values.branching import Branching
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.polars.polars_nodes import name_expressions, read_literal
 from liptest.values.polars.polars_parts import ADVICE, RowsTotal
-from liptest.values.protocol import is_symbolic
 
 _ORDER = "join with maintain_order='left', or .sort() by the keys"
 
@@ -284,14 +281,7 @@ class KnownSeries(OfPolars):
         if any(entry.is_unsigned for entry in self._entries):
             advice = "cast them before: pl.len().cast(pl.Int64), or take .to_list()"
             return self.refuse(".to_numpy of counts, which have no sign in polars", advice)
-        values = self.to_list()
-        symbolic = [value for value in values if is_symbolic(value)]
-        kinds = [value.kind if is_symbolic(value) else type(value) for value in values]
-        kind = np.result_type(*map(np.dtype, kinds))
-        if not symbolic:
-            return np.array(values, dtype=kind)
-        cells = fill_array(values, (len(values),), object)
-        return make_array(symbolic[0].branching, cells, kind)
+        return numbers_in_line(self.to_list())
 
 
 def flat(values: Any) -> list[Any]:

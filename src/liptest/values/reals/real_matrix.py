@@ -24,6 +24,7 @@ from liptest.values.reals.recipes import Recipe
 from liptest.values.records.column import NARROW, Column, find_column
 from liptest.values.records.record_storage import (
     JOINS,
+    OF_SHAPE,
     OwnNumbers,
     RecordStorage,
     answer_einsum,
@@ -401,8 +402,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.clip: _clip,
     np.einsum: answer_einsum,
     np.transpose: transpose,
-    np.ndim: lambda matrix, array: _ROWS,
-    np.shape: lambda matrix, array: array.shape,
+    **OF_SHAPE,
     **JOINS,
 }
 

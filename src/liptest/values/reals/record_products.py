@@ -8,7 +8,6 @@ of one line after another: ``numpy.array([data == k for k in range(8)]).sum(axis
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -25,16 +24,10 @@ from liptest.values.reals.real_column import RealColumn
 from liptest.values.reals.real_matrix import RealMatrix, join_columns
 from liptest.values.reals.real_norms import SLACK
 from liptest.values.records.column import Column
-from liptest.values.records.record_storage import RecordStorage, read_options
+from liptest.values.records.record_storage import OF_SHAPE, RecordStorage, read_options
 
 ADVICE = "sum up products over all records: X.T @ X, X.T @ y, (x * y).sum()"
 _OF_AN_AXIS = (np.sum, np.mean, np.linalg.norm, np.argmin, np.argmax, np.min, np.max)
-#: What is asked of the shape alone, by axis.
-_OF_SHAPE: dict[Any, Callable[[Any, Any], Any]] = {
-    np.ndim: lambda shape, axis: len(shape),
-    np.shape: lambda shape, axis: shape,
-    np.size: lambda shape, axis: math.prod(shape) if axis is None else shape[axis],
-}
 _OF_LINES = (np.sum, np.mean, np.count_nonzero)
 # Kept: while a program is analysed the names stand for something else.
 _CLIP, _MEAN, _TAKE = np.clip, np.mean, np.take
@@ -110,9 +103,11 @@ class TransposedRows(RecordStorage):
             return arguments[0].T
         if function is _TAKE and given == {"axis": 0} and len(arguments) == _PAIR:
             return arguments[0][arguments[1]]
+        if function in OF_SHAPE and not given and len(arguments) == 1:
+            return OF_SHAPE[function](self, *arguments)
         axis = given.pop("axis", arguments[1] if len(arguments) == 2 else None)
-        if function in _OF_SHAPE and not given:
-            return _OF_SHAPE[function](arguments[0].shape, axis)
+        if function is np.size and not given:
+            return arguments[0].size if axis is None else self.shape[axis]
         if function is _CLIP and not any(map(np.ndim, arguments[1:])):
             return self.like(_CLIP(SymbolicArray(self.rows), *arguments[1:], **options))
         answer = None

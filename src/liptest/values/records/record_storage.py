@@ -167,6 +167,13 @@ JOINS = {
 }
 
 
+#: What is asked of the shape alone.
+OF_SHAPE: dict[Any, Callable[..., Any]] = {
+    np.ndim: lambda storage, array: array.ndim,
+    np.shape: lambda storage, array: array.shape,
+}
+
+
 def answer_einsum(storage: RecordStorage, *arguments: Any, **options: Any) -> Any:
     """``numpy.einsum`` with such an array."""
     return storage.einsum(*arguments, **options)
