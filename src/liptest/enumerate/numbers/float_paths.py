@@ -19,7 +19,7 @@ from liptest.enumerate.intercept.draw_logs import hand
 from liptest.enumerate.intercept.generator import ChoiceGenerator, present_as
 from liptest.enumerate.numbers.float_chains import ChainRun
 from liptest.enumerate.trees.choice_tree import ChoiceTree
-from liptest.enumerate.trees.outputs import Items, canonical_output, make_raised
+from liptest.enumerate.trees.outputs import Fields, Items, canonical_output, make_raised
 from liptest.enumerate.trees.running import Run
 from liptest.enumerate.watch.run_watch import watch_progress
 from liptest.errors import LiptestError, UnsupportedRandomnessError
@@ -194,6 +194,8 @@ def _shape(output: Any, entries: list[Entry]) -> Any:
             raise UnsupportedRandomnessError("a dict with such keys as an output")
         pairs = sorted(output.items, key=lambda pair: repr(pair[0]))
         return Items, tuple((key, _shape(value, entries)) for key, value in pairs)
+    if kind is Fields:
+        return output.kind, tuple((title, _shape(part, entries)) for title, part in output.values)
     if output is None or kind in (str, bytes, Raised):
         return output
     if kind is NoisyValue:

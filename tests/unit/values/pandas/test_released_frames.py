@@ -67,6 +67,13 @@ def test_series_and_frames_of_noisy_counts_are_released(released: Callable[..., 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("released", [of_columns, of_an_array])
+def test_the_floats_of_a_series_or_frame_are_looked_at(released: Callable[..., Any]) -> None:
+    found = lt.check_privacy(lt.mechanism(released), ROWS, epsilon=2)
+    assert "an output of type" not in str(found)
+
+
+@pytest.mark.slow
 def test_plain_counts_in_a_column_are_found() -> None:
     def both(frame: Any, rng: Any) -> Any:
         out = count(frame).to_frame("n")
