@@ -10,6 +10,7 @@ analysed here; the objects behind them in ``record_values``.
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -34,6 +35,7 @@ READING = frozenset(
     | {"argmin", "round", "clip", "reshape", "ravel", "flatten", "transpose", "dot", "cumsum"}
     | {"startswith", "endswith", "lower", "upper", "strip", "split", "join", "format", "encode"}
     | {"decode", "hex", "to_bytes", "zfill", "isdigit", "union", "intersection", "difference"}
+    | {"hexdigest", "digest"}
 )
 #: Draws of a generator, of numpy.random, random and secrets.
 DRAWS = frozenset(
@@ -53,8 +55,10 @@ _CHANGING = frozenset(
 )
 _ATTRIBUTES = frozenset({"real", "imag", "T", "shape", "size", "ndim", "dtype"})
 _FRESH = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+#: Constructors of hashlib.
+HASHES = frozenset(hashlib.algorithms_guaranteed)
 #: Calls that make a new object, where they are of Python or NumPy.
-FRESH_CALLS = frozenset({"list", "dict", "set", "zeros", "ones", "full", "array", "copy"})
+FRESH_CALLS = HASHES | {"list", "dict", "set", "zeros", "ones", "full", "array", "copy"}
 _EXPRESSIONS = (
     *(ast.Constant, ast.Name, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Call),
     *(ast.IfExp, ast.Subscript, ast.Slice, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp),

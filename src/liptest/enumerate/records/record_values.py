@@ -7,13 +7,17 @@ probabilities, where their attributes are what is kept in them: no code runs whe
 
 from __future__ import annotations
 
+import binascii
 import builtins
 import cmath
+import hashlib
 import math
 import os
 import pickle
 import random
 import secrets
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -28,6 +32,7 @@ from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign
 from liptest.enumerate.records.record_code import (
     DRAWS,
     FRESH_CALLS,
+    HASHES,
     READING,
     CallResult,
     Chain,
@@ -58,6 +63,12 @@ _OF_NUMPY_TYPES = (np.integer, np.floating, np.bool_)
 # Positional arguments before the one that is written to.
 _MOST_ARGUMENTS = {"clip": 3, "where": 3, "full": 3, "arange": 3, "linspace": 3}
 _MATHS = (math, cmath)
+# Of the standard library: they calculate, and change nothing that they are given.
+_PURE = (
+    *(getattr(hashlib, name) for name in sorted(HASHES) if hasattr(hashlib, name)),
+    *(struct.pack, struct.unpack, struct.calcsize, zlib.crc32, zlib.adler32),
+    *(binascii.hexlify, binascii.unhexlify, binascii.crc32),
+)
 _RANDOM = (random, secrets, np.random)
 _MISSING = object()
 # Code that was looked through, and the number of the object whose method it is.
@@ -284,6 +295,8 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
         return True
     if isinstance(value, np.ufunc):
         return count <= value.nin
+    if any(value is pure for pure in _PURE):
+        return True
     if value is getattr(np, name, None) and name in _OF_NUMPY:
         return count <= _MOST_ARGUMENTS.get(name, 2)
     if isinstance(value, type) and issubclass(value, _OF_NUMPY_TYPES):

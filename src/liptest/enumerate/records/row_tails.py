@@ -52,7 +52,7 @@ _MEMORY = frozenset(
 )
 _FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
 _TYPES = frozenset(
-    {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr", "str"}
+    {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr"}
 )
 _BUILTINS = frozenset(
     {"len", "int", "float", "bool", "list", "tuple", "zip", "range", "abs", "round", "min", "max"}

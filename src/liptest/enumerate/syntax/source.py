@@ -19,6 +19,8 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from liptest.enumerate.syntax.private_names import with_private_names
+
 #: A function as a tree; line numbers are those of its file.
 FunctionNode = ast.FunctionDef | ast.Lambda
 Node = TypeVar("Node", bound=ast.AST)
@@ -230,7 +232,7 @@ def _names_in(nodes: tuple[ast.AST, ...]) -> Iterator[ast.Name]:
 @lru_cache(maxsize=64)
 def _find_functions(text: str) -> tuple[tuple[FunctionNode, ...], tuple[str, ...]]:
     """All functions of a file, and the names that it imports at its top."""
-    tree = ast.parse(text)
+    tree = with_private_names(ast.parse(text))
     nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
     return tuple(nodes), tuple(sorted(_find_imported(tree)))
 
