@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from liptest.enumerate.loops.pass_forms import split_tuple
 from liptest.enumerate.records.record_code import NotAlike, analyse_loop
@@ -34,33 +34,62 @@ _MAKING = frozenset(
     {"zeros", "ones", "full", "list", "dict", "set", "Counter", "defaultdict", "deque", "range"}
     | {"zeros_like", "ones_like", "int", "float", "array"}
 )
-_LIKE = frozenset({"zeros_like", "ones_like"})
+# Of NumPy: arrays of fixed types, into which whole numbers of all types point alike.
+_ARRAYS = frozenset({"zeros", "ones", "full"})
+#: How the note of a change ends whose key points to a place of an array or a list.
+AT_PLACE = " at a place"
 _COPYING = frozenset({"copy", "array", "list"})
 
 
-def with_lists_of_parts(
-    definition: ast.FunctionDef,
-) -> tuple[ast.FunctionDef, dict[str, frozenset[str]]]:
-    """The same function, whose loops over records that add up fill lists of what they add.
+class Naming(Protocol):
+    """What names of outside stand for in a function."""
 
-    With the names of the lists that hold what is added to whole numbers only, and of these numbers.
+    def is_numpy(self, name: str) -> bool:
+        """Whether a name stands for NumPy."""
+
+    def kind_of(self, node: ast.expr) -> type | None:
+        """The class of the program that an expression names."""
+
+
+@dataclass
+class AddedUp:
+    """A function whose loops over records that add up fill lists of what they add.
+
+    ``sums`` are the lists that hold what is added to whole numbers only, with these numbers;
+    ``attributes`` those of loops that change attributes of objects, as "server.counts".
     """
+
+    definition: ast.FunctionDef
+    sums: dict[str, frozenset[str]] = field(default_factory=dict)
+    attributes: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def with_lists_of_parts(definition: ast.FunctionDef, naming: Naming) -> AddedUp:
+    """The same function, whose loops over records that add up fill lists of what they add."""
     made = copy.copy(definition)
+    added = AddedUp(made)
     parameters = list_parameters(definition.args)
-    body = [part for node in definition.body for part in split_tuple(node, _are_apart)]
-    sums: dict[str, frozenset[str]] = {}
+    body = definition.body
     place = 0
     while place < len(body) and parameters:
         node = body[place]
         if isinstance(node, ast.For) and parameters[0] not in names_assigned(*body):
-            loop = _AddingLoop(body, place, parameters[0])
+            loop = _AddingLoop(body, place, parameters[0], naming)
             found = loop.listed()
             if found is not None:
                 body, place = found
-                sums |= loop.lists_of_sums
+                added.sums |= loop.lists_of_sums
+                added.attributes |= loop.lists_of_attributes
         place += 1
     made.body = body
-    return made, sums
+    return added
+
+
+def with_split_tuples(definition: ast.FunctionDef) -> ast.FunctionDef:
+    """The same function with ``a, b = c, d`` as two statements, where that is the same."""
+    made = copy.copy(definition)
+    made.body = [part for node in definition.body for part in split_tuple(node, _are_apart)]
+    return made
 
 
 def _are_apart(targets: list[ast.expr], values: list[ast.expr]) -> bool:
@@ -73,11 +102,19 @@ class _Effect:
     """A statement that changes an object from outside of the loop."""
 
     statement: ast.stmt
+    #: With attributes, as "server.counts".
     name: str
     #: How often the name occurs in what is replaced.
     occurrences: int
     key: ast.expr | None
     amount: ast.expr
+    #: How many keys one after the other: ``counts[i][j]``.
+    depth: int = 1
+
+    @property
+    def owner(self) -> str:
+        """The name of the object that is changed, or whose attribute is."""
+        return self.name.partition(".")[0]
 
     @property
     def adds(self) -> bool:
@@ -103,9 +140,10 @@ class _Effect:
 
 def _operation(node: ast.stmt) -> ast.operator | None:
     """How a statement changes what it names: ``x += 1``, ``x = x + 1``; None for other ways."""
-    is_of_itself = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    if is_of_itself and isinstance(node.value, ast.BinOp):  # type: ignore[attr-defined]
-        return node.value.op  # type: ignore[attr-defined]
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+        name = dotted_name(node.targets[0])
+        if name and name in (dotted_name(node.value.left), dotted_name(node.value.right)):
+            return node.value.op
     return node.op if isinstance(node, ast.AugAssign) else None
 
 
@@ -114,43 +152,57 @@ def _find_effect(node: ast.stmt) -> _Effect | None:
         return _change(node, node.target, node.value, 1)
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
-        if isinstance(target, ast.Subscript):
-            return _change(node, target, node.value, 1)
-        if isinstance(target, ast.Name) and isinstance(node.value, ast.BinOp):
+        if isinstance(node.value, ast.BinOp) and dotted_name(target):
             sides = [node.value.left, node.value.right]
-            is_target = [isinstance(side, ast.Name) and side.id == target.id for side in sides]
+            is_target = [dotted_name(side) == dotted_name(target) for side in sides]
             if is_target.count(True) == 1:
                 return _change(
                     node, target, sides[not is_target[1]] if is_target[0] else sides[0], 2
                 )
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            return _change(node, target, node.value, 1)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _call(node, node.value)
     return None
 
 
 def _change(node: ast.stmt, target: ast.expr, amount: ast.expr, occurrences: int) -> _Effect | None:
-    if isinstance(target, ast.Name):
-        return _Effect(node, target.id, occurrences, None, amount)
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-        return _Effect(node, target.value.id, occurrences, target.slice, amount)
-    return None
+    keys: list[ast.expr] = []
+    while isinstance(target, ast.Subscript):
+        keys.insert(0, target.slice)
+        target = target.value
+    name = dotted_name(target)
+    if not name or (len(keys) > 1 and any(isinstance(part, ast.Slice) for part in keys)):
+        return None
+    key = None if not keys else keys[0] if len(keys) == 1 else tuple_node(keys)
+    return _Effect(node, name, occurrences, key, amount, max(1, len(keys)))
 
 
 def _call(node: ast.stmt, call: ast.Call) -> _Effect | None:
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr not in _ADDING:
         return None
-    is_plain = len(call.args) == 1 and not call.keywords and isinstance(function.value, ast.Name)
+    is_plain = len(call.args) == 1 and not call.keywords
     if not is_plain or isinstance(call.args[0], ast.Starred):
         return None
-    return _Effect(node, function.value.id, 1, None, call.args[0])  # type: ignore[attr-defined]
+    return _change(node, function.value, call.args[0], 1)
+
+
+def dotted_name(node: ast.expr) -> str:
+    """A name with attributes, as "server.counts"; nothing for another expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else ""
 
 
 class _AddingLoop:
     """A loop among the statements of a function whose data have a name."""
 
-    def __init__(self, body: list[ast.stmt], place: int, data: str) -> None:
+    def __init__(self, body: list[ast.stmt], place: int, data: str, naming: Naming) -> None:
         self._body, self._place, self._data = body, place, data
+        self._naming = naming
         loop = body[place]
         assert isinstance(loop, ast.For)
         self._loop: ast.For = copy.deepcopy(loop)
@@ -160,6 +212,7 @@ class _AddingLoop:
         #: Reads of the place of the record in a copy of the data, by the name of the copy.
         self._reads: list[tuple[str, ast.expr]] = []
         self.lists_of_sums: dict[str, frozenset[str]] = {}
+        self.lists_of_attributes: dict[str, frozenset[str]] = {}
 
     def listed(self) -> tuple[list[ast.stmt], int] | None:
         """The statements with a loop that fills a list, and the place of what follows it."""
@@ -167,8 +220,11 @@ class _AddingLoop:
         if loop.orelse or _fills_one_list(loop):
             return None
         effects = self._effects()
-        names = sorted({effect.name for effect in effects})
-        starts = {name: self._start_of(name) for name in names}
+        names = sorted({effect.owner for effect in effects})
+        owners = {effect.owner for effect in effects if "." in effect.name}
+        if not owners.isdisjoint(effect.name for effect in effects):
+            return None  # an object is changed, and attributes of it
+        starts = {name: self._start_of(name, is_owner=name in owners) for name in names}
         if not names or None in starts.values():
             return None
         copies = {name for name, at in starts.items() if self._is_copy(_value(self._body[at or 0]))}
@@ -185,7 +241,7 @@ class _AddingLoop:
     def _sums(self, effects: list[_Effect], starts: dict[str, int]) -> set[str]:
         """Numbers to which a pass adds at most once: what it adds is a number, 0 for nothing."""
         sums = set()
-        for name in {effect.name for effect in effects}:
+        for name in {effect.name for effect in effects} & starts.keys():
             own = [effect for effect in effects if effect.name == name]
             is_sum = all(effect.adds or effect.subtracts for effect in own)
             is_number = _is_whole(_value(self._body[starts[name]]))
@@ -206,21 +262,30 @@ class _AddingLoop:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.For)) and id(node) not in changed:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 own |= {name for target in targets for name in _names_bound(target)}
-        return [effect for effect in effects if effect.name not in own]
+        return [effect for effect in effects if effect.owner not in own]
 
     def _are_apart(self, effects: list[_Effect]) -> bool:
-        """Whether what is changed is used nowhere else in the loop."""
+        """Whether what is changed is used nowhere else in the loop.
+
+        Of attributes the last name decides, whatever object it is asked of.
+        """
         counts: dict[str, int] = {}
         for effect in effects:
-            counts[effect.name] = counts.get(effect.name, 0) + effect.occurrences
+            last = effect.name.rpartition(".")[2]
+            counts[last] = counts.get(last, 0) + effect.occurrences
         counted = dict.fromkeys(counts, 0)
         for node in ast.walk(self._loop):
-            if isinstance(node, ast.Name) and node.id in counted:
-                counted[node.id] += 1
+            name = node.id if isinstance(node, ast.Name) else ""
+            name = node.attr if isinstance(node, ast.Attribute) else name
+            if name in counted:
+                counted[name] += 1
         return counted == counts
 
-    def _start_of(self, name: str) -> int | None:
-        """The only statement before the loop that names it, and makes a new object."""
+    def _start_of(self, name: str, *, is_owner: bool) -> int | None:
+        """The only statement before the loop that names it, and makes a new object.
+
+        Of a class of the program, where attributes of it are changed (``is_owner``).
+        """
         naming = [k for k in range(self._place) if name in names_anywhere(self._body[k])]
         if len(naming) != 1:
             return None
@@ -233,7 +298,13 @@ class _AddingLoop:
         is_single = len(targets) == 1 and isinstance(targets[0], ast.Name)
         if value is None or not is_single or name in names_anywhere(value):
             return None
-        return naming[0] if self._is_copy(value) or _is_new(value, self._data) else None
+        is_new = self._is_copy(value) or _is_new(value, self._data)
+        return naming[0] if (self._is_object(value) if is_owner else is_new) else None
+
+    def _is_object(self, value: ast.expr) -> bool:
+        """Whether it is a new object of a class of the program, which is given no data."""
+        is_call = isinstance(value, ast.Call) and self._data not in names_anywhere(value)
+        return is_call and self._naming.kind_of(value.func) is not None  # type: ignore[attr-defined]
 
     def _is_copy(self, value: ast.expr | None) -> bool:
         """``data.copy()``, ``np.array(data)``, ``list(data)``."""
@@ -244,6 +315,22 @@ class _AddingLoop:
             arguments = [function.value]
         is_data = len(arguments) == 1 and _id(arguments[0]) == self._data
         return is_data and _last_name(function) in _COPYING
+
+    def _has_places(self, value: ast.expr | None, depth: int = 1) -> bool:
+        """Whether an object is a list, or an array of a fixed type, that whole numbers point into:
+        there 1 and ``np.int64(1)`` are one place. ``depth``: so are the lists in it."""
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            return value.func.attr in _ARRAYS and self._naming.is_numpy(_id(value.func.value))
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+            value = value.left if isinstance(value.left, ast.List) else value.right
+        inside: list[ast.expr] = []
+        if isinstance(value, ast.List):
+            inside = value.elts
+        elif isinstance(value, ast.ListComp):
+            inside = [value.elt]
+        else:
+            return False
+        return depth == 1 or all(self._has_places(entry, depth - 1) for entry in inside)
 
     # ---- the index of a loop
 
@@ -314,7 +401,13 @@ class _AddingLoop:
         cells = {name: f"{own}_{name}" for name in sorted(copies | sums)}
         if sums == starts.keys():
             self.lists_of_sums = {told: frozenset(sums)}
-        writing = _Writing(effects, own, self._index, cells)
+        at_places = {
+            id(effect.statement)
+            for effect in effects
+            if "." not in effect.name
+            and self._has_places(_value(self._body[starts[effect.name]]), effect.depth)
+        }
+        writing = _Writing(effects, own, self._index, cells, at_places)
         parts: list[ast.expr] = [name_node(own), *map(name_node, cells.values())]
         writing.end = [_append(told, parts)]
         body = flat_statements(writing.visit(node) for node in loop.body)
@@ -326,21 +419,51 @@ class _AddingLoop:
             begin.append(_make_assignment(cell, _to_load(record)))
         loop.body = [*begin, *body]
         made: list[ast.stmt] = [_make_assignment(told, ast.List([], ast.Load())), loop]
-        at = {start for name, start in starts.items()}
-        made += [self._body[start] for name, start in starts.items() if name not in copies]
+        attributes = {effect.name for effect in effects if "." in effect.name}
+        owners = {effect.owner for effect in effects if "." in effect.name}
+        self.lists_of_attributes = {told: frozenset(attributes)} if attributes else {}
+        # Objects whose attributes change are there for the loop, too, and have another name later.
+        later = _Later({name: f"{told}_{name}" for name in owners})
+        at = {start for name, start in starts.items() if name not in owners}
+        for name, start in starts.items():
+            if name not in copies:
+                made.append(later.visit(copy.deepcopy(self._body[start])))
         for name in starts:
-            before = [] if name in copies else [name_node(name)]
-            made.append(_make_assignment(name, tuple_node([*before, name_node(told)])))
+            new = later.names.get(name, name)
+            before = [] if name in copies else [name_node(new)]
+            made.append(_make_assignment(new, tuple_node([*before, name_node(told)])))
         for node in made:
             ast.fix_missing_locations(ast.copy_location(node, self._body[self._place]))
         head = [node for k, node in enumerate(self._body[: self._place]) if k not in at]
-        return [*head, *made, *self._body[self._place + 1 :]], len(head) + len(made) - 1
+        rest = self._body[self._place + 1 :]
+        if owners:
+            rest = [later.visit(copy.deepcopy(node)) for node in rest]
+        return [*head, *made, *rest], len(head) + len(made) - 1
+
+
+class _Later(ast.NodeTransformer):
+    """Names of objects after a loop that changed attributes of theirs."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        new = self.names.get(node.id, node.id)
+        return ast.copy_location(ast.Name(new, node.ctx), node)
 
 
 class _Writing(ast.NodeTransformer):
     """Writes what is added into the list of the pass, and that into the list of all."""
 
-    def __init__(self, effects: list[_Effect], own: str, index: str, cells: dict[str, str]) -> None:
+    def __init__(
+        self,
+        effects: list[_Effect],
+        own: str,
+        index: str,
+        cells: dict[str, str],
+        at_places: set[int],
+    ) -> None:
+        self._at_places = at_places
         self._effects = {id(effect.statement): effect for effect in effects}
         self._own, self._index, self._cells = own, index, cells
         self._names = sorted({effect.name for effect in effects})
@@ -371,8 +494,15 @@ class _Writing(ast.NodeTransformer):
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
             how += " on the left" if node.value.left is effect.amount else ""
         what = f"{self._names.index(effect.name)} {how}"
+        is_keyed = effect.key is not None and not effect.is_write_at(self._index)
+        if effect.depth > 1:
+            what += f" by {effect.depth} keys"
+        if is_keyed and id(effect.statement) in self._at_places:
+            what += AT_PLACE
+        elif is_keyed and "." in effect.name:
+            what += f" of {effect.name}"
         parts: list[ast.expr] = [ast.Constant(what)]
-        if effect.key is not None and not effect.is_write_at(self._index):
+        if effect.key is not None and is_keyed:
             parts.append(effect.key)
         parts.append(effect.amount)
         return _append(self._own, parts)

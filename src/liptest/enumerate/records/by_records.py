@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.analysis_session import active
+from liptest.enumerate.loops.adding_loops import AT_PLACE
 from liptest.enumerate.records.number_tails import LARGEST
 from liptest.enumerate.records.row_generator import drawing_rows
 from liptest.enumerate.records.row_source import RowRewriting, RowSource, rewrite_function
@@ -85,6 +86,8 @@ class RowFunction(HoldsFunction):
             if source is not None and source.is_part and not holds_nothing_else(output):
                 rows.refuse("a view, or objects for each record")
             place = place_in(output, rows)
+            if source is not None and source.is_part:
+                place = with_places(place, rows.with_places)
             return as_numbers(place) if self.is_of_numbers else place
 
     def bound(self, rows: RowRun) -> Callable[..., Any]:
@@ -103,10 +106,12 @@ def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator
     definition = find_source(function)
     if definition is None:
         return
-    for body, is_of_numbers in bodies_of_rows(function, definition):
-        source = rewrite_function(function, definition, body, is_part=True)
+    for body in bodies_of_rows(function, definition):
+        source = rewrite_function(
+            function, definition, body.statements, is_part=True, outside=body.outside
+        )
         if source is not None:
-            yield RowFunction(function, source, takes_generator, count, is_of_numbers)
+            yield RowFunction(function, source, takes_generator, count, body.is_of_numbers)
 
 
 class MappedFunction:
@@ -166,6 +171,29 @@ def as_numbers(entry: Any) -> Any:
         entry = entry.concretise("the output")
     is_whole = isinstance(entry, _WHOLE) and not is_symbolic(entry)
     return int(entry) if is_whole and abs(int(entry)) <= LARGEST else entry
+
+
+def with_places(entry: Any, attributes: set[str]) -> Any:
+    """Notes of changes (``adding_loops``), with the places that they point to as Python's numbers.
+
+    ``attributes`` are those that hold arrays and lists. A truth value is not a place: of an array
+    it chooses all entries, or none.
+    """
+    if type(entry) not in (tuple, list):
+        return entry
+    parts = [with_places(part, attributes) for part in entry]
+    what = parts[0] if len(parts) > 1 and type(parts[0]) is str else ""
+    if what.endswith(AT_PLACE) or what.rpartition(" of ")[2] in attributes:
+        parts[1] = _as_place(parts[1])
+    return type(entry)(parts)
+
+
+def _as_place(key: Any) -> Any:
+    if type(key) is tuple:
+        return tuple(map(_as_place, key))
+    if is_symbolic(key) and key.is_discrete and issubclass(key.kind, np.integer):
+        key = key.concretise("the output")
+    return int(key) if isinstance(key, np.integer) and not is_symbolic(key) else key
 
 
 def place_in(output: Any, rows: RowRun) -> Any:

@@ -19,6 +19,7 @@ import secrets
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from inspect import getattr_static
@@ -71,16 +72,39 @@ _PURE = (
 )
 _RANDOM = (random, secrets, np.random)
 _MISSING = object()
-# Code that was looked through, and the number of the object whose method it is.
-_Seen = tuple[CodeType, int | None]
 
 
-def check_record_code(code: RecordCode, lookup: Lookup) -> Iterator[Any]:
+@dataclass
+class _Search:
+    """What was looked through: code, and the number of the object whose method it is."""
+
+    changed: frozenset[str]
+    seen: set[tuple[CodeType, int | None]] = field(default_factory=set)
+
+    def is_new(self, code: CodeType, owner: int | None) -> bool:
+        """Whether it is looked through for the first time."""
+        if (code, owner) in self.seen:
+            return False
+        self.seen.add((code, owner))
+        return True
+
+    def check_names(self, code: RecordCode) -> None:
+        """Raise NotAlike where an attribute is named that the loop around it changes."""
+        chains = {*code.read, *code.called_in, *(chain for chain, _ in (*code.called, *code.asked))}
+        for chain in sorted(chains):
+            if not self.changed.isdisjoint(chain[1:]):
+                raise NotAlike(f"{'.'.join(chain)}, which the loop over the records changes,")
+
+
+def check_record_code(
+    code: RecordCode, lookup: Lookup, changed: frozenset[str] = frozenset()
+) -> Iterator[Any]:
     """Check all objects that code for one record names; yields those that could be changed.
 
-    Raises NotAlike.
+    ``changed`` are attributes that the loop around it changes: none of that name is read, of
+    whatever object. Raises NotAlike.
     """
-    yield from _check(code, lookup, set())
+    yield from _check(code, lookup, _Search(changed))
 
 
 def is_number(value: Any) -> bool:
@@ -110,7 +134,8 @@ class _Content(pickle.Pickler):
         return id(entry) if isinstance(entry, FunctionType) else None
 
 
-def _check(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
+def _check(code: RecordCode, lookup: Lookup, search: _Search) -> Iterator[Any]:
+    search.check_names(code)
     for chain, what in code.asked:
         value = _resolve(chain, lookup)
         if what == "len" and not is_of_rows(value):
@@ -124,12 +149,12 @@ def _check(code: RecordCode, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
             yield value
     for chain, count in code.called:
         if not _is_absent(chain, lookup):
-            yield from _check_call(chain, count, lookup, done)
+            yield from _check_call(chain, count, lookup, search)
     for chain in code.called_in:
         if _is_absent(chain, lookup):
             continue
         for function in _list_functions(chain, _resolve(chain, lookup)):
-            yield from _check_function(function, done)
+            yield from _check_function(function, search)
     for result in code.changed:
         if not _is_absent(result.function, lookup):
             _check_made_anew(result, lookup)
@@ -152,7 +177,7 @@ def _is_absent(chain: Chain, lookup: Lookup) -> bool:
 
 def _list_functions(chain: Chain, value: Any) -> Iterator[FunctionType]:
     """All functions in lists, of which any may be called."""
-    value = _original(value)
+    value = original_of(value)
     if type(value) in (list, tuple):
         for entry in value:
             yield from _list_functions(chain, entry)
@@ -162,10 +187,9 @@ def _list_functions(chain: Chain, value: Any) -> Iterator[FunctionType]:
         raise NotAlike(f"a call of a {type(value).__name__} in {'.'.join(chain)},")
 
 
-def _check_function(function: FunctionType, done: set[_Seen]) -> Iterator[Any]:
-    if (function.__code__, id(function)) not in done:
-        done.add((function.__code__, id(function)))
-        yield from _check(_find_code(function), _lookup_in(function), done)
+def _check_function(function: FunctionType, search: _Search) -> Iterator[Any]:
+    if search.is_new(function.__code__, id(function)):
+        yield from _check(_find_code(function), _lookup_in(function), search)
 
 
 def _check_made_anew(result: CallResult, lookup: Lookup) -> None:
@@ -174,9 +198,9 @@ def _check_made_anew(result: CallResult, lookup: Lookup) -> None:
     owner = _resolve(chain[:-1], lookup) if len(chain) > 1 else None
     is_of_object = owner is not None and is_plain_object(owner)
     if is_of_object:
-        function = _original(attribute_in_place(owner, chain[-1]))
+        function = original_of(attribute_in_place(owner, chain[-1]))
     elif owner is None or isinstance(owner, ModuleType):
-        function = _original(_resolve(chain, lookup))
+        function = original_of(_resolve(chain, lookup))
     else:  # a method of a generator or of a constant
         function = None
     if isinstance(function, FunctionType) and not _is_of_library(function):
@@ -228,48 +252,45 @@ def _is_constant(value: Any) -> bool:
     return kind in _CONSTANTS or issubclass(kind, np.generic) or isinstance(value, np.dtype)
 
 
-def _check_call(chain: Chain, count: int, lookup: Lookup, done: set[_Seen]) -> Iterator[Any]:
+def _check_call(chain: Chain, count: int, lookup: Lookup, search: _Search) -> Iterator[Any]:
     owner = _resolve(chain[:-1], lookup) if len(chain) > 1 else None
     name, words = chain[-1], ".".join(chain)
     if owner is not None and is_plain_object(owner):
-        yield from _check_own_method(words, owner, name, done)
+        yield from _check_own_method(words, owner, name, search)
         return
     if owner is not None and not isinstance(owner, ModuleType):
         _check_method(words, owner, name, count)
         if type(owner) in (list, dict, set, np.ndarray):
             yield owner
         return
-    value = _original(_resolve(chain, lookup))
+    value = original_of(_resolve(chain, lookup))
     is_function = isinstance(value, FunctionType) and not _is_of_library(value)
     if is_function and name not in FRESH_CALLS:
-        if (value.__code__, None) not in done:
-            done.add((value.__code__, None))
-            yield from _check(_find_code(value), _lookup_in(value), done)
+        if search.is_new(value.__code__, None):
+            yield from _check(_find_code(value), _lookup_in(value), search)
     elif not _is_pure(owner, value, name, count):
         raise NotAlike(f"a call of {words}, which may change something,")
 
 
-def _check_own_method(words: str, owner: Any, name: str, done: set[_Seen]) -> Iterator[Any]:
+def _check_own_method(words: str, owner: Any, name: str, search: _Search) -> Iterator[Any]:
     """A method of an object of the program, of which nothing but constants is read."""
-    method = _original(attribute_in_place(owner, name))
+    method = original_of(attribute_in_place(owner, name))
     if method is None and name in vars(owner):
         return  # a call of it raises
     if not isinstance(method, FunctionType):
         raise NotAlike(f"a call of {words}, which is not a plain method,")
     if name in vars(owner):
-        yield from _check_function(method, done)
+        yield from _check_function(method, search)
         return
-    key = method.__code__, id(owner)
-    if key in done:
+    if not search.is_new(method.__code__, id(owner)):
         return
-    done.add(key)
     names = _lookup_in(method)
     own = method.__code__.co_varnames[:1]
 
     def lookup(asked: str) -> Any:
         return owner if asked in own else names(asked)
 
-    yield from _check(_find_code(method, is_method=True), lookup, done)
+    yield from _check(_find_code(method, is_method=True), lookup, search)
 
 
 def _check_method(words: str, owner: Any, name: str, count: int) -> None:
@@ -297,7 +318,7 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
         return count <= value.nin
     if any(value is pure for pure in _PURE):
         return True
-    if value is getattr(np, name, None) and name in _OF_NUMPY:
+    if name in _OF_NUMPY and value is getattr(np, name):
         return count <= _MOST_ARGUMENTS.get(name, 2)
     if isinstance(value, type) and issubclass(value, _OF_NUMPY_TYPES):
         return True
@@ -308,7 +329,7 @@ def _is_pure(owner: Any, value: Any, name: str, count: int) -> bool:
     return name in _BUILTINS and (value is builtin or stands_for)
 
 
-def _original(value: Any) -> Any:
+def original_of(value: Any) -> Any:
     """What a name stands for outside of the analysis."""
     while isinstance(value, FunctionType) and value.__code__.co_filename == _FOLLOWERS:
         value = vars(value).get("__wrapped__", _MISSING)

@@ -11,7 +11,7 @@ import ast
 import copy
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_foreign
 from liptest.enumerate.loops.plain_loops import simplify
+from liptest.enumerate.records.changed_attributes import Outside, changed_names
 from liptest.enumerate.records.record_code import (
     NotAlike,
     RecordCode,
@@ -75,6 +76,7 @@ class RowSource:
     code: CodeType
     passes: tuple[RecordPass, ...]
     is_part: bool = False
+    outside: Outside = field(default_factory=Outside)
 
     def make(self, rows: RowRun) -> Callable[..., Any]:
         """The rewritten function, bound to the rows of one run."""
@@ -86,7 +88,7 @@ class RowSource:
 
     def made(self, treatment: Treatment) -> FunctionType:
         """The function that calls ``treatment``."""
-        made = self.source.with_code(self.code, {_NAME: treatment})
+        made = self.source.with_code(self.code, {_NAME: treatment, **self.outside.values()})
         assert made is not None
         return made
 
@@ -147,12 +149,21 @@ class Treatment:
         if code.is_of_numbers and not is_number(values.first()):
             self.rows.refuse("a change in place of a record that is not a number")
         try:
-            changed = changes_seen(list(check_record_code(code, lookup)))
+            changed = changes_seen(self._check(code, lookup))
         except NotAlike as problem:
             self.rows.refuse(str(problem))
         yield from self.rows.treat_record(values.first())
         if changed():
             self.rows.refuse("a change to an object of outside in the treatment of a record")
+
+    def _check(self, code: RecordCode, lookup: Callable[[str], Any]) -> list[Any]:
+        """The objects that the treatment of a record reads, and which could be changed."""
+        outside, told = self.source.outside, code.told or ""
+        outside.check_methods(lookup)
+        changed = changed_names(outside.attributes.get(told, frozenset()))
+        read = list(check_record_code(code, lookup, changed))
+        self.rows.with_places |= outside.check_changes(told, lookup, read)
+        return read
 
     def listed(self, number: int, told: Any) -> Any:
         """The list that a loop over the records has filled."""
@@ -238,10 +249,12 @@ def rewrite_function(
     *,
     is_part: bool = False,
     is_of_data: bool = True,
+    outside: Outside | None = None,
 ) -> RowSource | None:
     """The function with another body, in which loops over records are seen.
 
-    ``is_of_data``: whether its first parameter is a whole number for each record.
+    ``is_of_data``: whether its first parameter is a whole number for each record. ``outside``: what
+    the body names beyond the names of the function.
     None where a name of it was another function's.
     """
     source = read_source(function)
@@ -253,11 +266,13 @@ def rewrite_function(
     statements = [statement for node in whole.body for statement in _rewrite(node, passes, whole)]
     statements = [_Calls(function.__globals__).visit(node) for node in statements]
     node = source.with_body(statements)
-    code = source.code_of(node, (_NAME,))
-    if code is None or not {*code.co_freevars} <= {_NAME, *function.__code__.co_freevars}:
+    outside = outside or Outside()
+    further = (_NAME, *outside.names)
+    code = source.code_of(node, further)
+    if code is None or not {*code.co_freevars} <= {*further, *function.__code__.co_freevars}:
         return None
     source.remember(code, node)
-    return RowSource(source, code, tuple(passes), is_part)
+    return RowSource(source, code, tuple(passes), is_part, outside)
 
 
 def _rewrite(

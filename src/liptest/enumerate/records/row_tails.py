@@ -11,14 +11,17 @@ import ast
 import copy
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_foreign, names_in
-from liptest.enumerate.loops.adding_loops import with_lists_of_parts
+from liptest.enumerate.loops.adding_loops import with_lists_of_parts, with_split_tuples
 from liptest.enumerate.loops.plain_loops import with_lists
+from liptest.enumerate.loops.written_out import WrittenOut, write_out_methods
+from liptest.enumerate.records.changed_attributes import Outside, makes_plain_objects
 from liptest.enumerate.records.number_tails import sees_only_numbers
 from liptest.enumerate.records.record_code import DRAWS, NotAlike, analyse_loop
 from liptest.enumerate.records.record_values import look_up_name
@@ -72,10 +75,17 @@ class _Around:
     """What is known of a function: its own names, and which parameters are plain numbers."""
 
     def __init__(
-        self, function: FunctionType, definition: ast.FunctionDef, within: tuple[Any, ...] = ()
+        self,
+        function: FunctionType,
+        definition: ast.FunctionDef,
+        within: tuple[Any, ...] = (),
+        names: dict[str, tuple[dict[str, Any], str]] | None = None,
     ) -> None:
         self.within = (*within, function)
         self.space = function.__globals__
+        if names:
+            held_there = {new: look_up_name(*found[::-1]) for new, found in names.items()}
+            self.space = {**self.space, **held_there}
         self.body = definition.body
         code = function.__code__
         self.scope = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
@@ -120,6 +130,20 @@ class _Around:
         only_math = all(self.module_of(call.func) is math for call in calls)
         return numbers and only_math and self.named(plain) <= known | self.readable
 
+    def is_numpy(self, name: str) -> bool:
+        """Whether a name of outside stands for NumPy."""
+        return name not in self.scope and look_up_name(name, self.space) is np
+
+    def kind_of(self, node: ast.expr) -> type | None:
+        """The class of the program that an expression names; None for what is not plain."""
+        value: Any = None
+        if isinstance(node, ast.Name) and node.id not in self.scope:
+            value = look_up_name(node.id, self.space)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = self.module_of(node)
+            value = vars(module).get(node.attr) if isinstance(module, ModuleType) else None
+        return value if isinstance(value, type) and makes_plain_objects(value) else None
+
     def module_of(self, node: ast.expr) -> Any:
         """What a function is an attribute of, as ``math`` of ``math.exp``."""
         root: ast.expr = node
@@ -130,15 +154,37 @@ class _Around:
         return look_up_name(root.id, self.space)
 
 
-def bodies_of_rows(
-    function: FunctionType, definition: ast.FunctionDef
-) -> Iterator[tuple[list[ast.stmt], bool]]:
+@dataclass(frozen=True)
+class RowsBody:
+    """Statements that give rows, from which alone the rest of a function calculates.
+
+    ``is_of_numbers``: of what the rows add up to values alone count, not types. ``outside`` is what
+    they name beyond the names of the function.
+    """
+
+    statements: list[ast.stmt]
+    is_of_numbers: bool
+    outside: Outside
+
+
+def bodies_of_rows(function: FunctionType, definition: ast.FunctionDef) -> Iterator[RowsBody]:
     """Bodies that give rows, from which alone the rest of the function calculates.
 
-    The largest first. With each, whether of what the rows add up to values alone count, not types.
+    The largest first; and then those of the function with methods of its objects written out.
     """
-    definition, sums = with_lists_of_parts(with_lists(definition, function))
-    around = _Around(function, definition)
+    definition = with_split_tuples(with_lists(definition, function))
+    yield from _bodies_of_rows(function, WrittenOut(definition))
+    written = write_out_methods(function, definition, _Around(function, definition).kind_of)
+    if written.methods:
+        yield from _bodies_of_rows(function, written)
+
+
+def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[RowsBody]:
+    naming = _Around(function, written.definition, names=written.names)
+    added = with_lists_of_parts(written.definition, naming)
+    definition = added.definition
+    outside = Outside(written.names, tuple(written.methods), added.attributes)
+    around = _Around(function, definition, names=written.names)
     body = definition.body
     for place in reversed(range(len(body))):
         before, node = body[:place], body[place]
@@ -148,10 +194,9 @@ def bodies_of_rows(
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
             if fine and _is_later(tail, around, constants | {told_list or _ROWS}, before):
-                yield (
-                    [*before, *rows],
-                    _adds_numbers(sums.get(told_list or ""), tail, around, constants),
-                )
+                sums = added.sums.get(told_list or "")
+                is_of_numbers = _adds_numbers(sums, tail, around, constants)
+                yield RowsBody([*before, *rows], is_of_numbers, outside)
 
 
 def _adds_numbers(
@@ -365,6 +410,7 @@ def _calls_keep(node: ast.AST, around: _Around, *, is_seen: bool = True) -> bool
 def _is_given_constants(node: ast.Call, around: _Around) -> bool:
     """Whether a call of the program's, as ``Client(1.0, 10)``, is not given data to keep."""
     is_of_module = isinstance(node.func, ast.Name) and node.func.id not in around.scope
+    is_of_module = is_of_module or around.kind_of(node.func) is not None
     return is_of_module and around.named(node) <= around.readable
 
 

@@ -57,6 +57,7 @@ class RowRun:
         "records_drew",
         "rewriting",
         "sources",
+        "with_places",
     )
 
     def __init__(self, branching: Branching, count: int) -> None:
@@ -72,6 +73,8 @@ class RowRun:
         self.records_drew = 0
         #: How functions are rewritten before they are run, where they are.
         self.rewriting: Any = None
+        #: Attributes that loops change by place, as "server.counts".
+        self.with_places: set[str] = set()
         self._depth = 0
         self._known = self._drawn()
 
