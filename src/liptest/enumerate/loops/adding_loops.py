@@ -23,8 +23,12 @@ from liptest.enumerate.syntax.function_source import (
 )
 from liptest.enumerate.syntax.tree_pieces import (
     attribute_node,
+    find_name,
     flat_statements,
+    is_name,
+    name_called,
     name_node,
+    only_argument,
     tuple_node,
 )
 
@@ -97,7 +101,7 @@ class _Effect:
 
     def is_write_at(self, index: str) -> bool:
         """Whether it is ``name[index] = amount``."""
-        is_key = isinstance(self.key, ast.Name) and self.key.id == index
+        is_key = is_name(self.key, index)
         return is_key and isinstance(self.statement, ast.Assign)
 
 
@@ -118,7 +122,7 @@ def _find_effect(node: ast.stmt) -> _Effect | None:
             return _change(node, target, node.value, 1)
         if isinstance(target, ast.Name) and isinstance(node.value, ast.BinOp):
             sides = [node.value.left, node.value.right]
-            is_target = [isinstance(side, ast.Name) and side.id == target.id for side in sides]
+            is_target = [is_name(side, target.id) for side in sides]
             if is_target.count(True) == 1:
                 return _change(
                     node, target, sides[not is_target[1]] if is_target[0] else sides[0], 2
@@ -242,7 +246,7 @@ class _AddingLoop:
         function, arguments = value.func, list(value.args)
         if isinstance(function, ast.Attribute) and not arguments and function.attr == "copy":
             arguments = [function.value]
-        is_data = len(arguments) == 1 and _id(arguments[0]) == self._data
+        is_data = len(arguments) == 1 and find_name(arguments[0]) == self._data
         return is_data and _last_name(function) in _COPYING
 
     # ---- the index of a loop
@@ -253,7 +257,7 @@ class _AddingLoop:
         call, target = loop.iter, loop.target
         if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
             return
-        inner, called = call.args[0], _id(call.func)
+        inner, called = call.args[0], name_called(call)
         data: ast.expr = ast.copy_location(name_node(self._data), call)
         if called == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
             index, record = target.elts
@@ -276,10 +280,9 @@ class _AddingLoop:
             value = _value(given[0]) if len(given) == 1 else None
             return value is not None and self._is_length(value, alike)
         if isinstance(node, ast.Attribute):
-            return node.attr == "size" and _id(node.value) == self._data
-        if not isinstance(node, ast.Call) or _id(node.func) != "len":
-            return False
-        return len(node.args) == 1 and _id(node.args[0]) in alike
+            return node.attr == "size" and find_name(node.value) == self._data
+        measured = only_argument(node, "len")
+        return measured is not None and find_name(measured) in alike
 
     def _is_written_once(self, name: str, effects: list[_Effect]) -> bool:
         """Whether a pass writes into the place of its record at most once, and does not read it
@@ -389,13 +392,13 @@ class _Entries(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        if _id(node.value) not in self._names or _id(node.slice) != self._index:
+        if find_name(node.value) not in self._names or find_name(node.slice) != self._index:
             return node
         if not isinstance(node.ctx, ast.Load):
             return node
         loaded: Any = ast.copy_location(_to_load(self._record), node)
         ast.fix_missing_locations(loaded)
-        self._reads.append((_id(node.value), loaded))
+        self._reads.append((find_name(node.value), loaded))
         return loaded
 
 
@@ -445,12 +448,8 @@ def _value(node: ast.stmt) -> ast.expr | None:
     return node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
 
 
-def _id(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else _id(node)
+    return node.attr if isinstance(node, ast.Attribute) else find_name(node)
 
 
 def _make_assignment(name: str, value: ast.expr) -> ast.stmt:
