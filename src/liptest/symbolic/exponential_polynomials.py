@@ -398,12 +398,12 @@ def find_origin(low: Any, high: Any) -> Any:
     return low if low is not None else high if high is not None else _ZERO
 
 
-def lower_end(left: Any, right: Any) -> Any:
+def least_end(left: Any, right: Any) -> Any:
     """The smaller of two upper ends."""
     return right if left is None else left if right is None else min(left, right)
 
 
-def upper_end(left: Any, right: Any) -> Any:
+def greatest_end(left: Any, right: Any) -> Any:
     """The larger of two lower ends."""
     return right if left is None else left if right is None else max(left, right)
 
@@ -423,7 +423,7 @@ def multiply_both(
         one, other = left[i], right[j]
         one_low, one_high = _plus(one.low, left_shift), _plus(one.high, left_shift)
         other_low, other_high = _plus(other.low, right_shift), _plus(other.high, right_shift)
-        low, high = upper_end(one_low, other_low), lower_end(one_high, other_high)
+        low, high = greatest_end(one_low, other_low), least_end(one_high, other_high)
         if low is None or high is None or low < high:
             terms = multiply_functions(
                 rates,

@@ -14,7 +14,13 @@ from typing import Any
 from flint import arb, fmpq
 
 from liptest.balls import to_fmpq
-from liptest.symbolic.exponential_polynomials import Function, Rates, integral, lower_end, upper_end
+from liptest.symbolic.exponential_polynomials import (
+    Function,
+    Rates,
+    greatest_end,
+    integral,
+    least_end,
+)
 from liptest.symbolic.noise import Noise
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -116,7 +122,7 @@ class NoiseSum(NoiseSource):
     def between(self, low: _End, high: _End) -> arb:
         mass = arb(0)
         for piece in self.function:
-            start, end = upper_end(piece.low, low), lower_end(piece.high, high)
+            start, end = greatest_end(piece.low, low), least_end(piece.high, high)
             if start is None or end is None or start < end:
                 ends = (None if place is None else place - piece.origin for place in (start, end))
                 mass += integral(self.rates, piece.terms, *ends)
@@ -180,7 +186,7 @@ class RoundedPart:
     def span(self) -> tuple[int | None, int | None]:
         """First number, and that after the last."""
         low, high = (None if end is None else end + self.place for end in self.source.support)
-        low, high = upper_end(low, self.low), lower_end(high, self.high)
+        low, high = greatest_end(low, self.low), least_end(high, self.high)
         first = None if low is None else int(low.floor())
         return first, None if high is None else int(high.ceil())
 
@@ -193,9 +199,9 @@ class RoundedPart:
         )
         start, stop = low[0], high[0]
         for bound in low[1:]:
-            start = upper_end(start, bound)
+            start = greatest_end(start, bound)
         for bound in high[1:]:
-            stop = lower_end(stop, bound)
+            stop = least_end(stop, bound)
         if start is not None and stop is not None and start >= stop:
             return arb(0)
         ends = (None if edge is None else edge - self.place for edge in (start, stop))

@@ -23,12 +23,12 @@ from liptest.enumerate.syntax.function_source import (
 )
 from liptest.enumerate.syntax.tree_pieces import (
     attribute_node,
-    find_name,
     flat_statements,
     is_name,
     name_called,
     name_node,
     only_argument,
+    plain_name,
     tuple_node,
 )
 
@@ -246,7 +246,7 @@ class _AddingLoop:
         function, arguments = value.func, list(value.args)
         if isinstance(function, ast.Attribute) and not arguments and function.attr == "copy":
             arguments = [function.value]
-        is_data = len(arguments) == 1 and find_name(arguments[0]) == self._data
+        is_data = len(arguments) == 1 and plain_name(arguments[0]) == self._data
         return is_data and _last_name(function) in _COPYING
 
     # ---- the index of a loop
@@ -280,9 +280,9 @@ class _AddingLoop:
             value = _value(given[0]) if len(given) == 1 else None
             return value is not None and self._is_length(value, alike)
         if isinstance(node, ast.Attribute):
-            return node.attr == "size" and find_name(node.value) == self._data
+            return node.attr == "size" and plain_name(node.value) == self._data
         measured = only_argument(node, "len")
-        return measured is not None and find_name(measured) in alike
+        return measured is not None and plain_name(measured) in alike
 
     def _is_written_once(self, name: str, effects: list[_Effect]) -> bool:
         """Whether a pass writes into the place of its record at most once, and does not read it
@@ -392,13 +392,13 @@ class _Entries(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        if find_name(node.value) not in self._names or find_name(node.slice) != self._index:
+        if plain_name(node.value) not in self._names or plain_name(node.slice) != self._index:
             return node
         if not isinstance(node.ctx, ast.Load):
             return node
         loaded: Any = ast.copy_location(_to_load(self._record), node)
         ast.fix_missing_locations(loaded)
-        self._reads.append((find_name(node.value), loaded))
+        self._reads.append((plain_name(node.value), loaded))
         return loaded
 
 
@@ -449,7 +449,7 @@ def _value(node: ast.stmt) -> ast.expr | None:
 
 
 def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else find_name(node)
+    return node.attr if isinstance(node, ast.Attribute) else plain_name(node)
 
 
 def _make_assignment(name: str, value: ast.expr) -> ast.stmt:

@@ -14,7 +14,7 @@ from typing import Any
 
 from liptest.enumerate.loops.filled_places import fill_lists, measured
 from liptest.enumerate.syntax.function_source import list_parameters, names_assigned, names_read
-from liptest.enumerate.syntax.tree_pieces import find_name, is_name, name_called
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called, plain_name
 
 #: Functions that walk all of what they are given, before anything else is done.
 _WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
@@ -68,7 +68,7 @@ def _without_index(
     inner, name = call.args[0], name_called(call)
     if name == "enumerate" and name in plain:
         return _of_values(loop, inner, others)
-    index = find_name(loop.target) if name == "range" and {"range", "len"} <= plain else ""
+    index = plain_name(loop.target) if name == "range" and {"range", "len"} <= plain else ""
     if index and measured(inner) in (data if name_called(inner) == "len" else lengths):
         return _of_rows(loop, index, others)
     return loop

@@ -33,7 +33,13 @@ from liptest.enumerate.syntax.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.syntax.tree_pieces import find_name, is_name, name_node, nodes_in, tuple_node
+from liptest.enumerate.syntax.tree_pieces import (
+    is_name,
+    name_node,
+    nodes_in,
+    plain_name,
+    tuple_node,
+)
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Return, ast.Pass)
 _REFUSED = (
@@ -271,7 +277,7 @@ def _root(node: ast.expr) -> str:
     """The name that attributes are those of; "" for all else."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return find_name(node)
+    return plain_name(node)
 
 
 def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:

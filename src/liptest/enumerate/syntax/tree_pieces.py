@@ -22,7 +22,7 @@ def name_node(name: str, context: ast.expr_context | None = None) -> ast.Name:
     return ast.Name(name, context or ast.Load())
 
 
-def find_name(node: ast.AST) -> str:
+def plain_name(node: ast.AST) -> str:
     """The name that a node is; "" for all else."""
     return node.id if isinstance(node, ast.Name) else ""
 
@@ -34,7 +34,7 @@ def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
 
 def name_called(node: ast.AST) -> str:
     """The name that a call calls; "" for all else."""
-    return find_name(node.func) if isinstance(node, ast.Call) else ""
+    return plain_name(node.func) if isinstance(node, ast.Call) else ""
 
 
 def only_argument(node: ast.AST, name: str) -> ast.expr | None:
