@@ -11,12 +11,14 @@ long.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from typing import Any
 
 from flint import arb, ctx, fmpq
 
@@ -27,9 +29,31 @@ FLOAT_BITS = 53
 _LOCK = threading.RLock()
 
 
+def to_fmpq(value: Any) -> Any:
+    """A rational as a number of the flint library, which is faster."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def to_fraction(value: Any) -> Fraction:
+    """A rational of the flint library as one of Python's."""
+    return Fraction(int(value.p), int(value.q))
+
+
 def ball(number: Fraction | int) -> arb:
     """A number as a ball, at the current precision."""
-    return arb(fmpq(number.numerator, number.denominator))
+    return arb(to_fmpq(number))
+
+
+def float_above(number: Fraction) -> float:
+    """The least float that is not below a rational."""
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
+
+
+def float_below(number: Fraction) -> float:
+    """The largest float that is not above a rational."""
+    nearest = float(number)
+    return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 
 
 class _Entered(threading.local):

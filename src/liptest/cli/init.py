@@ -38,6 +38,7 @@ from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.request import Task
 from liptest.privacy.settings import CheckSettings
 from liptest.privacy.verdicts import SOURCES
+from liptest.report.text import printable
 from liptest.verdicts import Decision
 
 _KNOWN = Group("Known already")
@@ -209,7 +210,7 @@ def _header(where: str, mechanism: Mechanism) -> str:
         "",
         f'Lines marked {_MARK} start with "#": remove it and put your value.',
     ]
-    return "\n".join(f"# {_printable(line)}".rstrip() for line in lines)
+    return "\n".join(f"# {printable(line)}".rstrip() for line in lines)
 
 
 def _with_own_domain(mechanism: Mechanism, stated: StatedOptions) -> StatedOptions:
@@ -279,7 +280,7 @@ def _domain_lines(
         else:
             if stated.dimension is None and stated.table is not None:
                 words += f", here as many as {stated.table.name} has; yours may be other"
-            lines.append(f"dimension = {dimension}   # {_printable(words)}")
+            lines.append(f"dimension = {dimension}   # {printable(words)}")
     elif stated.values is not None:
         count = f"dimension = {dimension}   # number of records"
         lines.append(
@@ -352,10 +353,6 @@ def _from_folder(where: str, folder: Path) -> str:
 def _quote(text: str) -> str:
     """A TOML string; JSON strings are TOML strings except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 # What is faster needs no warning.

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from liptest.cli.codes import find_code
 from liptest.cli.config import CheckModel, build_data, config_beside, read_config, validate
 from liptest.cli.data_options import NOTHING, DataOptions, DistributionOptions, DomainOptions
-from liptest.cli.loading import load_mechanism, load_sampler, mute_output
+from liptest.cli.loading import load_mechanism, load_sampler, make_label, mute_output
 from liptest.cli.options import Statistic
 from liptest.cli.program_options import NO_PROGRAM, ProgramOptions
 from liptest.cli.sign import open_signed, read_text
@@ -210,8 +210,8 @@ class Against:
     def _checks(self, document: dict[str, Any]) -> list[CheckModel]:
         if self._whole is None:
             return []
-        name = _name(document) if self._mechanism is None else _label(self._mechanism)
-        return [check for check in self._whole.check if _label(check.mechanism) == name]
+        name = _name(document) if self._mechanism is None else make_label(self._mechanism)
+        return [check for check in self._whole.check if make_label(check.mechanism) == name]
 
     def _distribution(
         self, document: dict[str, Any], checks: list[CheckModel]
@@ -325,11 +325,6 @@ def _files_here(document: dict[str, Any]) -> str:
     if here and len(here) == len(named):
         return f"What was tested is in this folder, by its hash: {', '.join(sorted(here))}. "
     return ""
-
-
-def _label(where: str) -> str:
-    source, _, name = where.rpartition(":")
-    return f"{Path(source).stem if source.endswith('.py') else source}:{name}"
 
 
 @dataclass(frozen=True)

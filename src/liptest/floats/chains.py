@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.balls import ball, precision
+from liptest.balls import ball, float_above, precision
 from liptest.floats.samplers import ERROR, Draw, find_middle, is_far, window
 
 Interval = tuple[Fraction, Fraction]
@@ -79,7 +79,7 @@ class FloatStep:
         if self.of_whole:
             first, last = math.ceil(before[0]), math.floor(before[1])
             return (first, last) if first <= last else None
-        least, most = _next_float(before[0]), -_next_float(-before[1])
+        least, most = float_above(before[0]), -float_above(-before[1])
         return (least, most) if least <= most else None
 
     def largest(self, size: float) -> float:
@@ -258,9 +258,3 @@ def find_rounded_to(low: Number, high: Number) -> Interval:
     """A closed interval that holds all real numbers that are rounded to floats from low to high."""
     below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
     return (Fraction(below) + Fraction(low)) / 2, (Fraction(high) + Fraction(above)) / 2
-
-
-def _next_float(number: Fraction) -> float:
-    """The least float that is not below a rational."""
-    nearest = float(number)  # to nearest
-    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

@@ -15,6 +15,7 @@ from typing import Any
 from liptest.enumerate.numbers.noise_outputs import list_entries, with_entries
 from liptest.enumerate.trees.outputs import Fields, Items
 from liptest.errors import GateError, InputError, quote
+from liptest.evidence.ledger_file import canonical_json
 from liptest.mechanisms.laws import Output, Raised
 
 #: Longest text of one output. A release that spells out more is neither a number, nor a name, nor
@@ -65,7 +66,7 @@ def write_text(output: Output) -> str:
 
 def write_drawn(output: Output) -> str:
     """The same of any length: of an output that is drawn, whose length may tell about the data."""
-    return _write(_encode(output, 0))
+    return canonical_json(_encode(output, 0))
 
 
 def read_output(text: str, *, longest: int | None = None) -> Any:
@@ -119,9 +120,11 @@ def _encode_fields(output: Fields, entry: _Entry) -> Any:
 
 _CONTAINERS: dict[type, Callable[[Any, _Entry], Any]] = {
     tuple: lambda output, entry: [entry(one) for one in output],
-    frozenset: lambda output, entry: {"set": sorted((entry(one) for one in output), key=_write)},
+    frozenset: lambda output, entry: {
+        "set": sorted((entry(one) for one in output), key=canonical_json)
+    },
     Items: lambda output, entry: {
-        "items": sorted(([entry(k), entry(v)] for k, v in output.items), key=_write)
+        "items": sorted(([entry(k), entry(v)] for k, v in output.items), key=canonical_json)
     },
     Fields: _encode_fields,
     Raised: lambda output, entry: {"raised": entry(output.exception)},
@@ -157,10 +160,6 @@ _READERS: dict[str, Callable[[Any, _Entry], Any]] = {
     "raised": lambda value, read: Raised(value),
     "place": lambda value, read: SumPlace(value),
 }
-
-
-def _write(coded: Any) -> str:
-    return json.dumps(coded, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _name(kind: type) -> str:

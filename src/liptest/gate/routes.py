@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liptest.balls import float_below
 from liptest.data.distributions import Distribution, check_distribution, require_product
 from liptest.data.domains import Domain, IntArray
 from liptest.data.product import ProductDistribution
@@ -38,7 +39,6 @@ from liptest.privacy.proofs.noisy_queries import (
     OneAtATime,
     RoundedQuery,
     epsilon_below,
-    float_below,
     unaffordable_mass,
 )
 from liptest.privacy.verdicts import (

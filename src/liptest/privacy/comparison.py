@@ -35,6 +35,7 @@ from liptest.mechanisms.laws import (
 )
 from liptest.mechanisms.neighbourhoods import laws_of_batch, uses_neighbours
 from liptest.privacy.claims import AnyClaim, Claim, NotionClaim
+from liptest.privacy.divergences.likelihoods import enclose_probability
 from liptest.runs.driver import QueryBatch
 
 Indices = NDArray[np.int64]
@@ -278,12 +279,6 @@ def _with_unexplored(law: OutputLaw, output: Output, high: arb) -> arb:
     if not law.unexplored or output not in law:
         return high
     return (high.exp() + exact_ball(law.unexplored)).log().upper()
-
-
-def enclose_probability(law: OutputLaw, output: Output) -> arb:
-    """The probability of an output as a ball at the current precision."""
-    value = law.exact(output)
-    return exact_ball(value) if isinstance(value, Fraction) else value
 
 
 def _mass(law: OutputLaw, event: tuple[Output, ...]) -> arb:

@@ -28,7 +28,8 @@ from liptest.mechanisms.base import (
 from liptest.mechanisms.laws import AtPlace, Output, OutputLaw, Raised, as_fraction, exact_ball
 from liptest.mechanisms.product_laws import comparable
 from liptest.privacy.claims import Claim
-from liptest.privacy.comparison import Answer, certify_comparison, enclose_probability
+from liptest.privacy.comparison import Answer, certify_comparison
+from liptest.privacy.divergences.likelihoods import enclose_probability
 from liptest.privacy.notions import MuClaim, RenyiClaim, RhoClaim, StatedClaim
 from liptest.verdicts import (
     Count,

@@ -30,7 +30,7 @@ from liptest.errors import MechanismError
 from liptest.runs.cgroups import own_group
 from liptest.runs.interrupts import forward_interrupts
 from liptest.runs.seccomp import end_with_parent, refuse_calls
-from liptest.runs.shown_code import import_paths, show_places, whole_places
+from liptest.runs.shown_code import import_paths, is_within, show_places, whole_places
 
 #: Most bytes of an answer.
 MOST_BYTES = 1 << 26
@@ -236,7 +236,7 @@ def start_confined(
     limited = ["/bin/sh", "-c", f'ulimit -c 0; ulimit -v {memory >> 10}; exec "$@"', "sh", *words]
     if program is not None:
         shown = [*whole_places(), *map(Path, _OF_PROGRAMS), *Path("/etc").glob("java-*")]
-        shown += [place for place in map(Path.absolute, readable) if not _is_within(place, shown)]
+        shown += [place for place in map(Path.absolute, readable) if not is_within(place, shown)]
         inside = [program, *_BASE, *_bound(shown), "--dir", str(Path.cwd())]
         limited = [*inside, "--chdir", str(Path.cwd()), *limited]
     return subprocess.Popen(
@@ -311,10 +311,6 @@ _BASE = (
 )
 # What programs that are not Python's need of /etc.
 _OF_PROGRAMS = ("/etc/alternatives",)
-
-
-def _is_within(place: Path, folders: Iterable[Path]) -> bool:
-    return any(place.is_relative_to(folder) for folder in folders)
 
 
 def _bound(places: Iterable[Path]) -> list[str]:

@@ -86,10 +86,10 @@ def show_places(
     named = [place.absolute() for place in wanted]
     for place in map(Path, import_paths()):
         named += code_files(place) if place.is_dir() else [place]
-    seen = [path for path in dict.fromkeys(named) if not _is_within(path.resolve(), kept_out)]
+    seen = [path for path in dict.fromkeys(named) if not is_within(path.resolve(), kept_out)]
     whole = list(dict.fromkeys(whole_places()))
-    gathered = [path for path in seen if _is_gathered(path) and not _is_within(path, whole)]
-    single = [path for path in seen if path not in set(gathered) and not _is_within(path, whole)]
+    gathered = [path for path in seen if _is_gathered(path) and not is_within(path, whole)]
+    single = [path for path in seen if path not in set(gathered) and not is_within(path, whole)]
     roots = _roots(gathered)
     with tempfile.TemporaryDirectory(prefix="liptest-shown-") as name:
         copy = Path(name)
@@ -97,7 +97,7 @@ def show_places(
             _put(file, copy)
         begin = [] if start is None else [start.absolute()]
         for place in (*whole, *single, *begin):
-            if _is_within(place, roots):
+            if is_within(place, roots):
                 _make_place(copy, place)
         options: list[str] = []
         for root in roots:
@@ -110,7 +110,7 @@ def show_places(
             else:
                 options += ["--ro-bind", "/dev/null", str(place)]
         for place in begin:
-            options += [] if _is_within(place, (*roots, *whole)) else ["--dir", str(place)]
+            options += [] if is_within(place, (*roots, *whole)) else ["--dir", str(place)]
         yield options
 
 
@@ -132,7 +132,8 @@ def _is_gathered(place: Path) -> bool:
     return is_small and place.name.endswith(_CODE) and place.parent not in _MADE_ANEW
 
 
-def _is_within(place: Path, folders: Iterable[Path]) -> bool:
+def is_within(place: Path, folders: Iterable[Path]) -> bool:
+    """Whether a place lies in one of these folders, or is one of them."""
     return any(place.is_relative_to(folder) for folder in folders)
 
 
@@ -151,7 +152,7 @@ def _roots(files: Iterable[Path]) -> list[Path]:
 def _outermost(folders: Iterable[Path]) -> list[Path]:
     outermost: list[Path] = []
     for folder in sorted(folders):  # one that holds another comes first
-        if not _is_within(folder, outermost):
+        if not is_within(folder, outermost):
             outermost.append(folder)
     return outermost
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import fmpq
 
+from liptest.balls import to_fmpq, to_fraction
 from liptest.errors import UnsupportedForm
 from liptest.symbolic.elimination import (
     EliminationStep,
     Key,
     components,
-    exact,
     normalise,
     plan_elimination,
 )
@@ -147,7 +147,7 @@ def rows_of_ranges(ranges: Bounded, supports: dict[int, Range], whole: bool) -> 
 
 
 def _factors(form: Any) -> dict[int, Any]:
-    return {variable: fmpq(f.numerator, f.denominator) for variable, f in form}
+    return {variable: to_fmpq(f) for variable, f in form}
 
 
 def find_stages(ranges: Bounded, supports: dict[int, Range], whole: bool) -> list[Stage] | None:
@@ -357,7 +357,7 @@ def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[K
     narrowed = dict(ranges)
     for factors, bound in further:
         terms = tuple(
-            (variable, Fraction(int(factor.p), int(factor.q)))
+            (variable, to_fraction(factor))
             for variable, factor in sorted(factors.items())
             if factor != 0
         )
@@ -366,7 +366,7 @@ def _with_further(ranges: dict[Key, Range], further: Any, whole: bool) -> dict[K
                 return None
             continue
         form, scale = normalise(terms, whole)
-        ends = _divide((None, bound), exact(scale), whole)
+        ends = _divide((None, bound), to_fmpq(scale), whole)
         narrowed[form] = intersection(narrowed.get(form, (None, None)), ends)
         if is_empty(narrowed[form], whole):
             return None
@@ -402,13 +402,13 @@ def _parts(noises: tuple[Noise, ...], ranges: dict[Key, Range]) -> list[Ranges] 
 
 def prepare_range(one: Constraint, whole: bool) -> tuple[Key, Any, Any]:
     """The form of a constraint with its ends; over the integers these are whole and closed."""
-    low = None if one.low is None else exact(one.low)
-    high = None if one.high is None else exact(one.high)
+    low = None if one.low is None else to_fmpq(one.low)
+    high = None if one.high is None else to_fmpq(one.high)
     if not whole:
         return one.terms, low, high
     form, scale = normalise(one.terms, whole=True)
     if scale != 1:
-        low, high = (None if end is None else end / exact(scale) for end in (low, high))
+        low, high = (None if end is None else end / to_fmpq(scale) for end in (low, high))
     if low is not None:
         low = fmpq(low.ceil()) if one.low_closed else fmpq(low.floor()) + 1
     if high is not None:
@@ -466,7 +466,7 @@ def _is_whole(noises: tuple[Noise, ...], variables: set[int]) -> bool:
 def support(noise: Noise) -> Range:
     """The range of a variable."""
     low, high = noise.support
-    return None if low is None else exact(low), None if high is None else exact(high)
+    return None if low is None else to_fmpq(low), None if high is None else to_fmpq(high)
 
 
 def _propagate(
@@ -539,7 +539,7 @@ def find_point(
     for number, noise in enumerate(noises):
         if number not in values:
             values[number] = _choose(noise, support(noise), rng)
-    return tuple(Fraction(int(values[i].p), int(values[i].q)) for i in range(len(noises)))
+    return tuple(to_fraction(values[i]) for i in range(len(noises)))
 
 
 def _in_tree(
@@ -570,7 +570,7 @@ def _in_cycle(
 
 def _sum(form: Key, values: dict[int, Any], left_out: int) -> Any:
     return sum(
-        (exact(factor) * values[variable] for variable, factor in form if variable != left_out),
+        (to_fmpq(factor) * values[variable] for variable, factor in form if variable != left_out),
         start=_ZERO,
     )
 
@@ -579,7 +579,7 @@ def _choose(noise: Noise, ends: Range, rng: np.random.Generator) -> Any:
     low, high = ends
     if noise.is_discrete:
         return _whole(low, high, rng)
-    width = exact(noise.parameter)
+    width = to_fmpq(noise.parameter)
     # No round numbers: programs compare with these, and two of these, for equality.
     part = fmpq(int(rng.integers(3 << 30, 5 << 30)), 1 << 33)
     if low is None and high is None:

@@ -21,11 +21,12 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq
 
+from liptest.balls import to_fmpq
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic.constraints import Ranges, gather_parts
-from liptest.symbolic.elimination import exact, plan_elimination
+from liptest.symbolic.elimination import plan_elimination
 from liptest.symbolic.exponential_polynomials import (
     Function,
     Piece,
@@ -138,8 +139,8 @@ def in_terms_of(
     rates: Rates, function: functions.Function, factor: Fraction, constant: Fraction
 ) -> functions.Function:
     """The density of factor * t + constant where t has the density ``function``."""
-    inverse = 1 / exact(factor)
-    moved = functions.stretch_function(rates, function, inverse, inverse * exact(constant))
+    inverse = 1 / to_fmpq(factor)
+    moved = functions.stretch_function(rates, function, inverse, inverse * to_fmpq(constant))
     return functions.enlarge(moved, arb(abs(inverse)))
 
 
@@ -457,8 +458,7 @@ def _ratios(rates: Rates, one: Piece, other: Piece, low: Any, high: Any) -> Iter
 
 
 def _near(ball: Any) -> Any:
-    exact = Fraction(float(ball.mid()))
-    return fmpq(exact.numerator, exact.denominator)
+    return to_fmpq(Fraction(float(ball.mid())))
 
 
 def lowest_powers(rates: Rates, terms: Terms, reverse: bool) -> tuple[Any, Any]:

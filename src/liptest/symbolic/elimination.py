@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from flint import fmpq
 
+from liptest.balls import to_fmpq
 from liptest.errors import UnsupportedForm
 from liptest.symbolic.exponential_polynomials import (
     ExactRates,
@@ -173,13 +174,8 @@ def _step(variable: int, around: set[Key], whole: bool) -> EliminationStep:
     rest = tuple(term for term in outer if term[0] != variable)
     after, scale = normalise(rest, whole)
     return EliminationStep(
-        variable, alone, outer, exact(_factor(outer, variable)), after, exact(scale)
+        variable, alone, outer, to_fmpq(_factor(outer, variable)), after, to_fmpq(scale)
     )
-
-
-def exact(value: Rational) -> Any:
-    """As a number of the flint library, which is faster."""
-    return fmpq(value.numerator, value.denominator)
 
 
 def components(forms: Iterable[Key]) -> list[list[Key]]:
@@ -303,11 +299,6 @@ def ratio(noise: Noise) -> Fraction:
     if noise.family not in ("geometric", "two-sided geometric"):
         raise UnsupportedForm(f"{noise.family} noise has no law here")
     return noise.parameter if noise.family == "two-sided geometric" else 1 - noise.parameter
-
-
-def to_fmpq(value: Any) -> Any:
-    """A fraction as a number of the flint library."""
-    return fmpq(value.numerator, value.denominator)
 
 
 def variable_density(rates: Rates, noise: Noise) -> Shape:

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from flint import arb, fmpq
+from flint import arb
 
-from liptest.balls import precision
+from liptest.balls import precision, to_fmpq
 from liptest.errors import SymbolicError
 from liptest.symbolic.noise import Noise
 from liptest.symbolic.rounded_laws import mass_beyond
@@ -87,8 +87,8 @@ class ExactDraw:
 
 def probability_up_to(noise: Noise, end: Fraction) -> arb:
     """A ball that holds P(N <= end), at the precision that is set."""
-    parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
-    at = fmpq(end.numerator, end.denominator)
+    parameter = to_fmpq(noise.parameter)
+    at = to_fmpq(end)
     if noise.family == "geometric":
         count = math.floor(end)
         return arb(0) if count < 1 else 1 - arb(1 - parameter) ** count

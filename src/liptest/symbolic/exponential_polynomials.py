@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_poly, ctx, fmpq, fmpq_poly
 
+from liptest.balls import to_fmpq, to_fraction
 from liptest.errors import SymbolicError
 
 # Rates of exponentials: e^(rate * t) over the reals, or products of q^(power * t) over integers.
@@ -147,7 +148,7 @@ class WholeRates(Rates):
 
     def __init__(self, ratios: tuple[Fraction, ...]) -> None:
         super().__init__(fmpq(1))
-        self.ratios = tuple(fmpq(ratio.numerator, ratio.denominator) for ratio in ratios)
+        self.ratios = tuple(to_fmpq(ratio) for ratio in ratios)
         self._signs: dict[Any, int] = {}
 
     def exponents(self, rate: Any) -> list[int]:
@@ -182,7 +183,7 @@ class WholeRates(Rates):
             return -1
         exact = Fraction(1)
         for ratio, exponent in zip(self.ratios, self.exponents(rate), strict=True):
-            exact *= Fraction(int(ratio.p), int(ratio.q)) ** exponent
+            exact *= to_fraction(ratio) ** exponent
         return (exact > 1) - (exact < 1)
 
     def _primitive(self, power: int, rate: Any) -> list[Any]:
@@ -397,12 +398,12 @@ def find_origin(low: Any, high: Any) -> Any:
     return low if low is not None else high if high is not None else _ZERO
 
 
-def _lower(left: Any, right: Any) -> Any:
+def least_end(left: Any, right: Any) -> Any:
     """The smaller of two upper ends."""
     return right if left is None else left if right is None else min(left, right)
 
 
-def _upper(left: Any, right: Any) -> Any:
+def greatest_end(left: Any, right: Any) -> Any:
     """The larger of two lower ends."""
     return right if left is None else left if right is None else max(left, right)
 
@@ -422,7 +423,7 @@ def multiply_both(
         one, other = left[i], right[j]
         one_low, one_high = _plus(one.low, left_shift), _plus(one.high, left_shift)
         other_low, other_high = _plus(other.low, right_shift), _plus(other.high, right_shift)
-        low, high = _upper(one_low, other_low), _lower(one_high, other_high)
+        low, high = greatest_end(one_low, other_low), least_end(one_high, other_high)
         if low is None or high is None or low < high:
             terms = multiply_functions(
                 rates,

@@ -14,6 +14,7 @@ from typing import Any
 
 from flint import fmpq
 
+from liptest.balls import to_fmpq, to_fraction
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
@@ -86,7 +87,7 @@ def _not_implied(
 
 
 def _fraction(end: Any) -> Fraction | None:
-    return None if end is None else Fraction(int(end.p), int(end.q))
+    return None if end is None else to_fraction(end)
 
 
 def _factors(
@@ -112,7 +113,7 @@ def _factors(
             factors[form] = [shapes.interval(rates, low, above)]
     form, scale = normalise(tuple(sorted(instead.items())), whole)
     density = shapes.variable_density(rates, noises[variable]), _ZERO
-    factors.setdefault(form, []).append(shapes.stretch_shape(density, shapes.exact(scale)))
+    factors.setdefault(form, []).append(shapes.stretch_shape(density, to_fmpq(scale)))
     return factors
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
+from liptest.balls import to_fmpq
 from liptest.errors import InputError, quote
 
 #: Families with a density, and what their parameter is.
@@ -106,7 +106,7 @@ class Noise:
 
 def noise_law(noise: Noise) -> Law:
     """What smooth functions are made of: family and parameter, in the numbers of flint."""
-    parameter = fmpq(noise.parameter.numerator, noise.parameter.denominator)
+    parameter = to_fmpq(noise.parameter)
     return noise.family, parameter**2 if noise.family == "normal" else parameter
 
 

@@ -9,13 +9,13 @@ from typing import Any, cast
 import numpy as np
 from flint import acb, arb, ctx, fmpq
 
-from liptest.balls import precision
+from liptest.balls import precision, to_fmpq
 from liptest.errors import SymbolicError, UnsupportedForm
 from liptest.symbolic import elimination as shapes
 from liptest.symbolic import exponential_polynomials as functions
 from liptest.symbolic import quadrature as smooth
 from liptest.symbolic.constraints import Cycle, Ranges, Tree, find_point, gather_parts
-from liptest.symbolic.elimination import Moved, Shape, ratio, shape, to_fmpq
+from liptest.symbolic.elimination import Moved, Shape, ratio, shape
 from liptest.symbolic.exponential_polynomials import (
     Function,
     Piece,
@@ -306,4 +306,4 @@ def find_totals(noises: tuple[Noise, ...], part: Tree, rates: Rates) -> list[sha
     return totals
 
 
-_ZERO_PROBABILITY = shapes.exact(Fraction(0))
+_ZERO_PROBABILITY = to_fmpq(Fraction(0))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from flint import acb, acb_poly, arb, ctx, fmpq
 
+from liptest.balls import to_fmpq
 from liptest.symbolic.exponential_polynomials import Rates
 from liptest.symbolic.noise import Law, Noise, Range, noise_law
 
@@ -181,7 +182,7 @@ def _both(one: QuadraturePiece, other: QuadraturePiece) -> QuadraturePiece | Non
 def tails(noise: Noise) -> tuple[Any, Any, Any]:
     """(low, high, mass): what lies outside has at most this mass, below 2**-precision or so."""
     digits = ctx.prec + 8
-    scale = fmpq(noise.parameter.numerator, noise.parameter.denominator)
+    scale = to_fmpq(noise.parameter)
     if noise.family == "uniform":
         return fmpq(0), fmpq(1), arb(0)
     size = fmpq(int(digits**0.5 * 1.2) + 1) if noise.family == "normal" else fmpq(digits * 7, 10)

@@ -13,7 +13,14 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from liptest.symbolic.exponential_polynomials import Function, Rates, integral
+from liptest.balls import to_fmpq
+from liptest.symbolic.exponential_polynomials import (
+    Function,
+    Rates,
+    greatest_end,
+    integral,
+    least_end,
+)
 from liptest.symbolic.noise import Noise
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -65,13 +72,12 @@ class OneNoise(NoiseSource):
     @property
     def _scale(self) -> Any:
         scale = self.noise.parameter
-        return fmpq(scale.numerator, scale.denominator)
+        return to_fmpq(scale)
 
     @property
     def support(self) -> tuple[_End, _End]:  # type: ignore[override]
         ends = tuple(
-            None if end is None else fmpq(end.numerator, end.denominator) * self.factor
-            for end in self.noise.support
+            None if end is None else to_fmpq(end) * self.factor for end in self.noise.support
         )
         return (ends[0], ends[1]) if self.factor > 0 else (ends[1], ends[0])
 
@@ -116,7 +122,7 @@ class NoiseSum(NoiseSource):
     def between(self, low: _End, high: _End) -> arb:
         mass = arb(0)
         for piece in self.function:
-            start, end = _later(piece.low, low), _sooner(piece.high, high)
+            start, end = greatest_end(piece.low, low), least_end(piece.high, high)
             if start is None or end is None or start < end:
                 ends = (None if place is None else place - piece.origin for place in (start, end))
                 mass += integral(self.rates, piece.terms, *ends)
@@ -161,14 +167,6 @@ def mass_beyond(family: str, scale: Any, at: Any, side: int) -> arb:
     return (-z).exp() / 2 if at * side >= 0 else 1 - z.exp() / 2
 
 
-def _later(one: _End, other: _End) -> _End:
-    return other if one is None else one if other is None else max(one, other)
-
-
-def _sooner(one: _End, other: _End) -> _End:
-    return other if one is None else one if other is None else min(one, other)
-
-
 @dataclass(frozen=True)
 class RoundedPart:
     """weight * P(source + place in [m, m + 1), and between low and high)."""
@@ -188,7 +186,7 @@ class RoundedPart:
     def span(self) -> tuple[int | None, int | None]:
         """First number, and that after the last."""
         low, high = (None if end is None else end + self.place for end in self.source.support)
-        low, high = _later(low, self.low), _sooner(high, self.high)
+        low, high = greatest_end(low, self.low), least_end(high, self.high)
         first = None if low is None else int(low.floor())
         return first, None if high is None else int(high.ceil())
 
@@ -201,9 +199,9 @@ class RoundedPart:
         )
         start, stop = low[0], high[0]
         for bound in low[1:]:
-            start = _later(start, bound)
+            start = greatest_end(start, bound)
         for bound in high[1:]:
-            stop = _sooner(stop, bound)
+            stop = least_end(stop, bound)
         if start is not None and stop is not None and start >= stop:
             return arb(0)
         ends = (None if edge is None else edge - self.place for edge in (start, stop))

@@ -64,13 +64,15 @@ class RaisesAsNumPy:
         self._original = original
 
     def __getattr__(self, name: str) -> Any:
-        method = getattr(self._original, name)
+        return _calling(getattr(self._original, name))
 
-        @raises_as_numpy
-        def call(*arguments: Any, **options: Any) -> Any:
-            return method(*arguments, **options)
 
-        return call
+@raises_as_numpy
+def _calling(method: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        return method(*arguments, **options)
+
+    return call
 
 
 class CheckingBits(np.random.PCG64):

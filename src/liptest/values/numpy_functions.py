@@ -43,7 +43,7 @@ from liptest.values.protocol import (
     symbolic_in,
 )
 from liptest.values.records.record_storage import beside_records
-from liptest.values.ufuncs import entrywise, write_into
+from liptest.values.ufuncs import entrywise, names_of_numpy, write_into
 
 #: Not answered in a way of its own.
 NOT_ANSWERED = object()
@@ -121,24 +121,19 @@ def follows(*functions: Any) -> Callable[[Handler], Handler]:
     return register
 
 
-def _functions(*names: str) -> frozenset[Any]:
-    """Functions that this version of NumPy has."""
-    return frozenset(getattr(np, name) for name in names if hasattr(np, name))
-
-
 #: They only move the entries of one array.
-MOVES = _functions(
+MOVES = names_of_numpy(
     *("reshape", "ravel", "transpose", "permute_dims", "matrix_transpose", "squeeze", "swapaxes"),
     *("moveaxis", "rollaxis", "flip", "fliplr", "flipud", "tile"),
     *("repeat", "take", "compress", "copy", "delete"),
 )
 #: They look at shape and type of the first argument only.
-SHAPES = _functions(
+SHAPES = names_of_numpy(
     *("shape", "ndim", "size", "zeros_like", "ones_like", "empty_like", "full_like"),
     *("iscomplexobj", "isrealobj"),
 )
 #: Functions whose ``out=`` may be a symbolic array.
-WITH_OUT = _functions("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
+WITH_OUT = names_of_numpy("clip", "round", "around", "sum", "cumsum", "max", "min", "amax", "amin")
 
 
 def _move(function: Any, array: Any, *arguments: Any, **options: Any) -> Any:
@@ -174,9 +169,9 @@ def _copying(function: Any) -> Handler:
     return copy_with
 
 
-for _function in _functions("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims"):
+for _function in names_of_numpy("atleast_1d", "atleast_2d", "atleast_3d", "expand_dims"):
     FOLLOWED[_function] = _reshaping(_function)
-for _function in _functions("roll", "resize"):
+for _function in names_of_numpy("roll", "resize"):
     FOLLOWED[_function] = _copying(_function)
 
 
@@ -203,7 +198,7 @@ def _splitting(function: Any) -> Handler:
     return split
 
 
-for _function in _functions("array_split", "split", "hsplit", "vsplit", "dsplit", "unstack"):
+for _function in names_of_numpy("array_split", "split", "hsplit", "vsplit", "dsplit", "unstack"):
     FOLLOWED[_function] = _splitting(_function)
 
 
@@ -281,8 +276,8 @@ def _extreme(sign: int) -> Callable[[Cells], Any]:
 
 _sum = follows(np.sum)(_reducing(sum_cells, np.sum))
 _mean = follows(np.mean)(_reducing(lambda lane: sum_cells(lane) / len(lane), np.mean))
-_max = follows(*_functions("max", "amax"))(_reducing(_extreme(1), np.max))
-_min = follows(*_functions("min", "amin"))(_reducing(_extreme(-1), np.min))
+_max = follows(*names_of_numpy("max", "amax"))(_reducing(_extreme(1), np.max))
+_min = follows(*names_of_numpy("min", "amin"))(_reducing(_extreme(-1), np.min))
 
 
 @follows(np.linalg.norm)
@@ -371,7 +366,7 @@ def _of_truths(function: Any) -> Handler:
     return of_truths
 
 
-for _function in _functions("nonzero", "flatnonzero", "argwhere"):
+for _function in names_of_numpy("nonzero", "flatnonzero", "argwhere"):
     FOLLOWED[_function] = _of_truths(_function)
 
 
@@ -513,7 +508,7 @@ def _any_symbolic(*values: Any) -> bool:
     return any(issubclass(type(value), Symbolic) for value in values)
 
 
-@follows(*_functions("round", "around"))
+@follows(*names_of_numpy("round", "around"))
 def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     dtype = np.round(np.asarray(make_model(array)), decimals).dtype
     if is_symbolic(array):
@@ -531,7 +526,7 @@ def _round(array: Any, decimals: Any = 0, out: Any = None) -> Any:
     return write_into(out, numbers) if type(out) is SymbolicArray else NOT_ANSWERED
 
 
-@follows(*_functions("fix"))
+@follows(*names_of_numpy("fix"))
 def _fix(array: Any, out: Any = None) -> Any:
     return NOT_ANSWERED if out is not None else np.trunc(array)
 
@@ -566,7 +561,9 @@ def _joining(function: Any) -> Handler:
     return join
 
 
-for _function in _functions("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"):
+for _function in names_of_numpy(
+    "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"
+):
     FOLLOWED[_function] = _joining(_function)
 
 

@@ -388,18 +388,18 @@ _REDUCTIONS: Mapping[Any, Any] = {
 }
 
 
-def _find_named(*names: str) -> frozenset[Any]:
-    """Ufuncs that this version of NumPy has."""
+def names_of_numpy(*names: str) -> frozenset[Any]:
+    """What this version of NumPy has of these names."""
     return frozenset(getattr(np, name) for name in names if hasattr(np, name))
 
 
 #: Answered by NumPy after branching over all values; their results are new.
-CONCRETISED = _find_named(
+CONCRETISED = names_of_numpy(
     *("arccos", "arccosh", "arcsin", "arctan2", "arctanh", "cos", "cosh", "sin", "tan"),
     *("degrees", "radians", "deg2rad", "rad2deg", "divmod", "modf", "frexp", "ldexp", "fmod"),
     *("copysign", "signbit", "nextafter", "spacing", "heaviside", "hypot", "gcd", "lcm"),
     *("logaddexp", "logaddexp2", "conjugate", "bitwise_count", "float_power"),
 ) - frozenset(FOLLOWED)
 #: Products of vectors by other names, dates and strings.
-REFUSED = _find_named("isnat", "vecdot", "matvec", "vecmat")
+REFUSED = names_of_numpy("isnat", "vecdot", "matvec", "vecmat")
 NUMPY.ufunc = answer_ufunc

@@ -28,6 +28,12 @@ of_mine = lambda data, rng: flips(data, rng)
 """
 
 
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether objects draw from their law is asked in the tests of their adapter."""
+    monkeypatch.setitem(lt.adapters.opendp.__kwdefaults__, "draws", 1000)
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,7 @@
 """liptest verify on files that liptest check wrote, of mechanisms as vendors write them."""
 
 import json
+import shutil
 
 import pytest
 
@@ -40,16 +41,27 @@ epsilon = 0.1
 LAW = ["--dimension", "3", "--probabilities", "0.25"]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "vendor.py").write_text(VENDOR)
-    (tmp_path / "liptest.toml").write_text(CONFIG)
-    assert main(["check", "--json", "all.json"]) == 1
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """The mechanisms, their configuration and the certificates: they are checked once."""
+    place = tmp_path_factory.mktemp("checked")
+    (place / "vendor.py").write_text(VENDOR)
+    (place / "liptest.toml").write_text(CONFIG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        assert main(["check", "--json", "all.json"]) == 1
     for name, one in zip(
-        ("yes", "no", "even"), json.loads((tmp_path / "all.json").read_text()), strict=True
+        ("yes", "no", "even"), json.loads((place / "all.json").read_text()), strict=True
     ):
-        (tmp_path / f"{name}.json").write_text(json.dumps(one))
+        (place / f"{name}.json").write_text(json.dumps(one))
+    return place
+
+
+@pytest.fixture
+def folder(checked, tmp_path, monkeypatch, capsys):
+    """Such a folder of the test's own."""
+    shutil.copytree(checked, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     return tmp_path
 

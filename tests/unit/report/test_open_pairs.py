@@ -73,7 +73,7 @@ def test_a_refutation_still_is():
     assert "Certain: certified arithmetic" in "\n".join(finding_lines(verdict))
 
 
-@lt.mechanism(max_choices=30)
+@lt.mechanism(max_choices=16)
 def both_ways(data, rng):
     # Unbounded, and on the line of its claim: no budget is enough for numbers that are looked at.
     up, down = rng.geometric(0.5), rng.geometric(0.5)

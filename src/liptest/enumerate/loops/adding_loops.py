@@ -23,8 +23,13 @@ from liptest.enumerate.syntax.function_source import (
 )
 from liptest.enumerate.syntax.tree_pieces import (
     attribute_node,
+    dotted_name,
     flat_statements,
+    is_name,
+    name_called,
     name_node,
+    only_argument,
+    plain_name,
     tuple_node,
 )
 
@@ -134,7 +139,7 @@ class _Effect:
 
     def is_write_at(self, index: str) -> bool:
         """Whether it is ``name[index] = amount``."""
-        is_key = isinstance(self.key, ast.Name) and self.key.id == index
+        is_key = is_name(self.key, index)
         return is_key and isinstance(self.statement, ast.Assign)
 
 
@@ -186,15 +191,6 @@ def _call(node: ast.stmt, call: ast.Call) -> _Effect | None:
     if not is_plain or isinstance(call.args[0], ast.Starred):
         return None
     return _change(node, function.value, call.args[0], 1)
-
-
-def dotted_name(node: ast.expr) -> str:
-    """A name with attributes, as "server.counts"; nothing for another expression."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.insert(0, node.attr)
-        node = node.value
-    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else ""
 
 
 class _AddingLoop:
@@ -313,14 +309,16 @@ class _AddingLoop:
         function, arguments = value.func, list(value.args)
         if isinstance(function, ast.Attribute) and not arguments and function.attr == "copy":
             arguments = [function.value]
-        is_data = len(arguments) == 1 and _id(arguments[0]) == self._data
+        is_data = len(arguments) == 1 and plain_name(arguments[0]) == self._data
         return is_data and _last_name(function) in _COPYING
 
     def _has_places(self, value: ast.expr | None, depth: int = 1) -> bool:
         """Whether an object is a list, or an array of a fixed type, that whole numbers point into:
         there 1 and ``np.int64(1)`` are one place. ``depth``: so are the lists in it."""
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            return value.func.attr in _ARRAYS and self._naming.is_numpy(_id(value.func.value))
+            return value.func.attr in _ARRAYS and self._naming.is_numpy(
+                plain_name(value.func.value)
+            )
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
             value = value.left if isinstance(value.left, ast.List) else value.right
         inside: list[ast.expr] = []
@@ -340,7 +338,7 @@ class _AddingLoop:
         call, target = loop.iter, loop.target
         if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
             return
-        inner, called = call.args[0], _id(call.func)
+        inner, called = call.args[0], name_called(call)
         data: ast.expr = ast.copy_location(name_node(self._data), call)
         if called == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
             index, record = target.elts
@@ -363,10 +361,9 @@ class _AddingLoop:
             value = _value(given[0]) if len(given) == 1 else None
             return value is not None and self._is_length(value, alike)
         if isinstance(node, ast.Attribute):
-            return node.attr == "size" and _id(node.value) == self._data
-        if not isinstance(node, ast.Call) or _id(node.func) != "len":
-            return False
-        return len(node.args) == 1 and _id(node.args[0]) in alike
+            return node.attr == "size" and plain_name(node.value) == self._data
+        measured = only_argument(node, "len")
+        return measured is not None and plain_name(measured) in alike
 
     def _is_written_once(self, name: str, effects: list[_Effect]) -> bool:
         """Whether a pass writes into the place of its record at most once, and does not read it
@@ -519,13 +516,13 @@ class _Entries(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        if _id(node.value) not in self._names or _id(node.slice) != self._index:
+        if plain_name(node.value) not in self._names or plain_name(node.slice) != self._index:
             return node
         if not isinstance(node.ctx, ast.Load):
             return node
         loaded: Any = ast.copy_location(_to_load(self._record), node)
         ast.fix_missing_locations(loaded)
-        self._reads.append((_id(node.value), loaded))
+        self._reads.append((plain_name(node.value), loaded))
         return loaded
 
 
@@ -575,12 +572,8 @@ def _value(node: ast.stmt) -> ast.expr | None:
     return node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
 
 
-def _id(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else _id(node)
+    return node.attr if isinstance(node, ast.Attribute) else plain_name(node)
 
 
 def _make_assignment(name: str, value: ast.expr) -> ast.stmt:

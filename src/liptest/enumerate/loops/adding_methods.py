@@ -22,7 +22,7 @@ from liptest.enumerate.syntax.pure_code import (
     without_docstring,
 )
 from liptest.enumerate.syntax.source import LOOKING, OWN_NAMES, FunctionSource, read_source
-from liptest.enumerate.syntax.tree_pieces import FOLDS, name_node
+from liptest.enumerate.syntax.tree_pieces import FOLDS, is_name, name_node
 
 # Methods that call each other so deep.
 _DEEPEST = 8
@@ -127,7 +127,7 @@ class _PassOfMethod(Pass):
     def _statement(self, node: ast.stmt, assigned: Assigned) -> tuple[ast.stmt, Assigned | None]:
         if isinstance(node, ast.Return):
             value = node.value
-            is_itself = isinstance(value, ast.Name) and value.id == self._owner
+            is_itself = is_name(value, self._owner)
             if value is None or is_itself or (isinstance(value, ast.Constant)):
                 return ast.Return(None), None
             raise NotFolded

@@ -18,6 +18,7 @@ import numpy as np
 from liptest.enumerate.loops.own_places import EntriesAt, written_arrays
 from liptest.enumerate.syntax.function_source import names_assigned, names_read
 from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree
+from liptest.enumerate.syntax.tree_pieces import is_name, only_argument
 
 _TOLD, _ENTRY = f"{OWN_NAMES}filled", f"{OWN_NAMES}place"
 #: What makes of a number what arrays of a type do, by how the type is named.
@@ -155,10 +156,10 @@ def _index_of(loop: ast.For) -> str | None:
 
 def _walked(loop: ast.For) -> str | None:
     """The name of ``enumerate(name)``, ``range(len(name))`` or ``range(name.shape[0])``."""
-    given = _only_argument(loop.iter, "enumerate")
+    given = only_argument(loop.iter, "enumerate")
     if given is not None and isinstance(loop.target, ast.Tuple):
         return given.id if isinstance(given, ast.Name) else None
-    given = _only_argument(loop.iter, "range")
+    given = only_argument(loop.iter, "range")
     if given is None or not isinstance(loop.target, ast.Name):
         return None
     return measured(given)
@@ -166,7 +167,7 @@ def _walked(loop: ast.For) -> str | None:
 
 def measured(node: ast.expr) -> str | None:
     """The name in ``len(name)``, ``name.shape[0]`` and ``name.size``."""
-    given = _only_argument(node, "len")
+    given = only_argument(node, "len")
     if isinstance(node, ast.Subscript) and ast.unparse(node.slice) == "0":
         node, word = node.value, "shape"
     else:
@@ -183,13 +184,6 @@ def _shape_of(node: ast.expr) -> str | None:
     return value.id if isinstance(value, ast.Name) else None
 
 
-def _only_argument(node: ast.expr, name: str) -> ast.expr | None:
-    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if not is_call or node.func.id != name or node.keywords:  # type: ignore[attr-defined]
-        return None
-    return node.args[0] if len(node.args) == 1 else None  # type: ignore[attr-defined]
-
-
 def _read_maker(statement: ast.stmt, array: str, numpy: str, data: str) -> _Maker | None:
     """What ``array = ..`` begins with, if it has a place for each of the data."""
     is_own = isinstance(statement, ast.Assign) and len(statement.targets) == 1
@@ -200,8 +194,8 @@ def _read_maker(statement: ast.stmt, array: str, numpy: str, data: str) -> _Make
         return _of_repeated(value, data)
     if not isinstance(value, ast.Call):
         return None
-    given = _only_argument(value, "list")
-    if isinstance(given, ast.Name) and given.id == data:
+    given = only_argument(value, "list")
+    if is_name(given, data):
         return _Maker(None, "", False, value)
     asked = value.func
     if not isinstance(asked, ast.Attribute) or not isinstance(asked.value, ast.Name):
@@ -233,7 +227,7 @@ def _of_numpy(value: ast.Call, asked: ast.Attribute, data: str) -> _Maker | None
     if not given or options or len(types) > 1:
         return None
     if name in ("zeros_like", "empty_like"):
-        is_long = isinstance(given[0], ast.Name) and given[0].id == data
+        is_long = is_name(given[0], data)
         cast: str | None = "int64"
     else:
         is_long = data in (measured(given[0]), _shape_of(given[0]))

@@ -35,6 +35,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     FOLDS,
     call_of_folds,
     flat_statements,
+    is_name,
     lambda_node,
     name_node,
     tuple_node,
@@ -183,7 +184,7 @@ def _read_coin_call(
     """Generator, number and function of ``function(x, rng)``, with the place of the generator."""
     if not isinstance(test, ast.Call) or len(test.args) != 2 or test.keywords:
         return None
-    places = [k for k, one in enumerate(test.args) if isinstance(one, ast.Name) and one.id == rng]
+    places = [k for k, one in enumerate(test.args) if is_name(one, rng)]
     try:
         function = find_constant(source, test.func)
     except NotPure:
@@ -333,7 +334,7 @@ def _find_walk(
     """Where the loop over a name is, if nothing before it draws, or changes what it is made of."""
     for place, node in enumerate(rest):
         if isinstance(node, ast.For):
-            is_walk = isinstance(node.iter, ast.Name) and node.iter.id == name
+            is_walk = is_name(node.iter, name)
             return place if is_walk else None
         assigned, value = read_assignment(node)
         try:

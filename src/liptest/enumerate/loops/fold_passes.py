@@ -23,6 +23,7 @@ from liptest.enumerate.loops.pass_forms import (
     name_before,
     take_apart,
 )
+from liptest.enumerate.loops.start_over import join_assigned
 from liptest.enumerate.syntax.liveness import free_names
 from liptest.enumerate.syntax.pure_code import (
     NotPure,
@@ -284,7 +285,7 @@ class Pass:
         if isinstance(node, ast.If):
             body, after = self._block(node.body, assigned)
             other, after_other = self._block(node.orelse, assigned)
-            both = _join(after, after_other)
+            both = join_assigned(after, after_other)
             return ast.If(self._value(node.test, assigned), body or [ast.Pass()], other), both
         if isinstance(node, ast.For) and not node.orelse:
             return self._inner_loop(node, assigned), assigned
@@ -319,7 +320,7 @@ class Pass:
                 raise NotFolded
             inner, after_handler = self._block(handler.body, assigned)
             handlers.append(ast.ExceptHandler(handler.type, None, inner or [ast.Pass()]))
-            after = _join(after, after_handler)
+            after = join_assigned(after, after_handler)
         return ast.Try(body or [ast.Pass()], handlers, [], []), after
 
     def _is_caught(self, kind: ast.expr | None) -> bool:
@@ -651,12 +652,6 @@ def _find_names(targets: list[ast.expr]) -> Iterator[str]:
             yield target.id
         else:
             raise NotFolded
-
-
-def _join(one: Assigned | None, other: Assigned | None) -> Assigned | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
 
 
 _PLAIN = attribute_node(FOLDS, "plain")

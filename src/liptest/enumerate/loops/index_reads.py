@@ -9,7 +9,7 @@ from typing import Any
 
 from liptest.enumerate.loops.pass_forms import NotFolded, addition_in
 from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, names_loaded, names_stored
-from liptest.enumerate.syntax.tree_pieces import attribute_node, call_of_folds, name_node
+from liptest.enumerate.syntax.tree_pieces import attribute_node, call_of_folds, is_name, name_node
 
 #: Whether an expression is the name of a function that is built in.
 IsBuiltin = Callable[[ast.expr, Any], bool]
@@ -27,7 +27,7 @@ class Naming(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         first = places[0] if places else None
-        at_index = isinstance(first, ast.Name) and first.id == self._index
+        at_index = is_name(first, self._index)
         if not (at_index and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load)):
             return self.generic_visit(node)
         array = node.value.id

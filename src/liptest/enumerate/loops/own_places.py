@@ -12,7 +12,7 @@ from typing import Any
 
 from liptest.enumerate.records.record_code import is_fresh
 from liptest.enumerate.syntax.source import OWN_NAMES, FunctionSource, copy_tree, names_stored
-from liptest.enumerate.syntax.tree_pieces import nodes_in, place_in_file
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called, nodes_in, place_in_file
 
 _ENTRY, _TOLD = f"{OWN_NAMES}entry", f"{OWN_NAMES}told"
 
@@ -73,8 +73,8 @@ class EntriesAt(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         base, place = node.value, node.slice
-        if isinstance(base, ast.Name) and base.id == self.array:
-            if isinstance(place, ast.Name) and place.id == self.index:
+        if is_name(base, self.array):
+            if is_name(place, self.index):
                 return ast.copy_location(ast.Name(self.entry, node.ctx), node)
             self.is_left = True
         return self.generic_visit(node)
@@ -96,7 +96,7 @@ def _is_alone(array: str, source: FunctionSource, loop: ast.For) -> bool:
     around = [p for p in every if isinstance(p, (ast.For, ast.While)) and _holds(p, loop)]
     if any(not any(part is made[0] for part in ast.walk(outer)) for outer in around):
         return False
-    before = [p for p in every if isinstance(p, ast.Name) and p.id == array and _comes(p, loop)]
+    before = [p for p in every if is_name(p, array) and _comes(p, loop)]
     entries = [
         part.value
         for part in every
@@ -107,17 +107,14 @@ def _is_alone(array: str, source: FunctionSource, loop: ast.For) -> bool:
     lengths = [
         part.args[0]
         for part in every
-        if isinstance(part, ast.Call)
-        and isinstance(part.func, ast.Name)
-        and part.func.id == "len"
-        and part.args
+        if isinstance(part, ast.Call) and name_called(part) == "len" and part.args
     ]
     fine = [*stored, *entries, *lengths]
     return all(any(name is one for one in fine) for name in before)
 
 
 def _is_store(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    return is_name(node, name) and not isinstance(node.ctx, ast.Load)
 
 
 def _is_made(node: ast.Assign, name: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from liptest.enumerate.syntax.source import FunctionSource, copy_tree, names_loaded, names_stored
+from liptest.enumerate.syntax.tree_pieces import is_name
 
 _ADDING: dict[type, str] = {ast.Add: "add", ast.Sub: "subtract"}
 
@@ -439,20 +440,16 @@ def read_addition(node: ast.Call) -> Addition | None:
     total, item = names
     whole = function.body
     body, tests = whole, tuple[ast.expr, ...]()
-    if isinstance(whole, ast.IfExp) and _is_name(whole.orelse, total):
+    if isinstance(whole, ast.IfExp) and is_name(whole.orelse, total):
         body, tests = whole.body, (whole.test,)
     if not isinstance(body, ast.BinOp) or not isinstance(body.op, ast.Add):
         return None
-    part = body.right if _is_name(body.left, total) else body.left
-    if not (_is_name(body.left, total) or _is_name(body.right, total)):
+    part = body.right if is_name(body.left, total) else body.left
+    if not (is_name(body.left, total) or is_name(body.right, total)):
         return None
     used = names_loaded(part, *tests) | names_stored(part, *tests)
     # Without a start the first item itself is where it begins.
-    is_plain = _is_name(part, item) and not tests
+    is_plain = is_name(part, item) and not tests
     if total in used or (len(node.args) == 2 and not is_plain):
         return None
     return Addition(item, part, tests)
-
-
-def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name

@@ -14,6 +14,7 @@ from typing import Any
 
 from liptest.enumerate.loops.filled_places import fill_lists, measured
 from liptest.enumerate.syntax.function_source import list_parameters, names_assigned, names_read
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called, plain_name
 
 #: Functions that walk all of what they are given, before anything else is done.
 _WALKING = frozenset({"list", "tuple", "sum", "min", "max", "sorted"})
@@ -64,18 +65,13 @@ def _without_index(
     call = loop.iter
     if not isinstance(call, ast.Call) or call.keywords or len(call.args) != 1:
         return loop
-    inner, name = call.args[0], _name_called(call)
+    inner, name = call.args[0], name_called(call)
     if name == "enumerate" and name in plain:
         return _of_values(loop, inner, others)
-    if name == "range" and {"range", "len"} <= plain and isinstance(loop.target, ast.Name):
-        is_length = isinstance(inner, ast.Call) and _name_called(inner) == "len"
-        if measured(inner) in (data if is_length else lengths):
-            return _of_rows(loop, loop.target.id, others)
+    index = plain_name(loop.target) if name == "range" and {"range", "len"} <= plain else ""
+    if index and measured(inner) in (data if name_called(inner) == "len" else lengths):
+        return _of_rows(loop, index, others)
     return loop
-
-
-def _name_called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def _of_values(loop: ast.For, values: ast.expr, others: list[ast.stmt]) -> ast.For:
@@ -120,7 +116,7 @@ class _Entries(ast.NodeTransformer):
         self.names: dict[str, str] = {}
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        is_entry = isinstance(node.slice, ast.Name) and node.slice.id == self.index
+        is_entry = is_name(node.slice, self.index)
         if not is_entry or not isinstance(node.value, ast.Name):
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
@@ -137,15 +133,13 @@ class _Lists(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if _name_called(node) not in _WALKING & self.plain or len(node.args) != 1:
+        if name_called(node) not in _WALKING & self.plain or len(node.args) != 1:
             return node
         inner = node.args[0]
         if isinstance(inner, ast.GeneratorExp):
             node.args = [ast.copy_location(ast.ListComp(inner.elt, inner.generators), inner)]
             return node
-        is_map = (
-            isinstance(inner, ast.Call) and _name_called(inner) == "map" and "map" in self.plain
-        )
+        is_map = name_called(inner) == "map" and "map" in self.plain
         if not is_map or len(inner.args) != 2 or inner.keywords:  # type: ignore[attr-defined]
             return node
         function, values = inner.args  # type: ignore[attr-defined]
@@ -164,7 +158,7 @@ class _Lists(ast.NodeTransformer):
     def _without_index(self, node: ast.ListComp, generator: ast.comprehension) -> None:
         """``for i, value in enumerate(data)`` with an index that is not used."""
         call, target = generator.iter, generator.target
-        if not isinstance(call, ast.Call) or _name_called(call) not in {"enumerate"} & self.plain:
+        if not isinstance(call, ast.Call) or name_called(call) not in {"enumerate"} & self.plain:
             return
         is_pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
         if not is_pair or len(call.args) != 1 or call.keywords:

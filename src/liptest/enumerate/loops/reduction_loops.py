@@ -33,7 +33,13 @@ from liptest.enumerate.syntax.source import (
     names_stored,
     read_source,
 )
-from liptest.enumerate.syntax.tree_pieces import name_node, nodes_in, tuple_node
+from liptest.enumerate.syntax.tree_pieces import (
+    is_name,
+    name_node,
+    nodes_in,
+    plain_name,
+    tuple_node,
+)
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Return, ast.Pass)
 _REFUSED = (
@@ -271,7 +277,7 @@ def _root(node: ast.expr) -> str:
     """The name that attributes are those of; "" for all else."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return plain_name(node)
 
 
 def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:
@@ -280,7 +286,7 @@ def _as_assignments(body: list[ast.stmt], total: str) -> list[ast.stmt]:
 
 
 def _make_assignments(name: str, value: ast.expr) -> list[ast.stmt]:
-    if isinstance(value, ast.Name) and value.id == name:
+    if is_name(value, name):
         return []
     return [ast.Assign([name_node(name, ast.Store())], value)]
 
@@ -360,7 +366,7 @@ class _Parts(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         place = node.slice
-        is_total = isinstance(node.value, ast.Name) and node.value.id == self._total
+        is_total = is_name(node.value, self._total)
         if not is_total or not isinstance(place, ast.Constant) or type(place.value) is not int:
             return self.generic_visit(node)
         if not 0 <= place.value < len(self._names) or not isinstance(node.ctx, ast.Load):

@@ -21,6 +21,7 @@ from liptest.enumerate.syntax.source import OWN_NAMES, copy_tree, names_loaded, 
 from liptest.enumerate.syntax.tree_pieces import (
     attribute_node,
     call_of_folds,
+    is_name,
     lambda_node,
     name_node,
     tuple_node,
@@ -263,7 +264,7 @@ class _Counted(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         if isinstance(function, ast.Attribute) and function.attr not in _DRAWING:
             node.func = self.visit(function)
-        if isinstance(function, ast.Name) and function.id == "len":
+        if is_name(function, "len"):
             return call_of_folds("len", *node.args)
         return node
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 from flint import arb
 
+from liptest.balls import to_fmpq
 from liptest.errors import SymbolicError
 from liptest.symbolic.densities import RatioExtremes, without_bound
-from liptest.symbolic.elimination import to_fmpq
 
 #: None where infinite.
 End = Fraction | None

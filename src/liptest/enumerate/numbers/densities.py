@@ -16,6 +16,7 @@ from typing import Any
 
 from flint import arb
 
+from liptest.balls import to_fmpq, to_fraction
 from liptest.enumerate.numbers.bells import FARTHER, Bell, bell_extremes
 from liptest.enumerate.numbers.noise_outputs import DensityLeaf
 from liptest.errors import BudgetError, LiptestError, UnsupportedForm
@@ -31,7 +32,6 @@ from liptest.symbolic.densities import (
     joint,
     without_bound,
 )
-from liptest.symbolic.elimination import to_fmpq
 from liptest.symbolic.exponential_polynomials import Rates
 from liptest.symbolic.noise import EXPONENTIAL, Noise
 from liptest.symbolic.probability import System
@@ -82,7 +82,7 @@ class Number:
 
     def _at(self, value: Any) -> Fraction:
         """The number where its variable has a value."""
-        return self.factor * Fraction(int(value.p), int(value.q)) + self.constant
+        return self.factor * to_fraction(value) + self.constant
 
     def is_like(self, other: Number) -> bool:
         """Whether both have one law, seen from their descriptions."""

@@ -26,6 +26,7 @@ from typing import Any
 
 from flint import arb
 
+from liptest.balls import to_fmpq, to_fraction
 from liptest.enumerate.numbers.bells import Bell, End, bell_excess
 from liptest.enumerate.numbers.densities import (
     ContinuousLaw,
@@ -39,7 +40,6 @@ from liptest.enumerate.numbers.noise_outputs import replace_by
 from liptest.errors import InputError, SymbolicError
 from liptest.mechanisms.laws import Output
 from liptest.symbolic.densities import excess
-from liptest.symbolic.elimination import to_fmpq
 
 #: An output, or a set of them, with its probability on both sides.
 Told = tuple[Output, arb, arb]
@@ -273,7 +273,7 @@ def _of_densities(
 
 
 def _fraction(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(int(value.p), int(value.q))
+    return None if value is None else to_fraction(value)
 
 
 def not_compared(what: str) -> InputError:

@@ -13,10 +13,11 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from liptest.balls import to_fmpq
 from liptest.enumerate.numbers.whole_outputs import WholeLeaf, WholePlace
 from liptest.errors import UnsupportedForm
 from liptest.symbolic import exponential_polynomials as functions
-from liptest.symbolic.elimination import find_rates, normalise, to_fmpq
+from liptest.symbolic.elimination import find_rates, normalise
 from liptest.symbolic.exponential_polynomials import ExactRates, Function
 from liptest.symbolic.forms import Constraint, Form, Terms
 from liptest.symbolic.free_sums import exact_mass, independent_groups, law_of_sum

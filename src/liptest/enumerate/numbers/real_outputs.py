@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, precision, to_fraction
 from liptest.data.domains import Domain, IntArray
 from liptest.data.points import PointBatch
 from liptest.enumerate.numbers.densities import (
@@ -427,28 +427,24 @@ def _sets(ratio: Ratio, above: bool) -> Iterator[tuple[Ends, ...]]:
 
 
 def _upwards(at: Any) -> Ends:
-    return _fraction(at), None
+    return to_fraction(at), None
 
 
 def _downwards(at: Any) -> Ends:
-    return None, _fraction(at)
+    return None, to_fraction(at)
 
 
 def _around(width: float) -> Callable[[Any], Ends]:
     half = Fraction(width)
 
     def ends(at: Any) -> Ends:
-        return _fraction(at) - half, _fraction(at) + half
+        return to_fraction(at) - half, to_fraction(at) + half
 
     return ends
 
 
 def _underflows(p: arb, q: arb) -> bool:
     return any(not ball.is_zero() and ball < _SMALLEST for ball in (p, q))
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
 
 
 AnyLeaf = TypeVar("AnyLeaf")

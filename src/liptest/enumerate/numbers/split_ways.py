@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import reduce
 from operator import add
 
+from liptest.balls import to_fmpq
 from liptest.enumerate.numbers.number_laws import NumberLaw, Way, add_numbers, find_way
 from liptest.enumerate.numbers.whole_outputs import WholeLeaf, WholePlace
-from liptest.symbolic.elimination import to_fmpq
 from liptest.symbolic.exponential_polynomials import ExactRates
 from liptest.symbolic.forms import Constraint
 from liptest.symbolic.free_sums import independent_groups

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from liptest.enumerate.syntax.tree_pieces import name_called
+
 #: Numbers that are no larger, however many are added up here, are exact in all types.
 LARGEST = 1 << 20
 _MOST_STATEMENTS = 20
@@ -91,7 +93,7 @@ class _Kinds:
     def _of_call(self, node: ast.Call) -> str | None:
         if node.keywords or not node.args:
             return None
-        if isinstance(node.func, ast.Name) and node.func.id == "len":
+        if name_called(node) == "len":
             return _SMALL
         kinds = [self.of(argument) for argument in node.args]
         if None in kinds or _TOLD in kinds:
@@ -100,7 +102,7 @@ class _Kinds:
             is_math = isinstance(node.func.value, ast.Name)
             is_math = is_math and self._look_up(node.func.value.id) is math  # type: ignore[attr-defined]
             return _FLOAT if is_math and set(kinds) <= {*_FIXED} else None
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        name = name_called(node)
         if name == "float" and len(kinds) == 1:
             return _FLOAT if kinds[0] in _FIXED else _MEAN
         if name == "int" and kinds[0] in _WHOLE and len(kinds) == 1:

@@ -24,6 +24,7 @@ from liptest.enumerate.syntax.function_source import (
     names_read,
 )
 from liptest.enumerate.syntax.source import FunctionNode
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called
 from liptest.symbolic.noise import CONTINUOUS_DRAWS
 
 #: A name of outside and attributes of it.
@@ -651,8 +652,8 @@ def _creates(node: ast.stmt, name: str) -> bool:
         pairs = list(zip(target.elts, value.elts, strict=True))
     else:
         pairs = [(target, value)]
-    made = [v for t, v in pairs if isinstance(t, ast.Name) and t.id == name]
-    elsewhere = [v for t, v in pairs if not (isinstance(t, ast.Name) and t.id == name)]
+    made = [v for t, v in pairs if is_name(t, name)]
+    elsewhere = [v for t, v in pairs if not (is_name(t, name))]
     if any(name in names_anywhere(v) for v in elsewhere):
         return False
     return len(made) == 1 and _is_empty_list(made[0])
@@ -661,5 +662,5 @@ def _creates(node: ast.stmt, name: str) -> bool:
 def _is_empty_list(value: ast.expr) -> bool:
     if isinstance(value, ast.List):
         return not value.elts
-    is_call = isinstance(value, ast.Call) and not value.args and not value.keywords
-    return is_call and isinstance(value.func, ast.Name) and value.func.id == "list"  # type: ignore[attr-defined]
+    is_plain = isinstance(value, ast.Call) and not value.args and not value.keywords
+    return is_plain and name_called(value) == "list"

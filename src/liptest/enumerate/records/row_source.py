@@ -36,6 +36,7 @@ from liptest.enumerate.records.record_values import (
 )
 from liptest.enumerate.syntax.function_source import TREATMENT, find_source
 from liptest.enumerate.syntax.source import FunctionSource, read_source
+from liptest.enumerate.syntax.tree_pieces import name_called
 from liptest.values.records.rows import (
     RowArray,
     RowList,
@@ -308,7 +309,7 @@ def _make_question(method: str, *arguments: ast.expr) -> ast.Call:
 
 def _zip(node: ast.expr) -> ast.expr:
     """What a loop goes over, with ``zip`` of rows seen."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "zip":
+    if isinstance(node, ast.Call) and name_called(node) == "zip":
         return ast.copy_location(
             ast.Call(_make_question("zipped").func, [node.func, *node.args], node.keywords), node
         )

@@ -33,6 +33,7 @@ from liptest.enumerate.syntax.function_source import (
     names_assigned,
     names_read,
 )
+from liptest.enumerate.syntax.tree_pieces import is_name, name_called
 
 _ROWS = "__rows_of_records__"
 # Reads of a generator that tell what it drew before.
@@ -301,11 +302,10 @@ class _Lengths(ast.NodeTransformer):
         self.data = data
 
     def _is_data(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and node.id == self.data
+        return is_name(node, self.data)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        is_length = isinstance(node.func, ast.Name) and node.func.id == "len"
-        if is_length and len(node.args) == 1 and self._is_data(node.args[0]):
+        if name_called(node) == "len" and len(node.args) == 1 and self._is_data(node.args[0]):
             return ast.Constant(0)
         return self.generic_visit(node)
 

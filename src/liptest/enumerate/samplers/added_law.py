@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from flint import fmpq
 
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, precision, to_fmpq, to_fraction
 from liptest.enumerate.folded.column_rows import find_record_rows
 from liptest.enumerate.folded.folding import fold_loops
 from liptest.enumerate.folded.folds import Folds
@@ -91,23 +91,18 @@ class AddedLaw:
         return min(Fraction(1), self.excess(epsilon)[0] + self.unexplored)
 
     def _excess(self, move: Constants, factor: Fraction) -> Fraction:
-        times, total = _quick(factor), fmpq(0)
+        times, total = to_fmpq(factor), fmpq(0)
         for constants, mass in self._quick_masses.items():
             there = tuple(constant - by for constant, by in zip(constants, move, strict=True))
             moved = self._quick_masses.get(there)
             gap = mass if moved is None else mass - times * moved
             if gap > 0:
                 total += gap
-        return Fraction(int(total.p), int(total.q))
+        return to_fraction(total)
 
     @cached_property
     def _quick_masses(self) -> dict[Constants, fmpq]:
-        return {constants: _quick(mass) for constants, mass in self.masses.items()}
-
-
-def _quick(number: Fraction) -> fmpq:
-    """The same rational, whose arithmetic with thousands of digits is quick."""
-    return fmpq(number.numerator, number.denominator)
+        return {constants: to_fmpq(mass) for constants, mass in self.masses.items()}
 
 
 def _exp_below(epsilon: Fraction) -> Fraction:

@@ -31,6 +31,7 @@ from liptest.enumerate.syntax.source import (
     names_stored,
     read_source,
 )
+from liptest.enumerate.syntax.tree_pieces import plain_name
 
 
 class NotPure(Exception):
@@ -303,7 +304,7 @@ def _names_bound_by(node: ast.AST) -> set[str]:
 def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return plain_name(node)
 
 
 def _check_comprehension(

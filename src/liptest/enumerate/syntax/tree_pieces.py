@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from liptest.enumerate.syntax.source import OWN_NAMES
 
@@ -20,6 +20,36 @@ def place_in_file(node: ast.stmt) -> tuple[int, int]:
 def name_node(name: str, context: ast.expr_context | None = None) -> ast.Name:
     """A name."""
     return ast.Name(name, context or ast.Load())
+
+
+def plain_name(node: ast.AST) -> str:
+    """The name that a node is; "" for all else."""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def dotted_name(node: ast.expr) -> str:
+    """A name with attributes, as "server.counts"; nothing for another expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.insert(0, node.attr)
+        node = node.value
+    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else ""
+
+
+def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
+    """Whether a node is this name."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def name_called(node: ast.AST) -> str:
+    """The name that a call calls; "" for all else."""
+    return plain_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def only_argument(node: ast.AST, name: str) -> ast.expr | None:
+    """What ``name(..)`` is given where it is one thing; None for all else."""
+    is_call = isinstance(node, ast.Call) and is_name(node.func, name) and not node.keywords
+    return node.args[0] if is_call and len(node.args) == 1 else None  # type: ignore[attr-defined]
 
 
 def attribute_node(owner: str, name: str) -> ast.expr:

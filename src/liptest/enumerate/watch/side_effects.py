@@ -20,7 +20,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
-from types import BuiltinFunctionType, FrameType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -222,6 +222,12 @@ def _heard(
     notice(f"{_WORDS[event]} {target!r}{_TO_READ if is_read else ''}", _OPENED)
 
 
+def _is_space_of(name: str, space: dict[str, Any]) -> bool:
+    """Whether these are the names of the module of this name."""
+    module = sys.modules.get(name)
+    return type(module) is ModuleType and vars(module) is space
+
+
 def _is_code(target: str) -> bool:
     """Whether a module is read, or what is compiled of it is kept.
 
@@ -365,6 +371,8 @@ class RandomnessWatch:
         # Modules without interest. Most frames are those of libraries, and asking for the code of a
         # frame, or for the id of anything, is an audit event by itself.
         without_interest: set[str] = set()
+        # Likewise those of liptest, whose frames are most of all: by name, with what they name.
+        own_spaces: dict[str, dict[str, Any]] = {}
 
         # Called for all that is called and that returns; what ends most events comes first.
         def note(frame: Any, event: str, argument: Any) -> None:
@@ -375,18 +383,22 @@ class RandomnessWatch:
                     seen.append(argument)
             elif event != "call" and event != "return":
                 return  # that a built-in function has ended tells nothing
-            module = frame.f_globals.get("__name__")
-            if type(module) is str and module in without_interest:
+            space = frame.f_globals
+            module = space.get("__name__")
+            if type(module) is str and (
+                module in without_interest or own_spaces.get(module) is space
+            ):
                 is_builtin = event == "c_call" and type(argument) is BuiltinFunctionType
                 if not (is_builtin and argument.__name__ in named):
                     return
-            # Most events are those of the values that the program calculates with.
             file = frame.f_code.co_filename
             if file in own_files:
                 return
             if file not in other_files:
                 if file.startswith(_OWN_CODE):
                     own_files.add(file)
+                    if type(module) is str and _is_space_of(module, space):
+                        own_spaces[module] = space
                     return
                 other_files.add(file)
             if not (look is None or self._is_silent) and look(frame, event, argument):

@@ -77,9 +77,9 @@ class LikelihoodPair:
             if left.is_zero(output) and right.is_zero(output):
                 continue
             if right.is_zero(output):
-                left_only += _ball(left, output)
+                left_only += enclose_probability(left, output)
             elif left.is_zero(output):
-                right_only += _ball(right, output)
+                right_only += enclose_probability(right, output)
             else:
                 both.append(output)
 
@@ -139,14 +139,15 @@ def _exact(law: OutputLaw, output: object) -> Fraction:
     return value
 
 
-def _ball(law: OutputLaw, output: object) -> arb:
+def enclose_probability(law: OutputLaw, output: object) -> arb:
+    """The probability of an output as a ball at the current precision."""
     value = law.exact(output)
     return exact_ball(value) if isinstance(value, Fraction) else value
 
 
 def _widen(law: OutputLaw, output: object) -> arb:
     # A listed output may have the mass that was not explored on top of its own.
-    ball = _ball(law, output)
+    ball = enclose_probability(law, output)
     return ball.union(ball + exact_ball(law.unexplored)) if law.unexplored else ball
 
 

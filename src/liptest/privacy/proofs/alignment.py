@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from liptest.balls import float_above
 from liptest.data.answers import Answers
 from liptest.data.domains import AnswerGrid, Domain, Hypergrid
 from liptest.data.tables import Table
@@ -22,7 +23,7 @@ from liptest.privacy.claims import Claim, text_above
 from liptest.privacy.notions import CurveClaim
 from liptest.privacy.proofs.curved_prices import price_by_curves
 from liptest.privacy.proofs.moved_laws import prove_by_moving
-from liptest.privacy.proofs.prices import Alignment, align, round_above
+from liptest.privacy.proofs.prices import Alignment, align
 from liptest.privacy.proofs.shift_notions import align_notion
 from liptest.privacy.request import Task, make_verdict, nothing, promise
 from liptest.privacy.verdicts import (
@@ -87,7 +88,7 @@ def _with_noise_of_samplers(task: Task, claim: Claim, known: Alignment) -> Align
     if alignment.epsilon <= epsilon or alignment.enough is None:
         return alignment if alignment.has_price else known
     reason = (
-        f"with delta {round_above(alignment.enough):.3g} it is proved for data of any size: its "
+        f"with delta {float_above(alignment.enough):.3g} it is proved for data of any size: its "
         f"functions draw discrete Laplace noise, which was enumerated but for a tail"
     )
     return replace(alignment, reason=reason)
@@ -119,9 +120,9 @@ def _with_added_law(task: Task, claim: Claim, known: Alignment) -> Alignment:
     epsilon = Fraction(claim.threshold)
     proved = law.delta_at(epsilon)
     if proved > Fraction(claim.delta):
-        tail = round_above(law.unexplored)
+        tail = float_above(law.unexplored)
         reason = (
-            f"with delta {round_above(proved):.3g} it is proved for data of any size: of the "
+            f"with delta {float_above(proved):.3g} it is proved for data of any size: of the "
             f"noise that its code makes all but {tail:.3g} was enumerated"
         )
         if math.isfinite(known.epsilon):
@@ -145,7 +146,7 @@ def make_aligned_verdict(task: Task, found: Alignment) -> PrivacyVerdict:
         "price": found.said or found.epsilon,
         "paths": found.paths,
         "shifts": ", ".join(price.shifts),
-        "delta": round_above(price.delta),
+        "delta": float_above(price.delta),
         "holds": size_words(domain, reads_length=found.reads_length),
     }
     if found.moves:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liptest.balls import float_above
 from liptest.data.answers import Answers
 from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
@@ -21,7 +22,7 @@ from liptest.errors import LiptestError, MechanismError
 from liptest.privacy.claims import text_above
 from liptest.privacy.proofs.alignment import prove_by_alignment, run_alignment, say_unproved
 from liptest.privacy.proofs.by_records import Unproved, prove_by_records
-from liptest.privacy.proofs.prices import Alignment, round_above
+from liptest.privacy.proofs.prices import Alignment
 from liptest.privacy.proofs.unanswered import never_answered
 from liptest.privacy.request import Task, make_verdict, nothing
 from liptest.privacy.searches.plain_pairs import is_large, plain_pairs
@@ -213,7 +214,7 @@ def _find_delta(alignment: Alignment) -> Remedy | None:
     """The delta with which the claim is proved, where one is known."""
     if alignment.enough is None:
         return None
-    return Remedy(delta=float(text_above(round_above(alignment.enough))))
+    return Remedy(delta=float(text_above(float_above(alignment.enough))))
 
 
 def within_time(task: Task, check: Callable[[], PrivacyVerdict]) -> PrivacyVerdict:

@@ -13,6 +13,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from liptest.balls import float_above
 from liptest.data.answers import Answers
 from liptest.data.domains import Domain
 from liptest.errors import LiptestError
@@ -186,7 +187,7 @@ def _check_runs(pieces: list[OutputPiece], run: Any, times: int) -> None:
 def tell_of_counts(found: Counted, claim: StatedClaim) -> AsImplemented:
     """What the counts say of a claim."""
     low, high = float(found.loss.lower()), float(found.loss.upper())
-    delta = None if found.delta is None else _round_up(found.delta)
+    delta = None if found.delta is None else float_above(found.delta)
     decision, reason = _decide(found, claim, high)
     return AsImplemented(
         decision,
@@ -213,8 +214,3 @@ def _decide(found: Counted, claim: StatedClaim, high: float) -> tuple[Decision, 
     if holds:
         return Decision.INCONCLUSIVE, "it holds on the pairs of plain datasets that were compared"
     return Decision.INCONCLUSIVE, "beyond the claim by single grid points"
-
-
-def _round_up(number: Fraction) -> float:
-    nearest = float(number)
-    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liptest.balls import float_below
 from liptest.data.domains import Hypergrid, IntArray
 from liptest.data.points import from_array
 from liptest.data.product import ProductDistribution
@@ -204,12 +205,6 @@ def epsilon_below(epsilon: float | ExactLog) -> Fraction:
     if isinstance(epsilon, ExactLog):
         return as_fraction(Claim(epsilon, tolerance=0.0).ball().lower())
     return Fraction(check_positive("epsilon", epsilon))
-
-
-def float_below(value: Fraction) -> float:
-    """The largest float of at most ``value`` > 0."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, 0.0)
 
 
 def _too_large(step: Fraction) -> FunctionError:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
+from liptest.balls import float_above
 from liptest.data.domains import Domain, IntArray
 from liptest.errors import LiptestError
 from liptest.mechanisms.base import Mechanism
@@ -91,7 +92,7 @@ class Alignment:
     def epsilon(self) -> float:
         """The upper bound of epsilon, rounded up; inf where there is none."""
         exact = None if self.price is None else self.price.epsilon
-        return math.inf if exact is None else round_above(exact)
+        return math.inf if exact is None else float_above(exact)
 
     def rounding_beyond(self, claim: object) -> RoundingBeyond | None:
         """The rounding of float sums, where a claim misses by that little; else None."""
@@ -238,7 +239,7 @@ def _with_rounding(followed: Any, way: str, wanted: Fraction | None, delta: Frac
     proved = alignment.price.delta + more
     if proved > delta:
         reason = (
-            f"with delta {round_above(proved):.3g} it is proved for data of any size: the "
+            f"with delta {float_above(proved):.3g} it is proved for data of any size: the "
             f"weights of a choice are floats, and NumPy draws on a grid of 2**-53; at delta 0 "
             f"write np.argmax(scores * t + rng.gumbel(size=len(scores)))"
         )
@@ -271,8 +272,8 @@ def _with_missing(followed: Any, way: str, wanted: Fraction | None, delta: Fract
     proved = mass + max(alignment.price.delta, without.price.delta) / (1 - mass)
     if proved > delta and epsilon <= wanted:
         reason = (
-            f"with delta {round_above(proved):.3g} it is proved for data of any size: a value "
-            f"that one record alone has is told with a probability of {round_above(mass):.3g}; "
+            f"with delta {float_above(proved):.3g} it is proved for data of any size: a value "
+            f"that one record alone has is told with a probability of {float_above(mass):.3g}; "
             f"a larger bound makes it smaller"
         )
         return Alignment(None, reason=reason, enough=proved)
@@ -365,9 +366,3 @@ def _or_by_ends(price: Price, followed: Any, wanted: Fraction | None) -> Price:
     ):
         return price
     return replace(by_ends, move=price.move or by_ends.move)  # where to look for a refutation first
-
-
-def round_above(exact: Fraction) -> float:
-    """The float next to a number that is not below it."""
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from liptest.balls import CERTIFIED_BITS, precision
+from liptest.balls import CERTIFIED_BITS, float_above, precision
 from liptest.data.answers import MOST, Answers
 from liptest.data.domains import IntArray
 from liptest.errors import LiptestError
@@ -25,7 +25,6 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import Output
 from liptest.privacy.claims import Claim
 from liptest.privacy.comparison import round_ends
-from liptest.privacy.proofs.prices import round_above
 from liptest.privacy.witnesses import PrivacyWitness, ball_bounds, ball_text
 from liptest.symbolic.alignment import Price, price_paths
 from liptest.symbolic.answers import AlignedPath, Answer, Differences, Move
@@ -59,7 +58,7 @@ def enclose_by_path(mechanism: Mechanism, domain: Answers) -> BothEnds | None:
             balls = tuple(probability_of_path(path, side) for side in pair)
             witness = _witness(pair, output[0], *balls)
             if price.epsilon is not None:
-                return BothEnds(round_above(price.epsilon), witness)
+                return BothEnds(float_above(price.epsilon), witness)
             if math.isinf(witness.loss_lower):
                 return BothEnds(math.inf, witness)
     except LiptestError:

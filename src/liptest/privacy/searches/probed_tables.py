@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.balls import float_below
 from liptest.data.domains import IntArray
 from liptest.data.real_tables import RealRows
 from liptest.data.sampled import SampledDistribution
@@ -101,7 +102,7 @@ class ProbedTables:
                 (Fraction(self.modulus[name]) * _reach(own, domain.reals[name]))
                 for name, own in probes.items()
             )
-            left = Claim(_round_down(epsilon - between), 0.0, claim.tolerance)
+            left = Claim(float_below(epsilon - between), 0.0, claim.tolerance)
             exceeds = self._compare(dataset, probes, left)
             if not exceeds or self.is_refuted or self.total.violation is not None:
                 self.between = max(self.between, Fraction(between))
@@ -168,8 +169,3 @@ def _reach(probes: NDArray[np.float64], kind: Any) -> Fraction:
     ends = exact[0] - Fraction(kind.lower), Fraction(kind.upper) - exact[-1]
     gaps = ((right - left) / 2 for left, right in pairwise(exact))
     return max(*ends, *gaps)
-
-
-def _round_down(number: Fraction) -> float:
-    nearest = float(number)
-    return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)

@@ -24,7 +24,8 @@ from liptest.mechanisms.base import Mechanism
 from liptest.mechanisms.laws import INFINITE_LOSS, ZERO_LOG, LawTable, OutputLaw, exact_ball
 from liptest.mechanisms.shift import ShiftTable
 from liptest.privacy.claims import AnyClaim, Claim, text_above
-from liptest.privacy.comparison import enclose_probability, loss_slack
+from liptest.privacy.comparison import loss_slack
+from liptest.privacy.divergences.likelihoods import enclose_probability
 from liptest.privacy.proofs.exhaustive import ExhaustiveSize, PairBlock, pair_blocks
 from liptest.privacy.verdicts import Remedy
 

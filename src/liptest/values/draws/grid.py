@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,15 @@ class Line:
         self.known_halves: dict[float, tuple[int, Split | None]] = {}
         self.low = low
         self.width = width
-        self.at_least: Callable[[Any], int] = lru_cache(maxsize=1024)(self._at_least)
-        self.above: Callable[[Any], int] = lru_cache(maxsize=1024)(self._above)
+
+    # Many lines are made of which nothing is asked.
+    @cached_property
+    def at_least(self) -> Callable[[Any], int]:
+        return lru_cache(maxsize=1024)(self._at_least)
+
+    @cached_property
+    def above(self) -> Callable[[Any], int]:
+        return lru_cache(maxsize=1024)(self._above)
 
     @property
     def law(self) -> Any:

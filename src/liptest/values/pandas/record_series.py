@@ -306,12 +306,8 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         kept = [True] * len(entries) if column.kept is None else column.kept.tolist()
         return RecordList(self.branching, entries, kept, column.selected, column.count)
 
-    def each_entry(self, use: str) -> list[Any]:
-        """By the value of a record its number or name, as Python's own."""
-        return list(self.entries(use))
-
     def entries(self, use: str) -> Sequence[Any]:
-        """The same, of which each is made when it is read."""
+        """By the value of a record its number or name, as Python's own, made when it is read."""
         column: Any = self.array.storage
         if column.leads:
             return column.each_record()  # type: ignore[no-any-return]

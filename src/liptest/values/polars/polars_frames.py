@@ -574,12 +574,11 @@ class UsersInGroups(GroupedFrame):
         return self.agg(polars.len().alias(name))
 
 
-class CellsOfPolars(OfPolars):
-    """A row for each user in each group: by key of the group the numbers of its users."""
+class _OfCells(OfPolars):
+    """By key of a group the numbers of its users."""
 
     __slots__ = ("_frame", "_name", "_of_key")
 
-    described = UsersOfPolars.described
     advice = _CELLS_ADVICE
 
     def __init__(
@@ -588,6 +587,14 @@ class CellsOfPolars(OfPolars):
         self._frame, self._name, self._of_key = frame, name, of_key
 
     branching = find_branching("_frame")
+
+
+class CellsOfPolars(_OfCells):
+    """A row for each user in each group."""
+
+    __slots__ = ()
+
+    described = UsersOfPolars.described
 
     @property
     def kind(self) -> Any:
@@ -613,20 +620,12 @@ class CellsOfPolars(OfPolars):
         return CellsByGroup(self._frame, self._name, self._of_key)
 
 
-class CellsByGroup(OfPolars):
+class CellsByGroup(_OfCells):
     """Numbers of each user by group, of which sums over users are made."""
 
-    __slots__ = ("_frame", "_name", "_of_key")
+    __slots__ = ()
 
     kind = object
-    advice = _CELLS_ADVICE
-
-    def __init__(
-        self, frame: PolarsFrame, name: str, of_key: Callable[[Any], UsersOfPolars]
-    ) -> None:
-        self._frame, self._name, self._of_key = frame, name, of_key
-
-    branching = find_branching("_frame")
 
     def agg(self, *aggs: Any, **named_aggs: Any) -> Any:
         """Sums over users by group."""

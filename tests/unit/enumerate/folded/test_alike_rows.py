@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,12 +108,18 @@ def possible_rows() -> list[tuple[Any, ...]]:
     return list(itertools.product(range(41), range(-3, 7), KINDS, (0, 1)))
 
 
-def change_of(walk: Callable[[Any], Any], *, is_replaced: bool) -> float:
-    """By how much one record moves it, of all records: what one adds is a function of it."""
+@cache
+def frames_of_one_row() -> list[Any]:
+    """All possible records, each as a frame: no walk changes them."""
     import pandas as pd
 
     names = ["x", "y", "kind", "z"]
-    added = [float(walk(pd.DataFrame([row], columns=names))) for row in possible_rows()]
+    return [pd.DataFrame([row], columns=names) for row in possible_rows()]
+
+
+def change_of(walk: Callable[[Any], Any], *, is_replaced: bool) -> float:
+    """By how much one record moves it, of all records: what one adds is a function of it."""
+    added = [float(walk(frame)) for frame in frames_of_one_row()]
     return max(added) - min(added) if is_replaced else max(map(abs, added))
 
 

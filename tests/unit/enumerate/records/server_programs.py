@@ -81,7 +81,7 @@ class Estimates:
         self.counts[told] += 1
 
     def collect_from(self, values: Any, weight: int = 1) -> Any:
-        for place, value in enumerate(values):
+        for _place, value in enumerate(values):
             self.counts[self.client.tell(value)] += weight
         return self.counts
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import liptest as lt
+from liptest import errors
 from liptest.enumerate.watch import side_effects
 from liptest.enumerate.watch.side_effects import RandomnessWatch
 from liptest.errors import NonDeterministicError
@@ -115,3 +116,21 @@ def test_the_global_state_is_told_as_numpy_tells_it() -> None:
     finally:
         np.random.set_bit_generator(bits)
         np.random.set_state(kept)
+
+
+def test_frames_of_liptest_are_told_by_what_they_name_and_not_by_their_word() -> None:
+    """A program may call itself a part of liptest: its calls are heard all the same."""
+    program: dict[str, Any] = {"__name__": errors.__name__}
+    exec(compile("def count(): return len((1, 2))", "program.py", "exec"), program)
+    heard: list[tuple[str, Any]] = []
+
+    def look(frame: Any, event: str, argument: Any) -> bool:
+        heard.append((event, argument if event == "c_call" else frame.f_code.co_name))
+        return False
+
+    with RandomnessWatch("f", []).no_system_randomness(look):
+        for _ in range(2):
+            errors.quote([1])  # its frames are known from here on
+            program["count"]()
+    assert heard.count(("call", "count")) == 2
+    assert ("call", "quote") not in heard
