@@ -46,7 +46,7 @@ AT_PLACE = " at a place"
 _COPYING = frozenset({"copy", "array", "list"})
 
 
-class Naming(Protocol):
+class NamesOfOutside(Protocol):
     """What names of outside stand for in a function."""
 
     def is_numpy(self, name: str) -> bool:
@@ -69,7 +69,7 @@ class AddedUp:
     attributes: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
-def with_lists_of_parts(definition: ast.FunctionDef, naming: Naming) -> AddedUp:
+def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> AddedUp:
     """The same function, whose loops over records that add up fill lists of what they add."""
     made = copy.copy(definition)
     added = AddedUp(made)
@@ -196,7 +196,7 @@ def _call(node: ast.stmt, call: ast.Call) -> _Effect | None:
 class _AddingLoop:
     """A loop among the statements of a function whose data have a name."""
 
-    def __init__(self, body: list[ast.stmt], place: int, data: str, naming: Naming) -> None:
+    def __init__(self, body: list[ast.stmt], place: int, data: str, naming: NamesOfOutside) -> None:
         self._body, self._place, self._data = body, place, data
         self._naming = naming
         loop = body[place]
