@@ -302,6 +302,10 @@ class Table(Domain):
         """By value of a slot: whether there is a row."""
         return np.arange(self.row_values) >= self.first
 
+    def resized(self, rows: int) -> Table:
+        """The same with another number of rows."""
+        return _rebuild(self.columns, rows, self.kind, self.unit, self.at_most)
+
     def around(self, tables: Sequence[IntArray]) -> Table:
         """The same, for an analysis of these tables and their neighbours only."""
         copied = copy(self)

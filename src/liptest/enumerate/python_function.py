@@ -39,6 +39,7 @@ from liptest.enumerate.samplers.summed_up import (
     of_first_passes,
 )
 from liptest.enumerate.sql.databases import find_condition, find_handing, import_needed, present
+from liptest.enumerate.sql.frame_programs import make_frame
 from liptest.enumerate.symbols.loops_of_paths import PathSamplers
 from liptest.enumerate.symbols.plain_points import Program, answers_at_a_point
 from liptest.enumerate.symbols.statistic_programs import is_sum_of_rows, on_datasets
@@ -351,18 +352,38 @@ class PythonFunction(Mechanism):
 
         Its laws raise NotByRecords where that is not seen (docs/theory/records.md).
         """
-        if self.statistic is not None or self.max_seconds is not None or self._table is not None:
+        if not self._may_be_of_rows:
             return None
-        row = row_function(self.function, self._takes_generator, len(example))
-        one_record = self._one_record(row)
+        row = row_function(self.function, self._takes_generator, *self._rows_of(example))
+        one_record = self._one_record(replace(row, make_frame=make_frame))
         one_record.examples.append(example)
         return one_record
 
+    @property
+    def _may_be_of_rows(self) -> bool:
+        """Whether it may treat the records of its data one by one.
+
+        The type of a column of pandas depends on all rows, so types do not count there.
+        """
+        table, is_plain = self._table, self.statistic is None and self.max_seconds is None
+        if table is None:
+            return is_plain
+        is_of_rows = table.kind == "replace" and table.unit == "row" and self.frame == "pandas"
+        return is_plain and is_of_rows and not self.typed_outputs
+
+    def _rows_of(self, example: IntArray) -> tuple[int, Table | None]:
+        """How many records a dataset has, and the table of one of them."""
+        table = self._table
+        return (len(example), None) if table is None else (table.rows, table.resized(1))
+
     def inner_records(self, example: IntArray) -> Iterator[Mechanism]:
         """The laws of one record in a part of the code, from which alone the rest calculates."""
-        if self.statistic is None and self.max_seconds is None and self._table is None:
-            functions = part_functions(self.function, self._takes_generator, len(example))
-            yield from (replace(self._one_record(function), **OF_PARTS) for function in functions)
+        if self._may_be_of_rows:
+            of_rows = self._rows_of(example)
+            functions = part_functions(self.function, self._takes_generator, *of_rows)
+            for function in functions:
+                made = self._one_record(replace(function, make_frame=make_frame))
+                yield replace(made, **OF_PARTS)
 
     def _one_record(self, function: RowFunction) -> OneRecord:
         options: Any = {key: getattr(self, key) for key in ("typed_outputs", "deterministic")}
@@ -618,12 +639,31 @@ class OneRecord(ComesApart, PythonFunction):
 
     has_trace = False
 
-    def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
+    def of_rows(self, rows: IntArray) -> Mechanism:
+        function: Any = self.function
+        chosen = replace(function, values=tuple(map(int, rows)))
+        return copy_with(self.afresh(), function=chosen, _products={})
+
+    @property
+    def columns_read(self) -> frozenset[str]:
+        function: Any = self.function
+        return frozenset(function.read)
+
+    @property
+    def record_width(self) -> int:  # type: ignore[override]
+        function: Any = self.function
+        is_of_table = isinstance(function, RowFunction) and function.table is not None
+        return function.table.dimension if is_of_table else 1
+
+    def check_examples(self) -> None:
         function: Any = self.function
         while self.examples:
             check = check_stateless if isinstance(function, FirstRecord) else check_replayed
             check(function, self.name, self.examples[-1])
             self.examples.pop()  # where it is refused, it is so again
+
+    def _with_probabilities(self, law: OutputLaw) -> OutputLaw:
+        self.check_examples()
         return super()._with_probabilities(law)
 
     def _checked(self, found: Enumerated) -> Enumerated:

@@ -247,6 +247,28 @@ class Mechanism(ABC):
         """
         return iter(())
 
+    def of_rows(self, rows: IntArray) -> Mechanism:
+        """Of a mechanism of one row of a table: the one whose datasets are places among some rows.
+
+        ``rows`` are numbers of rows, (k,), as the table's datasets hold them.
+        """
+        raise UnsupportedForm(f"{self.name}: not of one row of a table")
+
+    #: Of a mechanism of one record: how many numbers of a dataset hold a record.
+    record_width = 1
+
+    def check_examples(self) -> None:
+        """Of a mechanism of one record: compare it with the function itself on whole datasets.
+
+        Raises NotByRecords where they differ.
+        """
+        return
+
+    @property
+    def columns_read(self) -> frozenset[str]:
+        """Of a mechanism of one row of a table: the columns that its laws so far depend on."""
+        return frozenset()
+
     def product_law(self, value: int) -> Any:
         """Of one record of this value, where the parts of its output are independent.
 

@@ -52,9 +52,10 @@ from liptest.privacy.proofs.at_any_size import (
     run_at_any_size,
     try_early,
     try_late,
+    try_records,
     within_time,
 )
-from liptest.privacy.proofs.by_records import Unproved, prove_by_records
+from liptest.privacy.proofs.by_records import Unproved
 from liptest.privacy.proofs.exhaustive import exhaustive_size
 from liptest.privacy.proofs.proof import run_exhaustive
 from liptest.privacy.request import Task, validate_request
@@ -305,14 +306,14 @@ def _by_records(task: Task) -> PrivacyVerdict | None:
     """The verdict for records that are treated one by one, where all datasets are too many."""
     method, domain = task.settings.method, task.distribution.domain
     if method == BY_RECORDS:
-        verdict = prove_by_records(task)
+        verdict = try_records(task)
         if isinstance(verdict, Unproved):
             raise InputError(f"method={method!r}: {verdict.reason}", name="method", value=method)
         return verdict
     is_small = domain.size <= affordable_laws(task.mechanism, "plain")
     if method != "auto" or (is_small and not task.mechanism.is_per_record):
         return None
-    verdict = prove_by_records(task)
+    verdict = try_records(task)
     return None if isinstance(verdict, Unproved) else verdict
 
 

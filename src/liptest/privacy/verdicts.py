@@ -339,6 +339,8 @@ def _say_compared(verdict: PrivacyVerdict) -> str:
         if verdict.witness is not None or promises_nothing:
             every = say_count(cost.pairs, "neighbouring pair")
         return f"Compared {every} ({laws})."
+    if verdict.method == BY_RECORDS and not cost.pairs:
+        return "Priced the noise of one record for all of its values."
     if verdict.method == BY_RECORDS:
         every = pairs if verdict.witness is not None else f"all {pairs}"
         return f"Compared {every} of values of one record ({laws})."
@@ -491,11 +493,15 @@ def records_sentence(pairs: int, *, is_later: bool = False) -> str:
     """
     made = ", and the output is calculated from the list of their outputs alone" if is_later else ""
     most = "at most " if is_later else ""
+    # Where no pair was compared, the noise of one record was priced for all of its values.
+    cases = (
+        f"the {say_count(pairs, 'pair')} of its values are all cases"
+        if pairs
+        else "its noise is enough for all of its values"
+    )
     return (
         f" The records are treated one by one{made}, so the loss is {most}that of one record, and "
-        f"the {say_count(pairs, 'pair')} of its values are all cases: the number of records does "
-        f"not "
-        f"matter."
+        f"{cases}: the number of records does not matter."
     )
 
 

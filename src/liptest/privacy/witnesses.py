@@ -124,6 +124,21 @@ class Printed(str):
         return str(self)
 
 
+def changed_records(
+    one: Any, left: NDArray[Any], right: NDArray[Any]
+) -> tuple[int, NDArray[Any], NDArray[Any]] | None:
+    """The place of the only record in which two datasets differ, and what it is in each.
+
+    None where they differ in more; ``one`` is the mechanism of one record.
+    """
+    records = [side.reshape(-1, one.record_width) for side in (left, right)]
+    places = np.flatnonzero((records[0] != records[1]).any(axis=1))
+    if len(places) != 1:
+        return None
+    [place] = places.tolist()
+    return place, records[0][place], records[1][place]
+
+
 @dataclass(frozen=True, repr=False)
 class PrivacyWitness(Record):
     """Two neighbouring datasets and an output that break the claim.
@@ -242,10 +257,10 @@ class PrivacyWitness(Record):
         left, right = self.arrays
         if self.is_at_place:
             of_record = checked.of_one_record(left)
-            if of_record is None or len(self.changed) != 1:
+            records = None if of_record is None else changed_records(of_record, left, right)
+            if of_record is None or records is None:
                 return False
-            place = list(self.changed)
-            left, right = left[place], right[place]
+            _, left, right = records
             checked = comparable(of_record, int(left[0]), int(right[0]))
         comparison = to_refute(
             checked,

@@ -22,7 +22,26 @@ def _follows(*functions: Any) -> Callable[[Handler], Handler]:
 def _where(one: RowArray, condition: Any, *pair: Any) -> Any:
     if len(pair) != 2:
         one.refuse("numpy.where without values")
+    if any(map(_is_text, pair)):
+        return _choose_text(one, condition, pair)
     return one.entrywise(np.where, (condition, *pair))
+
+
+def _is_text(side: Any) -> bool:
+    return type(side) is str or (type(side) is RowArray and side.dtype.kind in "OU")
+
+
+def _choose_text(one: RowArray, condition: Any, pair: tuple[Any, ...]) -> Any:
+    """Texts are not symbolic: the run branches over the condition of its row."""
+    if type(condition) is not RowArray or condition.ndim != 1 or not all(map(_is_text, pair)):
+        one.refuse("numpy.where of texts and others")
+
+    def choose() -> Any:
+        chosen = pair[0] if bool(condition.row[0]) else pair[1]
+        entry = chosen.row[0] if type(chosen) is RowArray else chosen
+        return np.array([str(entry)], dtype=object)
+
+    return one.treat_row(choose)
 
 
 @_follows(np.clip)
@@ -100,7 +119,7 @@ def _joining(function: Any) -> Handler:
             if axis is not None:
                 one.refuse("numpy.column_stack with options")
             axis = 1
-        ends = one.ndim + (function is np.stack)
+        ends = max(one.ndim + (function is np.stack), 1 + (function is np.column_stack))
         if type(axis) is not int or axis % ends == 0:
             one.refuse(f"numpy.{function.__name__} along the records")
         parts = [

@@ -69,6 +69,7 @@ class Session:
         #: Seeded in this run: by the id of the object that the program holds.
         self.seeded: dict[int, random.Random] = {}
         self._clock: str | None = None
+        self._seeded = False
         self._states: dict[int, tuple[Any, ChoiceRandomState]] = {}
         self._fresh: list[ChoiceRandomState] = []
         self._bits: list[FreshBits] = []
@@ -142,6 +143,16 @@ class Session:
         generator.begin()
         self.touched = True
 
+    @property
+    def asks_elsewhere(self) -> bool:
+        """Whether the run so far had a seed, a clock or the bits of a generator.
+
+        Where data are symbolic it is ``touched`` by memory that is not filled, too.
+        """
+        is_of_data = bool(self.unfilled) and not self._seeded
+        asked = bool(self._determined or self._bits or self._clock is not None)
+        return asked if is_of_data else self.touched
+
     def follow(self, tree: ChoiceTree) -> None:
         """Ask this tree from now on."""
         self.tree = tree
@@ -167,7 +178,7 @@ class Session:
             generator.begin()
 
     def _forget(self) -> None:
-        self._clock = None
+        self._clock, self._seeded = None, False
         self.seeded.clear()
         self._fresh.clear()
         for _, state in self._states.values():
@@ -291,7 +302,7 @@ class Session:
 
     def note_seed(self) -> None:
         """The program seeds a generator: fails where the clock may be the seed."""
-        self.touched = True
+        self.touched = self._seeded = True
         if self._clock is not None:
             self.drew_from(f"a generator seeded after reading the clock ({self._clock})")
 

@@ -9,12 +9,13 @@ rows together ends the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 
+from liptest.data.tables import Table
 from liptest.enumerate.intercept.analysis_session import active
 from liptest.enumerate.loops.adding_loops import AT_PLACE
 from liptest.enumerate.records.number_tails import LARGEST
@@ -24,7 +25,10 @@ from liptest.enumerate.records.row_tails import bodies_of_rows
 from liptest.enumerate.syntax.called_methods import HoldsFunction
 from liptest.enumerate.syntax.function_source import find_source
 from liptest.values.array import SymbolicArray
+from liptest.values.pandas.row_frames import RowFrame, frame_of_rows
+from liptest.values.pandas.row_series import RowSeries
 from liptest.values.protocol import is_symbolic
+from liptest.values.records.column import find_column
 from liptest.values.records.rows import RowArray, RowList, RowRun, is_of_rows
 
 #: How laws of one record in a part of a function are enumerated: later code may tell 1 from True,
@@ -50,6 +54,17 @@ class RowFunction(HoldsFunction):
         Whether of whole numbers the value alone counts, not the type.
     rewriting
         How loops in the treatment of a record are rewritten, or None.
+    table
+        Of tables: the table of one row whose datasets are given; the function gets a frame.
+    read
+        Of tables: the columns that were read in any run.
+    values
+        Of tables: the rows that datasets of one number, 0, 1, .., stand for; () where they are
+        datasets of ``table``.
+    make_frame
+        Of tables: makes the frame of a table and a dataset of symbols.
+    kinds
+        By loop the types of the entries of columns that it has made in any run.
     """
 
     function: Any
@@ -58,6 +73,11 @@ class RowFunction(HoldsFunction):
     count: int
     is_of_numbers: bool = False
     rewriting: RowRewriting | None = None
+    table: Table | None = None
+    read: set[str] = field(default_factory=set)
+    values: tuple[int, ...] = ()
+    make_frame: Any = None
+    kinds: dict[Any, set[type]] = field(default_factory=dict)
     __name__: str = "one record"
 
     def with_rewritten(self, rewrite: Callable[[Any], Any]) -> RowFunction:
@@ -66,15 +86,15 @@ class RowFunction(HoldsFunction):
 
     def __call__(self, data: Any, rng: Any) -> Any:
         rows = RowRun(rng._tree, self.count)
-        record = np.array([int(data[0])], dtype=np.int64)
-        record.flags.writeable = False
-        column = RowArray(record, rows, is_alone=False)
+        rows.kinds = self.kinds
+        record = np.array([self.values[int(data[0])]]) if self.values else data
+        given = self.given(record, rows)
         session = active()
         assert session is not None
         with drawing_rows(session, rows) as generator:
             function = self.bound(rows)
-            output = function(column, generator) if self.takes_generator else function(column)
-            if session.touched:
+            output = function(given, generator) if self.takes_generator else function(given)
+            if session.asks_elsewhere:
                 rows.refuse("a seed, a clock or the bits of a generator")
             rows.check_ended()
             source = self.source
@@ -90,6 +110,17 @@ class RowFunction(HoldsFunction):
                 place = with_places(place, rows.with_places)
             return as_numbers(place) if self.is_of_numbers else place
 
+    def given(self, data: Any, rows: RowRun) -> Any:
+        """What the function gets of a dataset of one record, which stands for all."""
+        if find_column(data) is not None and self.table is not None:
+            columns = self.make_frame(self.table, data).columns_of_numbers()
+            return frame_of_rows(columns, rows, self.read.add)
+        record = np.array(data, dtype=np.int64)
+        if self.table is not None:
+            return frame_of_rows(self.table.entries(record), rows, self.read.add)
+        record.flags.writeable = False
+        return RowArray(record, rows, is_alone=False)
+
     def bound(self, rows: RowRun) -> Callable[..., Any]:
         """The function for one run."""
         if self.source is None:
@@ -101,17 +132,26 @@ class RowFunction(HoldsFunction):
         return made
 
 
-def part_functions(function: Any, takes_generator: bool, count: int) -> Iterator[RowFunction]:
+def part_functions(
+    function: Any, takes_generator: bool, count: int, table: Table | None = None
+) -> Iterator[RowFunction]:
     """Functions of one record whose outputs are all that the function calculates its own of."""
     definition = find_source(function)
     if definition is None:
         return
+    is_of_data = table is None
     for body in bodies_of_rows(function, definition):
         source = rewrite_function(
-            function, definition, body.statements, is_part=True, outside=body.outside
+            function,
+            definition,
+            body.statements,
+            is_part=True,
+            is_of_data=is_of_data,
+            outside=body.outside,
         )
         if source is not None:
-            yield RowFunction(function, source, takes_generator, count, body.is_of_numbers)
+            made = RowFunction(function, source, takes_generator, count, body.is_of_numbers)
+            yield replace(made, table=table, read=set(), kinds={})
 
 
 class MappedFunction:
@@ -148,6 +188,8 @@ def holds_nothing_else(output: Any) -> bool:
     """
     if type(output) is RowArray:
         return output.is_alone
+    if type(output) in (RowSeries, RowFrame):
+        return output.keys_ is None
     return type(output) is RowList and _is_plain(output.entry)
 
 
@@ -206,10 +248,16 @@ def place_in(output: Any, rows: RowRun) -> Any:
 
 def _place_in(output: Any, rows: RowRun) -> Any:
     if type(output) is RowArray:
-        with rows.treating_rows():
-            return output.row.tolist()[0]
+        return output.tolist().entry
     if type(output) is RowList:
         return output.entry
+    if type(output) is RowSeries:
+        return _with_keys(output, _place_in(output.array, rows))
+    if type(output) is RowFrame:
+        columns = output.entries().values()
+        return _with_keys(output, tuple(_place_in(column, rows) for column in columns))
+    if type(output) is dict and output and all(map(is_of_rows, output.values())):
+        output = tuple(output.values())
     if type(output) in (tuple, list) and any(map(is_of_rows, output)):
         entries = [_place_in(entry, rows) for entry in output]
         if _MISSING not in entries:
@@ -217,12 +265,19 @@ def _place_in(output: Any, rows: RowRun) -> Any:
     return _MISSING
 
 
-def row_function(function: Any, takes_generator: bool, count: int) -> RowFunction:
+def _with_keys(output: Any, place: Any) -> Any:
+    """The place of the kept row in a series or a frame, with its key where that is told."""
+    return place if output.keys_ is None else (_place_in(output.keys_, output.rows), place)
+
+
+def row_function(
+    function: Any, takes_generator: bool, count: int, table: Table | None = None
+) -> RowFunction:
     """The function of one record among ``count``."""
     own: Any = function.func if isinstance(function, partial) else function
     definition = find_source(own)
     source = None
     if definition is not None:
-        is_of_data = not (isinstance(function, partial) and function.args)
+        is_of_data = table is None and not (isinstance(function, partial) and function.args)
         source = rewrite_function(own, definition, definition.body, is_of_data=is_of_data)
-    return RowFunction(function, source, takes_generator, count)
+    return RowFunction(function, source, takes_generator, count, table=table)

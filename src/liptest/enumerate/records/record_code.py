@@ -113,6 +113,8 @@ class RecordCode:
     called_in: set[Chain] = field(default_factory=set)
     #: Calls that must make their result anew: it is changed, or taken for new.
     changed: set[CallResult] = field(default_factory=set)
+    #: Attributes of the record, which has to be a row of a frame.
+    fields: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -130,13 +132,17 @@ def _join(states: list[_State]) -> _State | None:
     return _State(assigned, frozenset().union(*(state.appended for state in states)))
 
 
-def analyse_loop(loop: ast.For) -> RecordCode:
-    """A loop over the records. Raises NotAlike."""
+def analyse_loop(loop: ast.For, *, has_fields: bool = False) -> RecordCode:
+    """A loop over the records. Raises NotAlike.
+
+    ``has_fields``: whether the records may be rows of a frame, whose attributes are read.
+    """
     if loop.orelse:
         refuse(loop, "a loop with else")
     targets = _targets(loop.target)
     code = RecordCode()
     walk = _Walk(code, local=targets | names_assigned(*loop.body), targets=targets, is_loop=True)
+    walk.rows = targets if has_fields else set()
     walk.note_fresh(loop.body)
     end = walk.statements(loop.body, _State(frozenset(targets)))
     ends = _join([*walk.continued, *([end] if end else [])])
@@ -149,13 +155,17 @@ def analyse_loop(loop: ast.For) -> RecordCode:
     return code
 
 
-def analyse_entry(entry: ast.expr, comprehension: ast.comprehension) -> RecordCode:
+def analyse_entry(
+    entry: ast.expr, comprehension: ast.comprehension, *, has_fields: bool = False
+) -> RecordCode:
     """The entry of a comprehension over the records. Raises NotAlike."""
     if comprehension.ifs or comprehension.is_async:
         refuse(entry, "a comprehension with 'if', whose length tells of the records")
     targets = _targets(comprehension.target)
     code = RecordCode()
-    _Walk(code, local=targets, targets=targets).expression(entry, frozenset(targets))
+    walk = _Walk(code, local=targets, targets=targets)
+    walk.rows = targets if has_fields else set()
+    walk.expression(entry, frozenset(targets))
     return code
 
 
@@ -236,6 +246,8 @@ class _Walk:
         self.is_loop, self.is_function = is_loop, parameters is not None
         self.parameters = parameters or set()
         self.continued: list[_State] = []
+        #: Names of the record, where that may be a row of a frame.
+        self.rows: set[str] = set()
         #: Names that may hold any object; and that hold items of lists of outside.
         self.any: set[str] = set()
         self.items: dict[str, set[Chain]] = {}
@@ -433,8 +445,9 @@ class _Walk:
         bound: set[str] = set()
         for generator in generators:
             bound |= _targets(generator.target)
-        before = self.local, self.any, self.items, self.results
+        before = self.local, self.any, self.items, self.results, self.rows
         self.expression(generators[0].iter, assigned)
+        self.rows = self.rows - bound
         self.local = self.local | bound
         self.any = self.any | bound
         self.items = {name: held for name, held in self.items.items() if name not in bound}
@@ -448,10 +461,14 @@ class _Walk:
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, ast.comprehension):
                 self.expression(part, inside)
-        self.local, self.any, self.items, self.results = before
+        self.local, self.any, self.items, self.results, self.rows = before
 
     def name(self, node: ast.AST, assigned: frozenset[str]) -> None:
         chain = _chain(node)
+        is_field = chain is not None and len(chain) == 2 and chain[0] in self.rows - self.stored
+        if is_field and chain is not None and chain[1] not in _ATTRIBUTES:
+            self.code.fields.add(chain[1])
+            return
         if chain is None or (chain[0] in self.local and len(chain) > 1):
             if node.attr not in _ATTRIBUTES:  # type: ignore[attr-defined]
                 refuse(node, f"the attribute .{node.attr}")  # type: ignore[attr-defined]

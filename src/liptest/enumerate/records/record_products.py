@@ -52,8 +52,8 @@ class ComesApart:
     def product_law(self, value: int) -> ProductLaw:
         """Of a record of this value. Raises a LiptestError where it is not a product."""
         program: Any = self
-        if program.outputs is not None:
-            raise UnsupportedForm(f"{program.name}: outputs that are declared one by one")
+        if program.outputs is not None or program.record_width > 1:
+            raise UnsupportedForm(f"{program.name}: outputs that are declared, or real records")
         if value not in self._products:
             record, written = np.array([value], dtype=np.int64), None
             with program._session() as session:

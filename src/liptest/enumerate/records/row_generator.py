@@ -18,6 +18,7 @@ import numpy as np
 from liptest.enumerate.intercept.generator import ChoiceGenerator, present_as
 from liptest.enumerate.intercept.random_state import ChoiceRandomState
 from liptest.symbolic.noise import CONTINUOUS_DRAWS
+from liptest.values.pandas.row_series import entries_of
 from liptest.values.records.rows import PLAIN, DrawsRows, RowArray, RowRun
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def draw_rows(rows: RowRun, name: str, draw: Draw, given: dict[str, Any]) -> Any
     """The kept row of a draw; ``given`` are its arguments by name."""
     if rows.in_record:
         return draw(**given)
+    given = {key: entries_of(value) for key, value in given.items()}
     parameters = _STATE_PARAMETERS[name]
     row = next((given[key] for key in parameters if type(given.get(key)) is RowArray), None)
     shape = _row_shape(rows, name, given.get("size"), row)

@@ -25,7 +25,10 @@ from liptest.enumerate.records.row_generator import RowGenerator
 from liptest.enumerate.records.row_tails import looks_at_types
 from liptest.enumerate.trees.choice_tree import ChoiceTree
 from liptest.errors import LiptestError, NonDeterministicError
-from liptest.values.records.rows import NotByRecords, RowArray, RowRun, is_of_rows
+from liptest.values.pandas.labelled import is_plain_frame, is_series
+from liptest.values.pandas.row_frames import RowFrame
+from liptest.values.pandas.row_series import RowSeries
+from liptest.values.records.rows import NotByRecords, RowArray, RowList, RowRun, is_of_rows
 
 # Records of a replayed dataset, and how many of them are run alone.
 _RECORDS, _ALONE = 400, 60
@@ -125,22 +128,33 @@ def check_replayed(one: RowFunction, name: str, example: NDArray[Any]) -> None:
                 f"{name}: it asks what kind of object its data are; take rng as well"
             )
         return
-    dataset = np.array(example[:_RECORDS], dtype=np.int64)
+    width = 1 if one.table is None else one.table.dimension
+    dataset = np.array(example[: _RECORDS * width], dtype=np.int64).reshape(-1, width)
     # Whatever the example: all its values, in an order that neighbours do not share.
-    dataset = np.resize(np.unique(np.concatenate([dataset, example[-1:]])), len(dataset))
+    kinds = np.unique(np.concatenate([dataset, example[-width:].reshape(1, -1)]), axis=0)
+    dataset = np.resize(kinds, dataset.shape)
     dataset.flags.writeable = False
     real = _Recording(len(dataset))
     function: Any = one.function
     with LOCK, _shared_generators_kept() as begin_again:
         try:
             with GivenGenerator(real):
-                output = function(dataset, real)
+                output = function(_as_given(one, dataset), real)
         except Exception:
             return  # its law says so
         draws_in_order = begin_again() or bool(real.others)
         problem = _difference(one, name, dataset, real, output, draws_in_order)
     if problem:
         raise NotByRecords(f"{name}: with recorded random numbers {problem}")
+
+
+def _as_given(one: RowFunction, dataset: NDArray[Any]) -> Any:
+    """What the function gets of a dataset, (records, numbers of each)."""
+    if one.table is None:
+        [column] = dataset.T
+        column.flags.writeable = False
+        return column
+    return one.table.resized(len(dataset)).frame(dataset.reshape(-1))
 
 
 def _states() -> tuple[Any, Any]:
@@ -210,6 +224,8 @@ def _difference(
             return ""  # the law of one record says why
         except (IndexError, StopIteration, RuntimeError):
             return f"record {place} draws more than it is given"
+        except Exception as error:
+            return f"record {place} by itself raises {type(error).__name__}"
         if not _agree(output, alone, place, len(dataset)):
             return f"record {place} by itself gives another output than among others"
     return ""
@@ -234,11 +250,10 @@ def _run_alone(
     assert isinstance(generator, _Replaying)
     generator.begin(real, place)
     generator.drawn_alone = drawn_alone  # type: ignore[attr-defined]
-    record = dataset[place : place + 1].copy()
-    record.flags.writeable = False
+    given = one.given(dataset[place].copy(), rows)
     try:
         with GivenGenerator(generator):
-            return one.bound(rows)(RowArray(record, rows, is_alone=False), generator)
+            return one.bound(rows)(given, generator)
     except BaseException as error:
         failed = tree.failure
         if failed is not None:
@@ -252,6 +267,11 @@ class _Quiet(ChoiceTree):
 
 def _agree(real: Any, alone: Any, place: int, count: int) -> bool:
     """Whether the place of a record in a real output is what the record has by itself."""
+    if type(alone) in (RowFrame, RowSeries) or (type(alone) is RowList and alone.kind is dict):
+        return _agrees_in_pandas(real, alone, place, count)
+    if type(alone) is dict and type(real) is dict:
+        columns = zip(real.values(), alone.values(), strict=False)
+        return list(real) == list(alone) and all(_agree(*both, place, count) for both in columns)
     if not is_of_rows(alone):
         pairs = isinstance(alone, (list, tuple)) and isinstance(real, (list, tuple))
         return (
@@ -259,8 +279,32 @@ def _agree(real: Any, alone: Any, place: int, count: int) -> bool:
             and len(real) == len(alone)
             and all(_agree(*both, place, count) for both in zip(real, alone, strict=True))
         )
+    if is_series(real) and type(alone) is RowList:
+        real = real.tolist()
     is_column = isinstance(real, (list, tuple, np.ndarray)) and len(real) == count
     return is_column and _is_same(real[place], alone.first())
+
+
+def _kept_entry(held: Any) -> Any:
+    return held.entry if type(held) is RowList else held.tolist().entry
+
+
+def _agrees_in_pandas(real: Any, alone: Any, place: int, count: int) -> bool:
+    """The same of series, frames and dicts by the places of rows."""
+    if type(alone) is RowList:
+        is_by_place = type(real) is dict and list(real) == list(range(count))
+        return is_by_place and _is_same(real[place], alone.entry)
+    is_frame = type(alone) is RowFrame
+    if len(real) != count or not (is_plain_frame(real) if is_frame else is_series(real)):
+        return False
+    keys = place if alone.keys_ is None else alone.keys_.tolist().entry
+    if not _is_same(real.index[place], keys):
+        return False
+    if not is_frame:
+        return _is_same(real.iloc[place], alone.array.tolist().entry)
+    columns = {name: _kept_entry(held) for name, held in alone.entries().items()}
+    is_like = list(real.columns) == list(columns)
+    return is_like and all(_is_same(real[name].iloc[place], columns[name]) for name in columns)
 
 
 def _is_same(real: Any, alone: Any) -> bool:

@@ -37,6 +37,8 @@ from liptest.enumerate.records.record_values import (
 from liptest.enumerate.syntax.function_source import TREATMENT, find_source
 from liptest.enumerate.syntax.source import FunctionSource, read_source
 from liptest.enumerate.syntax.tree_pieces import name_called
+from liptest.values.pandas.row_frames import RowFrame, column_of_entry, has_fields
+from liptest.values.pandas.row_series import RowSeries
 from liptest.values.records.rows import (
     RowArray,
     RowList,
@@ -47,6 +49,7 @@ from liptest.values.records.rows import (
 from liptest.values.row_functions import entry_of_table
 
 _NAME = TREATMENT
+_OWNER, _ITEM = f"{TREATMENT}owner", f"{TREATMENT}item"
 _OF_NUMPY = frozenset({"array", "asarray", "asanyarray", "ascontiguousarray"})
 # Functions that look at the frame they are called from, or that are called most.
 _AS_THEY_ARE = frozenset({"locals", "vars", "dir", "super", "len", "int", "float", "range", "zip"})
@@ -128,14 +131,30 @@ class Treatment:
 
     def each(self, number: int, values: Any) -> Any:
         """What a loop goes over: of rows only the kept one, if all passes are alike."""
-        if not is_of_rows(values):
+        return self._each(number, values, sys._getframe(1))
+
+    def is_applied(self, number: int, owner: Any, by_rows: bool, function: Any = len) -> bool:
+        """Whether ``owner.apply(function)`` goes over the records."""
+        kind = RowFrame if by_rows else RowSeries
+        if type(owner) is not kind or self.rows.in_record:
+            return False
+        if type(function) is dict:
+            self.rows.passes.add((self.source, number))
+        return type(function) is not dict
+
+    def each_row(self, number: int, owner: Any) -> Any:
+        """What ``owner.apply(function)`` goes over."""
+        values = owner.each_row() if type(owner) is RowFrame else owner
+        return self._each(number, values, sys._getframe(1))
+
+    def _each(self, number: int, values: Any, frame: Any) -> Any:
+        if not is_of_rows(values) or not values.is_walked:
             return values
         if values.kind not in (list, tuple) and type(values) is RowList:
             values.refuse("an iteration")
         record_pass = self.source.passes[number]
         if record_pass.code is None:
             self.rows.refuse(record_pass.problem)
-        frame = sys._getframe(1)
         if frame.f_code.co_qualname != self.source.code.co_qualname:
             self.rows.refuse("a loop over the records that is not where it is written")
         local, space = frame.f_locals, frame.f_globals
@@ -149,6 +168,8 @@ class Treatment:
     def _pass(self, code: RecordCode, lookup: Callable[[str], Any], values: Any) -> Iterator[Any]:
         if code.is_of_numbers and not is_number(values.first()):
             self.rows.refuse("a change in place of a record that is not a number")
+        if code.fields and not has_fields(values.first(), code.fields):
+            self.rows.refuse(f"the attribute .{min(code.fields)} of a record")
         try:
             changed = changes_seen(self._check(code, lookup))
         except NotAlike as problem:
@@ -173,6 +194,12 @@ class Treatment:
         if type(told) is not list or len(told) != 1:
             self.rows.refuse("a list that has not one entry for each record")
         return self._rows_of(told[0])
+
+    def series_of(self, number: int, told: Any) -> Any:
+        """The series that ``owner.apply(function)`` gives."""
+        entry = self.listed(number, told).entry
+        kinds = self.rows.kinds.setdefault((self.source, number), set())
+        return RowSeries(column_of_entry(entry, self.rows, kinds))
 
     def _rows_of(self, entry: Any) -> RowList:
         if holds_rows(entry):
@@ -204,6 +231,8 @@ class Treatment:
         if not values or not is_of_rows(values[0]):
             return own(*values, **options)
         given = values[0]
+        if type(given) is RowFrame:
+            return own(*values, **options)
         if own in (list, tuple) and len(values) == 1 and not options:
             if type(given) is RowList and given.kind is np.ndarray:
                 given.refuse(own.__name__)
@@ -213,6 +242,8 @@ class Treatment:
         if options.keys() - {"dtype"} or len(values) > 2 or (options and len(values) > 1):
             given.refuse("numpy.array() with options")
         dtype = options.get("dtype", values[1] if len(values) > 1 else None)
+        if type(given) is RowSeries:
+            given = given.plain
         if type(given) is RowList:
             if dtype is not None or given.kind is np.ndarray:
                 given.refuse("numpy.array() with options")
@@ -288,7 +319,7 @@ def _rewrite(
     number = len(passes)
     code: RecordCode | None = None
     try:
-        code = analyse_loop(original)
+        code = analyse_loop(original, has_fields=True)
         check_function_around(whole, original, code.told or "")
         passes.append(RecordPass(code))
     except NotAlike as problem:
@@ -307,6 +338,30 @@ def _make_question(method: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(asked, list(arguments), [])
 
 
+def find_applied(node: ast.Call) -> tuple[str, ast.expr, bool] | None:
+    """Of ``series.apply(function)``, ``.map`` and ``frame.apply(function, axis=1)``.
+
+    The name of an entry, or a row, what is made of it, and whether by rows; None for all else.
+    """
+    method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
+    axis = options.pop("axis", None)
+    if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+        return None
+    by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+    if len(node.args) != 1 or options or (axis is not None and not by_rows):
+        return None
+    [function] = node.args
+    if isinstance(function, ast.Lambda):
+        arguments = function.args
+        if len(arguments.args) != 1 or ast.unparse(arguments) != arguments.args[0].arg:
+            return None
+        return arguments.args[0].arg, copy.deepcopy(function.body), by_rows
+    if not isinstance(function, (ast.Name, ast.Attribute)):
+        return None
+    called = ast.Call(copy.deepcopy(function), [ast.Name(_ITEM, ast.Load())], [])
+    return _ITEM, ast.copy_location(called, node), by_rows
+
+
 def _zip(node: ast.expr) -> ast.expr:
     """What a loop goes over, with ``zip`` of rows seen."""
     if isinstance(node, ast.Call) and name_called(node) == "zip":
@@ -317,7 +372,10 @@ def _zip(node: ast.expr) -> ast.expr:
 
 
 class _Comprehensions(ast.NodeTransformer):
-    """Marks comprehensions over what may be rows, where they are evaluated once."""
+    """Marks comprehensions over what may be rows, where they are evaluated once.
+
+    ``series.apply(function)`` is one whose entry the function makes.
+    """
 
     def __init__(self, passes: list[RecordPass]) -> None:
         self.passes = passes
@@ -325,12 +383,33 @@ class _Comprehensions(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.ListComp) and len(node.generators) == 1:
             return self.mark_walked(node, node.elt, node.generators[0])
+        if isinstance(node, ast.Call):
+            found = find_applied(node)
+            if found is not None:
+                return self.mark_applied(node, *found)
         return node if isinstance(node, _STOPPING) else self.generic_visit(node)
+
+    def mark_applied(self, node: ast.Call, item: str, made: ast.expr, by_rows: bool) -> ast.expr:
+        number = ast.Constant(len(self.passes))
+        method: ast.Attribute = node.func  # type: ignore[assignment]
+        owner = ast.Name(_OWNER, ast.Load())
+        part = ast.comprehension(ast.Name(item, ast.Store()), owner, [], 0)
+        try:
+            self.passes.append(RecordPass(analyse_entry(made, part, has_fields=True)))
+        except NotAlike as problem:
+            self.passes.append(RecordPass(None, str(problem)))
+        held = ast.NamedExpr(ast.Name(_OWNER, ast.Store()), self.visit(method.value))
+        part.iter = _make_question("each_row", number, owner)
+        given = [] if isinstance(node.args[0], ast.Lambda) else [copy.deepcopy(node.args[0])]
+        asked = _make_question("is_applied", number, held, ast.Constant(by_rows), *given)
+        listed = _make_question("series_of", number, ast.ListComp(made, [part]))
+        method.value = owner
+        return ast.copy_location(ast.IfExp(asked, listed, node), node)
 
     def mark_walked(self, node: ast.ListComp, entry: ast.expr, generator: ast.comprehension) -> Any:
         number = len(self.passes)
         try:
-            self.passes.append(RecordPass(analyse_entry(entry, generator)))
+            self.passes.append(RecordPass(analyse_entry(entry, generator, has_fields=True)))
         except NotAlike as problem:
             self.passes.append(RecordPass(None, str(problem)))
         generator.iter = _make_question("each", ast.Constant(number), _zip(generator.iter))

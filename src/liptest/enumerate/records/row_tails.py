@@ -52,7 +52,7 @@ _STATES = frozenset(
 # What tells of the memory behind a view.
 _MEMORY = frozenset(
     {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
-    | {"strides", "flags"}
+    | {"strides", "flags", "_mgr", "_cacher", "_item_cache"}
 )
 _FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
 _TYPES = frozenset(
@@ -230,7 +230,7 @@ def _find_told_in(node: ast.stmt) -> str | None:
     if not isinstance(node, ast.For):
         return None
     try:
-        return analyse_loop(node).told
+        return analyse_loop(node, has_fields=True).told
     except NotAlike:
         return None
 

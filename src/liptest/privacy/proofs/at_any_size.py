@@ -142,7 +142,7 @@ def _is_refusal(error: LiptestError) -> bool:
 def _early_steps(task: Task) -> Early:
     _require_answers(task)
     # Milliseconds where it does not apply; a run of alignment on many records may be long.
-    by_records = prove_by_records(task)
+    by_records = try_records(task)
     if isinstance(by_records, PrivacyVerdict):
         return Early(by_records)
     spread = SpreadSearch(task)
@@ -159,6 +159,23 @@ def _early_steps(task: Task) -> Early:
         refuting = replace(spread.found.verdict(task), remedy=_find_delta(aligned))
         return Early(refuting, aligned, spread.found)
     return Early(None, aligned, refuted, by_records)
+
+
+def try_records(task: Task) -> PrivacyVerdict | Unproved:
+    """What the law of one record decides, or why nothing."""
+    return prove_by_records(task, _decide_one_row)
+
+
+def _decide_one_row(task: Task) -> PrivacyVerdict | str:
+    """Of a table of one row: a proof by alignment, or of real columns a refutation; or neither."""
+    aligned = prove_by_alignment(task)
+    if isinstance(aligned, PrivacyVerdict):
+        return aligned
+    if isinstance(task.distribution.domain, RowsOfUsers):
+        refuted = search_refutation(task, aligned)
+        if refuted.finding is not None:
+            return refuted.verdict(task)
+    return say_unproved(aligned, task.claim)
 
 
 def _require_answers(task: Task) -> None:

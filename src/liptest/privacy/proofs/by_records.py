@@ -18,6 +18,8 @@ import numpy as np
 
 from liptest.data.domains import Domain, Hypercube, IntArray, RecordGrid
 from liptest.data.product import ProductDistribution
+from liptest.data.real_tables import ReplacedRealRows
+from liptest.data.tables import Table
 from liptest.errors import InputError, LiptestError
 from liptest.mechanisms.base import Mechanism, through_densities
 from liptest.mechanisms.laws import AtPlace
@@ -26,6 +28,7 @@ from liptest.privacy.claims import AnyClaim
 from liptest.privacy.judge import make_witness
 from liptest.privacy.proofs.product_records import check_products
 from liptest.privacy.proofs.proof import run_exhaustive
+from liptest.privacy.proofs.table_rows import MOST_VALUES, Decide, check_rows, too_many_values
 from liptest.privacy.request import Task, make_refuted, promise
 from liptest.privacy.verdicts import (
     BY_RECORDS,
@@ -35,12 +38,10 @@ from liptest.privacy.verdicts import (
     proof_sentence,
     records_sentence,
 )
-from liptest.privacy.witnesses import PrivacyWitness
+from liptest.privacy.witnesses import PrivacyWitness, changed_records
 from liptest.verdicts import Decision
 
 _SOURCE = "docs/theory/records.md"
-# Values of one record: each has a law, and all pairs of them are compared.
-_MOST_VALUES = 2_000
 # Parts of a function that are tried.
 _MOST_PARTS = 12
 
@@ -53,28 +54,28 @@ class Unproved:
     remedy: Remedy | None = None
 
 
-def prove_by_records(task: Task) -> PrivacyVerdict | Unproved:
+def prove_by_records(task: Task, decide: Decide) -> PrivacyVerdict | Unproved:
     """YES by proof or NO with a witness; or why neither.
+
+    ``decide`` is asked of tables of one row, at any size of the data.
 
     Nothing that is raised for the code under test ends the check: other methods may follow.
     """
     domain = task.distribution.domain
-    if not isinstance(domain, (Hypercube, RecordGrid)):
+    if not isinstance(domain, (Hypercube, RecordGrid, ReplacedRealRows)):
         return Unproved(f"neighbours by {domain.neighbour_words} do not differ in one record")
     values = int(domain.size_array.max())
-    if values > _MOST_VALUES:
-        return Unproved(
-            f"one record has {values:,} values, and more than {_MOST_VALUES:,} are not compared"
-        )
+    if values > MOST_VALUES and not isinstance(domain, Table):
+        return Unproved(too_many_values(values))
     example = _example(domain)
     mechanism = task.mechanism.of_one_record(example)
     if mechanism is None:
         return Unproved(f"{task.mechanism.name} has no law of one record")
-    verdict = _check_one_record(task, mechanism, values)
+    verdict = _check(task, mechanism, values, decide)
     if isinstance(verdict, PrivacyVerdict):
         return _of_all_records(task, domain, verdict)
     for mechanism in islice(task.mechanism.inner_records(example), _MOST_PARTS):
-        inner = _check_one_record(task, mechanism, values)
+        inner = _check(task, mechanism, values, decide)
         if isinstance(inner, str):
             continue
         if inner.decision is Decision.YES:
@@ -92,10 +93,20 @@ def prove_by_records(task: Task) -> PrivacyVerdict | Unproved:
 
 def _example(domain: Domain) -> IntArray:
     """A dataset in which values vary from record to record."""
+    if isinstance(domain, ReplacedRealRows):
+        return domain.draw(np.random.default_rng(0), 2)
     if domain.are_alike:
         return np.resize(np.arange(domain.sizes[0], dtype=domain.dtype), domain.dimension)
     places = np.arange(domain.dimension)
     return np.asarray(places % domain.size_array).astype(domain.dtype)
+
+
+def _check(task: Task, one: Mechanism, values: int, decide: Decide) -> PrivacyVerdict | str:
+    """What the law of one record decides, or why nothing."""
+    domain = task.distribution.domain
+    if isinstance(domain, Table):
+        return check_rows(task, one, domain, partial(_check_one_record, task), decide)
+    return _check_one_record(task, one, values)
 
 
 def _check_one_record(task: Task, one: Mechanism, values: int) -> PrivacyVerdict | str:
@@ -159,8 +170,16 @@ def _of_all_records(
 
 
 def _pad(witness: PrivacyWitness, domain: Domain) -> PrivacyWitness:
-    """Two values of one record as two datasets of all records, the others of value 0."""
+    """Two values of one record as two datasets of all records, the others of value 0.
+
+    Of tables the others are as the first of the two, whose laws are known.
+    """
     place = int(np.argmax(domain.size_array))
+    if isinstance(domain, Table):
+        rest = witness.dataset * (domain.rows - 1)
+        left, right = witness.dataset + rest, witness.neighbour + rest
+        words = domain.pair_words(left, right) or None
+        return replace(_at_place(witness, left, right, 0), rows=words)
     dataset, neighbour = [0] * domain.dimension, [0] * domain.dimension
     dataset[place], neighbour[place] = witness.dataset[0], witness.neighbour[0]
     return _at_place(witness, tuple(dataset), tuple(neighbour), place)
@@ -180,14 +199,14 @@ def witness_at_place(
 
     Raises InputError where they differ in more, or the mechanism has no law of one record.
     """
-    changed = np.flatnonzero(dataset != neighbour)
     of_record = mechanism.of_one_record(dataset)
-    if of_record is None or len(changed) != 1:
+    records = None if of_record is None else changed_records(of_record, dataset, neighbour)
+    if of_record is None or records is None:
         raise InputError(f"mechanism={mechanism.name}: no law of the one record that is changed")
-    left, right = dataset[changed], neighbour[changed]
+    place, left, right = records
     of_record = comparable(of_record, int(left[0]), int(right[0]))
     witness = through_densities(of_record, lambda seen: make_witness(seen, left, right, claim))
     ends = tuple(dataset.tolist()), tuple(neighbour.tolist())
     if witness.dataset != tuple(left.tolist()):
         ends = ends[::-1]  # divergences are of one law from the other
-    return _at_place(witness, *ends, int(changed[0]))
+    return _at_place(witness, *ends, place)

@@ -124,6 +124,13 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             return self.refuse(".to_numpy")
         return rows if dtype is None else rows.astype(dtype)
 
+    def columns_of_numbers(self) -> dict[str, Any]:
+        """By name the numbers of each column; None for columns of names, users and bins."""
+        plain = {
+            k: type(one) is RecordSeries and one.names is None for k, one in self._series.items()
+        }
+        return {k: self._series[k].array if plain[k] else None for k in self._series}
+
     @property
     def values(self) -> Any:
         """A row of numbers for each record."""

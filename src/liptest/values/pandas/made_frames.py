@@ -13,21 +13,27 @@ import numpy as np
 from liptest.values.array import CellStorage, SymbolicArray
 from liptest.values.pandas.keyed_frame import KeyedFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.row_frames import make_row_frame, make_row_series
+from liptest.values.records.rows import holds_rows, is_of_rows
 
 _PLAIN_KEYS = (list, tuple, range)
 _ENTRIES = (str, bool, int, float, np.generic)
 
 
-def make_noisy_series(data: Any, index: Any = None, name: Any = None) -> KeyedSeries | None:
-    """A series of an array of noisy numbers; None for all other data."""
+def make_noisy_series(data: Any, index: Any = None, name: Any = None) -> Any:
+    """A series of an array of noisy numbers, or of rows; None for all other data."""
+    if is_of_rows(data):
+        return make_row_series(data, index, name)
     if not is_line_of_cells(data):
         return None
     keys = list_row_keys(index, len(data))
     return None if keys is None else KeyedSeries(keys, data, _name(name))
 
 
-def make_noisy_frame(data: Any, index: Any = None, columns: Any = None) -> KeyedFrame | None:
-    """A frame of columns of which some are noisy numbers; None for all other data."""
+def make_noisy_frame(data: Any, index: Any = None, columns: Any = None) -> Any:
+    """A frame of columns of which some are noisy numbers, or rows; None for all other data."""
+    if holds_rows(data):
+        return make_row_frame(data, index, columns)
     if type(data) is SymbolicArray and data.ndim == 2 and type(data.storage) is CellStorage:
         names = list_row_keys(columns, data.shape[1])
         data = None if names is None else {one: data[:, k] for k, one in enumerate(names)}

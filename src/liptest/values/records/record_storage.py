@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from liptest.values.array import CellStorage, Storage, SymbolicArray, fill_array
+from liptest.values.array import CellStorage, Storage, SymbolicArray, fill_array, make_array
 from liptest.values.branching import Branching
 from liptest.values.protocol import Symbolic, is_symbolic
 
@@ -27,6 +27,35 @@ def beside_records(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(arrays) < _PAIR or not any(isinstance(storage, RecordStorage) for storage in arrays):
         return values
     return tuple(map(_constant, values))
+
+
+def is_record_array(value: Any) -> bool:
+    """Whether it is a column, or rows, of records."""
+    return type(value) is SymbolicArray and isinstance(value.storage, RecordStorage)
+
+
+def as_answers(values: list[Any]) -> list[Any]:
+    """Operands of one record: where columns meet other random numbers, they are their sums.
+
+    A column of one record has its sum as its only entry.
+    """
+    are_columns = list(map(is_record_array, values))
+    others = [value for value, is_column in zip(values, are_columns, strict=True) if not is_column]
+    if not any(are_columns) or not any(type(value) is SymbolicArray for value in others):
+        return values
+    return [
+        as_answer(value) if is_column else value
+        for value, is_column in zip(values, are_columns, strict=True)
+    ]
+
+
+def as_answer(column: SymbolicArray) -> Any:
+    """The entry of a column of one record, as an array of an answer."""
+    if len(column.shape) != 1 or column.dtype.kind not in "if":
+        column.refuse("an operation with noise that is not of one number of each record")
+    cells = np.empty(1, dtype=object)
+    cells[0] = np.sum(column)
+    return make_array(column.branching, cells, column.dtype)
 
 
 def keeps_records(places: tuple[Any, ...], dimensions: int) -> bool:

@@ -22,6 +22,7 @@ from liptest.values.array import AnyArray, SymbolicArray, answer_by
 from liptest.values.branching import Branching
 from liptest.values.lines import find_asking_line
 from liptest.values.protocol import ARITHMETIC, Symbolic, find_branching, is_symbolic
+from liptest.values.records.record_storage import as_answer, as_answers, is_record_array
 
 _ADVICE = (
     "treat each record by itself, with random numbers of its own (arrays of len(data) numbers, "
@@ -53,6 +54,7 @@ class RowRun:
         "branching",
         "count",
         "in_record",
+        "kinds",
         "passes",
         "records_drew",
         "rewriting",
@@ -75,6 +77,8 @@ class RowRun:
         self.rewriting: Any = None
         #: Attributes that loops change by place, as "server.counts".
         self.with_places: set[str] = set()
+        #: By loop the types of the entries of columns that it has made in all runs.
+        self.kinds: dict[Any, set[type]] = {}
         self._depth = 0
         self._known = self._drawn()
 
@@ -135,7 +139,18 @@ class DrawsRows:
     rows: RowRun
 
 
-class RowArray(AnyArray):
+class OfRows:
+    """What has one place for each record, or is chosen of such."""
+
+    __slots__ = ()
+
+    #: Whether a loop over it goes over the records.
+    is_walked = True
+    #: Whether it is one of pandas, which answers operators with arrays of rows.
+    is_of_pandas = False
+
+
+class RowArray(OfRows, AnyArray):
     """An array whose first axis is that of the records; ``row`` keeps one of them, (1, ...)."""
 
     __slots__ = ("is_alone", "row", "rows")
@@ -195,11 +210,15 @@ class RowArray(AnyArray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options or ufunc.signature is not None:
             self.refuse(f"numpy.{ufunc.__name__}{'' if method == '__call__' else f'.{method}'}")
+        if any(is_of_rows(operand) and operand.is_of_pandas for operand in inputs):
+            return NotImplemented
         return self.entrywise(ufunc, inputs)
 
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: dict[str, Any]
     ) -> Any:
+        if any(issubclass(kind, OfRows) and kind.is_of_pandas for kind in types):
+            return NotImplemented
         rule = FOLLOWED.get(function)
         if rule is None:
             self.refuse(f"numpy.{function.__name__}")
@@ -211,7 +230,7 @@ class RowArray(AnyArray):
         if any(array.ndim != self.ndim for array in arrays):
             self.refuse("arithmetic with one of another number of axes,")
         parts = [self.part(operand) for operand in inputs]
-        return self.treat_row(lambda: function(*parts))
+        return self.treat_row(lambda: function(*as_answers(parts)))
 
     def part(self, value: Any) -> Any:
         """What one row sees of an operand: its own row, or a constant that all rows see alike."""
@@ -341,7 +360,8 @@ class RowArray(AnyArray):
     def tolist(self) -> RowList:
         """A list of rows."""
         with self.rows.treating_rows():
-            [entry] = self.row.tolist()
+            row = as_answer(self.row) if is_record_array(self.row) else self.row
+            [entry] = row.tolist()
         return RowList(entry, self.rows)
 
     def fill(self, value: Any) -> None:
@@ -353,7 +373,7 @@ class RowArray(AnyArray):
         return self.row[0]
 
 
-class RowSelection(AnyArray):
+class RowSelection(OfRows, AnyArray):
     """``array[mask]`` of rows: to calculate with, and to be written to where the mask is the same.
 
     How many rows a mask chooses tells of all records, so nothing else is answered. What is
@@ -431,7 +451,7 @@ class RowSelection(AnyArray):
         self.refuse("'in'")
 
 
-class RowList(Symbolic):
+class RowList(OfRows, Symbolic):
     """A list with one entry for each record, of which ``entry`` is kept.
 
     As a tuple or an array it is to be returned only.
@@ -492,13 +512,9 @@ for _name in (
     setattr(RowList, f"__{_name}__", _refusing(_name))
 
 
-#: What has one place for each record, and what is chosen of it.
-ROW_TYPES = (RowArray, RowList, RowSelection)
-
-
 def is_of_rows(value: Any) -> bool:
     """Whether it has one place for each record."""
-    return type(value) in ROW_TYPES
+    return issubclass(type(value), OfRows)
 
 
 def holds_rows(value: Any) -> bool:
