@@ -20,6 +20,11 @@ def has_names(kind: Any) -> bool:
     return hasattr(kind, "_make")
 
 
+def names_of_axis(keys: Any) -> tuple[Any, ...] | None:
+    """What an index of pandas calls its levels; None of lists, which have no names."""
+    return tuple(keys.names) if hasattr(keys, "names") else None
+
+
 def type_of_cell(cell: Any) -> Any:
     """The dtype of an entry of an array of objects, else its type; plain entries have no dtype."""
     return getattr(cell, "dtype", type(cell))

@@ -586,6 +586,24 @@ def numbers_in_line(values: list[Any]) -> Any:
     return make_array(symbolic[0].branching, cells, np.result_type(*map(np.dtype, kinds)))
 
 
+def numbers_in_lists(value: Any) -> Any:
+    """Numbers in lists, and in lists of these, as an array; what is not such as it is."""
+    if type(value) not in (list, tuple):
+        return value
+    rows = [numbers_in_lists(entry) for entry in value]
+    if not any(is_symbolic(row) or type(row) is SymbolicArray for row in rows):
+        return value
+    shapes = {np.shape(row) for row in rows}
+    if len(shapes) > 1 or any(np.asarray(row).dtype == object for row in rows if _is_list(row)):
+        return value
+    flat = [cell for row in rows for cell in cells_of(row).flat]
+    return numbers_in_line(flat).reshape(len(rows), *shapes.pop())
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) in (list, tuple)
+
+
 def make_array(branching: Branching, cells: Any, dtype: Any) -> Any:
     """Cells as an array, a plain one where nothing is random; one entry for no array.
 

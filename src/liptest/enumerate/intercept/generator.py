@@ -42,7 +42,7 @@ from liptest.symbolic.noise import Noise
 from liptest.values.answers.curved import scale_noise
 from liptest.values.answers.weight_choices import note_comparisons
 from liptest.values.answers.weights import SumOfWeights, place_by_weights
-from liptest.values.array import SymbolicArray, cells_of, make_array
+from liptest.values.array import SymbolicArray, cells_of, make_array, numbers_in_lists
 from liptest.values.branching import Branches, Branching
 
 # It fills in what |u| is.
@@ -61,6 +61,7 @@ from liptest.values.draws.packed_uniforms import draw_floats
 from liptest.values.draws.uniform import UniformValue, coarse_uniform
 from liptest.values.draws.whole_draws import uniform_entry
 from liptest.values.faults import NUMPY, raises_as_numpy
+from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.protocol import Symbolic, is_symbolic
 from liptest.values.records.column import find_column
 from liptest.values.records.rows import DrawsRows
@@ -115,8 +116,11 @@ class NoiseDraws:
         if self._has_scale_of_data(scale, size):
             draw = partial(self._locate, family, 0.0, 1.0, None)
             return self._as_one_draw(lambda: scale_noise(draw, loc, scale))
-        if issubclass(type(loc), Symbolic) and NoiseRun.of(self._tree).has_answers:
-            return self._around(family, loc, scale, size)
+        if type(loc) is not float and NoiseRun.of(self._tree).has_answers:
+            # Around the answers of a list, or of a series, as around an array of them.
+            loc = loc.array if type(loc) is KeyedSeries else numbers_in_lists(loc)
+            if issubclass(type(loc), Symbolic):
+                return self._around(family, loc, scale, size)
         return self._noise(family, (loc, scale), size, partial(_move, family))
 
     def _around(self, family: str, loc: Any, scale: Any, size: Any) -> Any:

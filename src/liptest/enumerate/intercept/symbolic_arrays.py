@@ -42,6 +42,7 @@ from liptest.values.lines import find_place, is_ours, line_in_words
 from liptest.values.pandas.frames import SymbolicFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
 from liptest.values.pandas.made_frames import is_line_of_cells, make_noisy_frame, make_noisy_series
+from liptest.values.pandas.moving_methods import join_frames, merge_frames
 from liptest.values.pandas.of_pandas import OfPandas
 from liptest.values.pandas.record_series import RecordSeries
 from liptest.values.polars.occurring_keys import OccurringKeys
@@ -83,7 +84,8 @@ def replacements() -> dict[int, Any]:
     scores = tuple(special.get(name) for name in ("softmax", "logsumexp", "log_softmax"))
     classes = tuple((names[name], name) for name in _CLASSES if name in names)
     of_pandas = _of_pandas(tuple(known)) | _of_classes(classes)
-    return _of_numpy() | of_pandas | _of_scores(*scores)
+    joined = tuple((names[name], name) for name in _JOINING if name in names)
+    return _of_numpy() | of_pandas | _of_joining(joined) | _of_scores(*scores)
 
 
 @lru_cache
@@ -128,6 +130,30 @@ _OF_FRAMES: dict[str, tuple[str, type[OfPandas], Callable[..., Any]]] = {
     "merge": ("left", SymbolicFrame, SymbolicFrame.merge),
     "pivot_table": ("data", SymbolicFrame, SymbolicFrame.pivot_table),
 }
+
+
+#: Functions of pandas that put frames together, and what gives None where none is symbolic.
+_JOINING: dict[str, Callable[..., Any]] = {"concat": join_frames, "merge": merge_frames}
+
+
+@lru_cache
+def _of_joining(known: tuple[tuple[Any, str], ...]) -> dict[int, Any]:
+    return {id(one): follower(one, _joining_frames(one, name), draws=False) for one, name in known}
+
+
+def _joining_frames(original: Callable[..., Any], name: str) -> Callable[..., Any]:
+    known = _OF_FRAMES.get(name)
+    of_records = None if known is None else _of_symbolic_frames(original, *known)
+
+    def make(session: Session, *given: Any, **options: Any) -> Any:
+        made = _JOINING[name](*given, **options)
+        if made is not None:
+            return made
+        if of_records is None:
+            return original(*given, **options)
+        return of_records(session, *given, **options)
+
+    return make
 
 
 @lru_cache

@@ -74,7 +74,7 @@ def _take_apart(source: FunctionSource) -> Iterator[ast.stmt]:
         yield last
         return
     parts = _Parts(source)
-    value = parts.without_parts(copy_tree(last.value))
+    value = parts.without_parts(copy_tree(last.value), is_alone=True)
     for name, part in parts.found:
         made = ast.copy_location(ast.Assign([name_node(name, ast.Store())], part), part)
         yield ast.fix_missing_locations(made)
@@ -88,8 +88,11 @@ class _Parts:
         self._source = source
         self.found: list[tuple[str, ast.expr]] = []
 
-    def without_parts(self, node: ast.expr) -> ast.expr:
-        """The expression with names in the places of its parts."""
+    def without_parts(self, node: ast.expr, *, is_alone: bool = False) -> ast.expr:
+        """The expression with names in the places of its parts.
+
+        ``is_alone`` is whether nothing else of the return is calculated before or after it.
+        """
         if isinstance(node, _LEFT):
             return node
         if isinstance(node, ast.Dict):
@@ -102,13 +105,20 @@ class _Parts:
         elif isinstance(node, (ast.List, ast.Tuple)):
             node.elts = [self.without_parts(entry) for entry in node.elts]
         elif isinstance(node, ast.JoinedStr):
-            node.values = [self.without_parts(entry) for entry in node.values]
+            several = [one for one in node.values if isinstance(one, ast.FormattedValue)]
+            is_alone = is_alone and len(several) == 1
+            node.values = [self.without_parts(entry, is_alone=is_alone) for entry in node.values]
         elif isinstance(node, ast.FormattedValue):
-            node.value = self.without_parts(node.value)
+            node.value = self.without_parts(node.value, is_alone=is_alone)
         elif isinstance(node, ast.Call) and self._only_writes(node):
-            node.args = [self.without_parts(argument) for argument in node.args]
+            inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+            is_alone = is_alone and sum(not isinstance(one, _LEFT) for one in inner) == 1
+            node.args = [self.without_parts(one, is_alone=is_alone) for one in node.args]
             for keyword in node.keywords:
-                keyword.value = self.without_parts(keyword.value)
+                keyword.value = self.without_parts(keyword.value, is_alone=is_alone)
+        elif is_alone and (link := _first_link(node)) is not None:
+            # What methods are called of comes first, and nothing else is calculated.
+            _set_source(link, self.without_parts(_source_of(link), is_alone=True))
         else:
             name = f"{OWN_NAMES}part_{len(self.found)}"
             self.found.append((name, node))
@@ -129,6 +139,49 @@ class _Parts:
         except NotPure:
             return False
         return callable(function) and not isinstance(function, ModuleType)
+
+
+def _source_of(node: ast.expr) -> ast.expr:
+    """What a method is called of, or an entry or attribute taken of."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    return node.value  # type: ignore[attr-defined,no-any-return]
+
+
+def _set_source(node: ast.expr, source: ast.expr) -> None:
+    inner: Any = node.func if isinstance(node, ast.Call) else node
+    inner.value = source
+
+
+def _is_link(node: ast.expr) -> bool:
+    """Whether it only takes a method, an entry or an attribute, with constants and names."""
+    if isinstance(node, ast.Call):
+        inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+        is_named = all(keyword.arg is not None for keyword in node.keywords)
+        is_plain = all(map(_is_left, inner))
+        return isinstance(node.func, ast.Attribute) and is_named and is_plain
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, _LEFT)
+    return isinstance(node, ast.Attribute)
+
+
+def _is_left(node: ast.expr) -> bool:
+    """Whether it calculates nothing: a name, a constant or its method, a function."""
+    is_method = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant)
+    return is_method or isinstance(node, (*_LEFT, ast.Lambda))
+
+
+def _first_link(node: ast.expr) -> ast.expr | None:
+    """The link of a chain of methods, ``x(..).round().to_json()``, whose source is calculated."""
+    links = []
+    while _is_link(node):
+        links.append(node)
+        node = _source_of(node)
+    if isinstance(node, ast.Name):
+        # Of a name the first call is what is calculated.
+        calls = [place for place, link in enumerate(links) if isinstance(link, ast.Call)]
+        links = links[: calls[-1]] if calls else []
+    return links[-1] if links else None
 
 
 def cut_call(function: str, place: int, names: list[str]) -> list[ast.stmt]:

@@ -27,6 +27,9 @@ from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.enumerate.syntax.source import LOOKING, OWN_NAMES, read_source
 from liptest.values.answers.aligned import AlignedValue, ReleasedValue
 from liptest.values.array import CellStorage, Storage, SymbolicArray
+from liptest.values.pandas.keyed_frame import KeyedFrame
+from liptest.values.pandas.keyed_series import KeyedSeries, as_keyed
+from liptest.values.pandas.labelled import is_named, known_names
 from liptest.values.protocol import Symbolic
 
 CUT = f"{OWN_NAMES}cut_here"
@@ -279,6 +282,8 @@ def _is_told(value: Any) -> bool:
     if kind is SymbolicArray:
         cells = value.storage if type(value.storage) is CellStorage else None
         return cells is not None and all(map(_is_told, cells.cells().flat))
+    if kind in (KeyedSeries, KeyedFrame):
+        return is_named(value) and all(map(_is_told, _arrays_of(value)))
     if kind in (list, tuple):
         return all(map(_is_told, value))
     if kind is dict:
@@ -286,14 +291,34 @@ def _is_told(value: Any) -> bool:
     return kind in _CODE or is_plain(value)
 
 
+def _arrays_of(value: KeyedSeries | KeyedFrame) -> list[Any]:
+    """The arrays of a series or a frame; constants as lists."""
+    series = [value] if type(value) is KeyedSeries else list(value.columns_.values())
+    arrays = [one.array for one in series]
+    return [one.tolist() if type(one) is np.ndarray else one for one in arrays]
+
+
+def _labels_of(value: KeyedSeries | KeyedFrame) -> list[Any]:
+    """What a path may tell by the labels and names of a series or a frame."""
+    columns = list(value.columns_) if type(value) is KeyedFrame else []
+    names = sorted(known_names(value.names_).items())
+    return [*value.keys_, *columns, *(part for pair in names for part in pair)]
+
+
 def _numbers(value: Any) -> Iterator[Any]:
-    """All numbers with noise, or in the places of such, in their order."""
+    """All numbers with noise, or in the places of such, in their order; and labels beside them."""
+    value = as_keyed(value)
     kind = type(value)
     if kind in (list, tuple):
         for entry in value:
             yield from _numbers(entry)
     elif kind is dict:
-        yield from _numbers(list(value.values()))
+        for key, entry in value.items():
+            yield key
+            yield from _numbers(entry)
+    elif kind in (KeyedSeries, KeyedFrame):
+        yield from _labels_of(value)
+        yield from _numbers(_arrays_of(value))
     elif kind is SymbolicArray or (kind is np.ndarray and not value.dtype.hasobject):
         yield from _numbers(list(value.flat) if kind is np.ndarray else list(value.cells.flat))
     elif kind not in _CODE:
@@ -314,6 +339,10 @@ def _find_parts(value: Any) -> Iterator[Any]:
         inner = list(value.arguments)
     elif kind is SymbolicArray:
         inner = [value.storage]
+    elif kind is KeyedSeries:
+        inner = [value.array]
+    elif kind is KeyedFrame:
+        inner = list(value.columns_.values())
     elif issubclass(kind, CellStorage):
         inner = list(value.cells().flat)
     for entry in inner:

@@ -13,7 +13,9 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from liptest.foreign import names_of_axis
 from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.labelled import UNKNOWN, say_names
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import PartOfPandas, SeriesOfRecords
 from liptest.values.unfollowed import Unfollowed
@@ -34,7 +36,7 @@ class ByKey(SeriesOfRecords):
         Of the records of a group.
     """
 
-    __slots__ = ("_answer", "_by", "_series")
+    __slots__ = ("_answer", "_by", "_series", "_title")
 
     #: Makes a table of answers by two columns (``keyed_frame``).
     crossed: ClassVar[Any]
@@ -46,6 +48,22 @@ class ByKey(SeriesOfRecords):
 
     def __init__(self, by: tuple[Any, ...], series: Any, answer: Callable[[Any], Any]) -> None:
         self._by, self._series, self._answer = by, series, answer
+        self._title: Any = UNKNOWN
+
+    def called(self, title: Any) -> Any:
+        """The same, which pandas gives this name."""
+        self._title = title
+        return self
+
+    def names_with(self, index: Any) -> dict[str, Any]:
+        """What is said of it with these keys, whose own names come first."""
+        own = names_of_axis(index)
+        return say_names(self._title, self.key_names if own is None else own)
+
+    @property
+    def key_names(self) -> list[Any]:
+        """What the columns of keys are called."""
+        return [by.name for by in self._by]
 
     @property
     def array(self) -> Any:
@@ -122,11 +140,13 @@ class ByKey(SeriesOfRecords):
     def reindex(self, index: Sequence[Any], fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
         keys = list_named_keys(self, index)
+        index = keys if names_of_axis(index) is None else index
         if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
+            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
         if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
-        return KeyedSeries.of({key: self.answer_of(key) for key in keys})
+        names = self.names_with(index)
+        return KeyedSeries.of({key: self.answer_of(key) for key in keys}, names)
 
 
 class _AnswerOfKey(PartOfPandas):

@@ -151,7 +151,7 @@ class SizesByKey(ByKey):
 
     def sort_index(self) -> Any:
         """The same in the order of the keys."""
-        return SizesByKey(self._by, self._series, self._answer)
+        return SizesByKey(self._by, self._series, self._answer).called(self._title)
 
 
 def count_groups(

@@ -13,6 +13,7 @@ from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.counted_groups import SizesByKey, count_groups
 from liptest.values.pandas.keyed_frame import AnswersByKey
 from liptest.values.pandas.keyed_series import KeyedSeries, series_of_made
+from liptest.values.pandas.labelled import say_names
 from liptest.values.pandas.named_groups import keys_as_they_come
 from liptest.values.pandas.of_pandas import INSTEAD, CountsRows, MadeOfRows, OfPandas
 from liptest.values.pandas.record_series import BinSeries, KeySeries, RecordSeries
@@ -308,7 +309,8 @@ class InBins(OfPandas):
         if series is None:
             return self.refuse(".sum of all columns", "name one: frame.groupby(..)['column'].sum()")
         masks = self._bins.masks.items()
-        return KeyedSeries.of({bin_: _sum_of_group(series[mask]) for bin_, mask in masks})
+        names = say_names(series.name, (self._bins.name,))
+        return KeyedSeries.of({bin_: _sum_of_group(series[mask]) for bin_, mask in masks}, names)
 
 
 class Grouped(OfPandas):
@@ -377,7 +379,7 @@ class Grouped(OfPandas):
     def size(self) -> Any:
         """How many records each group has."""
         order = None if self._is_sorted else keys_as_they_come
-        return SizesByKey(self._by, self._by[0], _ANSWERS["count"], order)
+        return SizesByKey(self._by, self._by[0], _ANSWERS["count"], order).called(None)
 
     def count(self) -> Any:
         """As ``size``, of each column: nothing is missing."""
@@ -423,7 +425,8 @@ class Grouped(OfPandas):
             return AnswersByKey(
                 {how: ByKey(self._by, self._series, answer_named(self, how)) for how in func}
             )
-        return ByKey(self._by, self._series, answer_named(self, func))
+        answers = ByKey(self._by, self._series, answer_named(self, func))
+        return answers.called(None if self._series is None else self._series.name)
 
     def _of_columns(self, columns: dict[Any, tuple[str, Any]]) -> Any:
         if not all(name in self._frame for name, _ in columns.values()):

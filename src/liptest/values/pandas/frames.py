@@ -322,7 +322,7 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             for name, how in given.items()
             if how != "size" or self.refuse(".agg with 'size'")
         }
-        return KeyedSeries.of(answers)
+        return KeyedSeries.of(answers, {})
 
     def pivot_table(
         self,
@@ -474,7 +474,7 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
             return self._sum_of_rows()
         if axis not in (0, "index"):
             return self.refuse(".sum with another axis")
-        return KeyedSeries.of({name: series.sum() for name, series in self._series.items()})
+        return KeyedSeries.of({name: one.sum() for name, one in self._series.items()}, {})
 
     def _sum_of_rows(self) -> Any:
         """Of each row; the order in which pandas adds up several floats is not known."""
@@ -488,7 +488,7 @@ class SymbolicFrame(HasPlaces, CountsRows, FrameOfPandas):
 
     def mean(self) -> Any:
         """The means of all columns, where the number of rows is public."""
-        return KeyedSeries.of({name: column.mean() for name, column in self._series.items()})
+        return KeyedSeries.of({name: one.mean() for name, one in self._series.items()}, {})
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry of each column within two constants."""

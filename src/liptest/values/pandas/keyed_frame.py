@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
+from liptest.foreign import names_of_axis
 from liptest.values.array import SymbolicArray, numbers_in_line
 from liptest.values.branching import Branching
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries, as_keyed
-from liptest.values.pandas.labelled import Labelled, describe, join_descriptions
+from liptest.values.pandas.labelled import (
+    UNKNOWN,
+    Labelled,
+    as_index,
+    describe,
+    join_descriptions,
+    known_names,
+    say_names,
+)
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
-from liptest.values.pandas.of_pandas import FrameOfPandas, PartOfPandas
+from liptest.values.pandas.of_pandas import FrameOfPandas
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
 
@@ -32,7 +42,12 @@ class _InColumns(FrameOfPandas):
     @property
     def branching(self) -> Branching:  # type: ignore[override]
         """The analysis that it is part of."""
-        return next(iter(self._columns.values())).branching  # type: ignore[no-any-return]
+        return next(one.branching for one in self._columns.values() if _is_part(one))  # type: ignore[no-any-return]
+
+
+def _is_part(column: Any) -> bool:
+    """Whether it is part of an analysis: constants are not."""
+    return type(column) is not KeyedSeries or type(column.array) is SymbolicArray
 
 
 class AnswersByKey(_InColumns):
@@ -59,14 +74,16 @@ class AnswersByKey(_InColumns):
     def reindex(self, index: Any, fill_value: Any = None) -> Any:
         """Answers of named groups; 0 for those that do not occur."""
         keys = list_named_keys(self, index)
+        index = keys if names_of_axis(index) is None else index
         if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(keys, fill_value=0))
+            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
         if not has_zero(fill_value):
             return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
         columns = {
-            name: column.reindex(keys, fill_value=0) for name, column in self._columns.items()
+            name: column.reindex(index, fill_value=0) for name, column in self._columns.items()
         }
-        return KeyedFrame(keys, columns)
+        names = next(iter(self._columns.values())).names_with(index)
+        return KeyedFrame(keys, columns, say_names(None, names.get("index_names", ())))
 
 
 def inner_columns(columns: dict[Any, Any], key: Any) -> dict[Any, Any]:
@@ -84,7 +101,7 @@ class Crossed(FrameOfPandas):
     Cells without records hold 0 where they are filled, else nan.
     """
 
-    __slots__ = ("_answers", "_columns", "_has_gaps", "_index", "_is_filled")
+    __slots__ = ("_answers", "_columns", "_has_gaps", "_index", "_is_filled", "_names")
 
     described = ByKey.described
     advice = "name the groups: .reindex(index=KEYS, columns=KEYS, fill_value=0)"
@@ -97,11 +114,14 @@ class Crossed(FrameOfPandas):
         *,
         is_filled: bool = True,
         has_gaps: bool | None = None,
+        names: tuple[Any, Any] | None = None,
     ) -> None:
         self._answers, self._index, self._columns = answers, index, columns
         self._is_filled = is_filled
         # Whether there were gaps once, so that numbers are floats.
         self._has_gaps = not is_filled if has_gaps is None else has_gaps
+        # What rows and columns are called.
+        self._names = tuple(answers.key_names) if names is None else names
 
     branching = find_branching("_answers")
 
@@ -121,14 +141,19 @@ class Crossed(FrameOfPandas):
         cells = self._columns if columns is None else list_named_keys(self, columns)
         is_filled = self._is_filled and fill_value is not None
         gaps = self._has_gaps or not is_filled
-        return Crossed(self._answers, rows, cells, is_filled=is_filled, has_gaps=gaps)._named()
+        given = [names_of_axis(one) for one in (index, columns)]
+        pairs = zip(given, self._names, strict=True)
+        names = tuple(own if one is None else one[0] for one, own in pairs)
+        made = Crossed(self._answers, rows, cells, is_filled=is_filled, has_gaps=gaps, names=names)
+        return made._named()
 
     def fillna(self, value: Any) -> Any:
         """0 where there are no records."""
         if not has_zero(value):
             return self.refuse(".fillna with another number than 0")
         gaps = self._has_gaps
-        return Crossed(self._answers, self._index, self._columns, has_gaps=gaps)._named()
+        made = Crossed(self._answers, self._index, self._columns, has_gaps=gaps, names=self._names)
+        return made._named()
 
     def _named(self) -> Any:
         """The answers, as soon as both keys are named and nothing is missing."""
@@ -139,7 +164,7 @@ class Crossed(FrameOfPandas):
             cell: KeyedSeries.of({row: self._answers.answer_of((row, cell)) for row in rows})
             for cell in cells
         }
-        frame = KeyedFrame(rows, made)
+        frame = KeyedFrame(rows, made, say_names(None, *((name,) for name in self._names)))
         return frame.astype(float) if self._has_gaps else frame
 
 
@@ -163,42 +188,87 @@ class KeyedFrame(_InColumns):
         What ``describe`` says of a plain frame that it was; None where data are symbolic.
     """
 
-    __slots__ = ("_is_partial", "_keys", "_names")
+    __slots__ = ("_home", "_is_partial", "_keys", "_names")
+
+    #: Further methods by name (``frame_methods``).
+    methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    #: Takes the entries of an index that moves them (``moving_methods``).
+    taken: ClassVar[Callable[..., Any]]
+    #: Makes ``.iloc`` and ``.loc``.
+    indexer: ClassVar[Callable[..., Any]]
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
 
-    def __init__(self, keys: Any, columns: dict[Any, KeyedSeries], names: Any = None) -> None:
+    def __init__(
+        self, keys: Any, columns: dict[Any, KeyedSeries], names: Any = None, home: Any = None
+    ) -> None:
         self._keys, self._columns, self._names = tuple(keys), columns, names
+        # The analysis, where all columns may be constants.
+        self._home: Branching | None = home
         # Whether it is of a plain frame that has two columns of one name.
         self._is_partial = False
 
     def _like(self, columns: dict[Any, KeyedSeries]) -> KeyedFrame:
-        return KeyedFrame(self._keys, columns, self._names)
+        return KeyedFrame(self._keys, columns, self._names, self._home)
+
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of."""
+        return super().branching if self._home is None else self._home
+
+    @property
+    def keys_(self) -> tuple[Any, ...]:
+        """The keys of its rows."""
+        return self._keys
+
+    @property
+    def columns_(self) -> dict[Any, KeyedSeries]:
+        """Its columns by name."""
+        return self._columns
+
+    @property
+    def names_(self) -> Any:
+        """What ``describe`` says."""
+        return self._names
 
     def concretise(self, use: str) -> Any:
         """Its keys, names and entries; as an output only."""
         if use != "the output":
             return super().concretise(use)
         entries = [column.tolist() for column in self._columns.values()]
-        own = {"index": self._keys, "columns": self.columns, "values": entries}
+        own = {"index": self._keys, "columns": list(self._columns), "values": entries}
         dtypes = tuple(str(column.array.dtype) for column in self._columns.values())
-        return Labelled("DataFrame", own | (self._names or {}), dtypes)
+        return Labelled("DataFrame", own | known_names(self._names), dtypes)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"'DataFrame' object has no attribute {name!r}")
+        method = KeyedFrame.methods.get(name)
+        if method is not None:
+            return partial(method, self)
         return self[name] if name in self._columns else self.refuse(f".{name}")
 
     @property
-    def columns(self) -> list[Any]:
+    def columns(self) -> Any:
         """The names."""
-        return list(self._columns)
+        return as_index(self._columns, known_names(self._names), "column_names")
+
+    @columns.setter
+    def columns(self, value: Any) -> None:
+        self._become(self.set_axis(value, axis=1))
 
     @property
-    def index(self) -> list[Any]:
+    def index(self) -> Any:
         """The keys."""
-        return list(self._keys)
+        return as_index(self._keys, known_names(self._names))
+
+    @index.setter
+    def index(self, value: Any) -> None:
+        self._become(self.set_axis(value, axis=0))
+
+    def _become(self, other: KeyedFrame) -> None:
+        self._keys, self._columns, self._names = other._keys, other._columns, other._names
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -209,21 +279,25 @@ class KeyedFrame(_InColumns):
         return len(self._keys)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.columns)
+        return iter(list(self._columns))
 
     def __contains__(self, item: Any) -> bool:
         return item in self._columns or bool(inner_columns(self._columns, item))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, list) and all(name in self._columns for name in key):
-            return self._like({name: self._columns[name] for name in key})
-        if isinstance(key, list) or key not in self._columns:
-            inner = {} if isinstance(key, list) else inner_columns(self._columns, key)
-            return KeyedFrame(self._keys, inner) if inner else self.refuse("an index")
+        if type(key) not in (str, int, tuple, bool) or key not in self._columns:
+            return KeyedFrame.taken(self, key)
         column = self._columns[key]
-        return column.like(column.array)  # what is written into it stays there
+        if type(column.array) is not SymbolicArray:
+            return KeyedFrame.taken(self, key)  # constants
+        # What is written into it stays there.
+        index = (self._names or {"index_names": (UNKNOWN,)}).get("index_names", ())
+        return KeyedSeries(self._keys, column.array, say_names(key, index))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is KeyedFrame:
+            self._columns = self.mask(key, value)._columns
+            return
         if not isinstance(key, str):
             self.refuse("an assignment of a column whose name is not a text")
         self._columns = {**self._columns, key: self._as_column(value)}
@@ -233,25 +307,41 @@ class KeyedFrame(_InColumns):
         keyed = as_keyed(value)
         if type(keyed) is KeyedSeries and keyed.keys_ == self._keys:
             return keyed
+        if type(value) in (str, int, float, bool):
+            value = [value] * len(self)
+        if type(value) is list and len(value) == len(self):
+            value = column_of_list(value)
+            if value is not None:
+                return KeyedSeries(self._keys, value)
         is_array = type(value) in (np.ndarray, SymbolicArray) and value.shape == (len(self),)
         if not is_array or value.dtype.kind not in "biuf":
             self.refuse("an assignment of what is not a series of its keys, or an array as long")
         return KeyedSeries(self._keys, value)
 
-    def drop(self, columns: Any = None) -> Any:
-        """Without some of its columns."""
-        names = columns if isinstance(columns, (list, tuple)) else [columns]
-        if not all(isinstance(name, str) and name in self._columns for name in names):
-            return self.refuse(".drop of what are not its columns", "frame.drop(columns=[..])")
-        kept = {name: column for name, column in self._columns.items() if name not in names}
-        return self._like(kept) if kept else self.refuse(".drop of all columns")
-
     @property
     def loc(self) -> Any:
-        """One answer by its keys."""
-        return _AnswerAt(self)
+        """Entries of keys and columns, to be read and written."""
+        return KeyedFrame.indexer(self, "loc")
 
-    at = loc
+    @property
+    def at(self) -> Any:
+        """One entry by its keys."""
+        return KeyedFrame.indexer(self, "at")
+
+    @property
+    def iloc(self) -> Any:
+        """Entries of places."""
+        return KeyedFrame.indexer(self, "iloc")
+
+    @property
+    def iat(self) -> Any:
+        """The entry of one place."""
+        return KeyedFrame.indexer(self, "iat")
+
+    @property
+    def T(self) -> Any:
+        """Its rows as columns."""
+        return self.transpose()
 
     def cell(self, key: Any, column: Any) -> Any:
         """One answer."""
@@ -264,6 +354,27 @@ class KeyedFrame(_InColumns):
 
     applymap = map
 
+    def apply_by(self, function: Any, by_rows: bool) -> Any:
+        """What a function of the program makes of each column, or of each row."""
+        return KeyedFrame.methods["apply_by"](self, function, by_rows)
+
+    def where(self, cond: Any, other: Any = np.nan) -> Any:
+        """Its entries where a condition holds, else others."""
+        return self._choose(cond, other, "where")
+
+    def mask(self, cond: Any, other: Any = np.nan) -> Any:
+        """Its entries where a condition does not hold, else others."""
+        return self._choose(cond, other, "mask")
+
+    def _choose(self, cond: Any, other: Any, how: str) -> Any:
+        if type(cond) is not KeyedFrame or list(cond._columns) != list(self._columns):
+            return self.refuse(f".{how} of a condition that is not of its own entries")
+        made = {
+            name: getattr(column, how)(cond._columns[name], other)
+            for name, column in self._columns.items()
+        }
+        return self._like(made)
+
     def to_numpy(self) -> Any:
         """(keys, columns)."""
         cells = [column[key] for key in self._keys for column in self._columns.values()]
@@ -274,26 +385,9 @@ class KeyedFrame(_InColumns):
         """(keys, columns)."""
         return self.to_numpy()
 
-    def to_dict(self, orient: str = "dict") -> Any:
-        """By column the entries by key, or their list; or for each row the entries by column."""
-        lists = {name: column.tolist() for name, column in self._columns.items()}
-        if orient == "list":
-            return lists
-        if orient == "records":
-            return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
-        if orient != "dict":
-            return self.refuse(f".to_dict({orient!r})")
-        return {name: column.to_dict() for name, column in self._columns.items()}
-
     def items(self) -> Iterator[tuple[Any, KeyedSeries]]:
         """(name, column) in order."""
         return iter(self._columns.items())
-
-    def iterrows(self) -> Iterator[tuple[Any, KeyedSeries]]:
-        """(key, row) in order."""
-        for key in self._keys:
-            row = {name: column[key] for name, column in self._columns.items()}
-            yield key, KeyedSeries.of(row, self._names_across(key))
 
     def clip(self, lower: Any = None, upper: Any = None) -> Any:
         """Each entry within two constants."""
@@ -306,11 +400,6 @@ class KeyedFrame(_InColumns):
     def astype(self, dtype: Any) -> Any:
         """Entries of another type."""
         return self._each(lambda column: column.astype(dtype))
-
-    def sum(self) -> Any:
-        """The sum of each column."""
-        sums = {name: column.sum() for name, column in self._columns.items()}
-        return KeyedSeries.of(sums, self._names_across(None))
 
     def _names_across(self, key: Any) -> Any:
         """What is said of a series of one entry for each column."""
@@ -326,7 +415,7 @@ class KeyedFrame(_InColumns):
                 "an operator with a frame that has two columns of one name"
             )
         if type(other) is KeyedFrame:
-            if other.index != self.index or other.columns != self.columns:
+            if other._keys != self._keys or list(other._columns) != list(self._columns):
                 self.refuse("an operator with a frame of other keys")
             others: list[Any] = list(other._columns.values())
         elif isinstance(other, (int, float, np.number)):
@@ -362,20 +451,17 @@ class KeyedFrame(_InColumns):
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
     __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
     __truediv__ = _operator(operator.truediv)
+    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
+    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
 
 
-class _AnswerAt(PartOfPandas):
-    """``.loc`` of a frame of answers."""
-
-    __slots__ = ()
-
-    _of: KeyedFrame
-    described, advice = KeyedFrame.described, "frame.loc[key, column]"
-
-    def __getitem__(self, key: Any) -> Any:
-        if type(key) is tuple and len(key) == 2 and key[0] in self._of.index:
-            return self._of.cell(*key)
-        return self.refuse(".loc")
+def column_of_list(entries: list[Any]) -> Any:
+    """A list of numbers or of texts as a column; None for other lists."""
+    if all(type(one) is str for one in entries):
+        return np.array(entries, dtype=object)
+    kinds = {one.kind if is_symbolic(one) else type(one) for one in entries}
+    is_followed = kinds <= {int, float, np.int64, np.float64} or kinds == {bool}
+    return numbers_in_line(entries) if is_followed and entries else None
 
 
 def _of_plain(frame: Any) -> KeyedFrame:

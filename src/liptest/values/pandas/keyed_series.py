@@ -7,21 +7,26 @@ higher priority.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from liptest.values.array import numbers_in_line
+from liptest.values.array import SymbolicArray, numbers_in_line
+from liptest.values.branching import Branching
 from liptest.values.pandas.labelled import (
+    UNKNOWN,
     Labelled,
+    as_index,
     describe,
     is_plain_frame,
     is_series,
     join_descriptions,
+    known_names,
 )
 from liptest.values.pandas.of_pandas import PartOfPandas
-from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, find_branching, is_symbolic
+from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
@@ -54,6 +59,14 @@ class KeyedSeries(Symbolic):
     frame_of: ClassVar[Any]
     #: Makes a frame of one column.
     frame_of_column: ClassVar[Any]
+    #: Further methods by name (``series_methods``).
+    methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    #: Takes the entries of an index that moves them (``moving_methods``).
+    taken: ClassVar[Callable[..., Any]]
+    #: Writes where a condition holds.
+    written: ClassVar[Callable[..., Any]]
+    #: Makes ``.iloc`` and ``.loc``.
+    indexer: ClassVar[Callable[..., Any]]
 
     described = "a series of sums and noise"
     advice = ADVICE
@@ -81,19 +94,32 @@ class KeyedSeries(Symbolic):
 
         return pandas.Series
 
-    branching = find_branching("array")
+    @property
+    def branching(self) -> Branching:  # type: ignore[override]
+        """The analysis that it is part of; constants are not."""
+        if type(self.array) is not SymbolicArray:
+            raise NotImplementedError("a series of constants that meets what is not followed")
+        home: Branching = self.array.branching
+        return home
+
+    def refuse(self, use: str, advice: str = "") -> Any:
+        """End the analysis."""
+        return _Words(self).refuse(use, advice)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"'Series' object has no attribute {name!r}")
-        self.refuse(f".{name}")
+        method = KeyedSeries.methods.get(name)
+        if method is not None:
+            return partial(method, self)
+        return self[name] if name in self.keys_ else self.refuse(f".{name}")
 
     def concretise(self, use: str) -> Any:
         """Its keys and entries; as an output only."""
         if use != "the output":
             self.refuse(use)
         own = {"index": self.keys_, "values": self.tolist()}
-        return Labelled("Series", own | (self.names_ or {}), self.array.dtype)
+        return Labelled("Series", own | known_names(self.names_), self.array.dtype)
 
     # ---- operators
 
@@ -117,7 +143,7 @@ class KeyedSeries(Symbolic):
         if type(other) is KeyedSeries or is_series(other):
             keyed = as_keyed(other)
             if keyed.keys_ != self.keys_:
-                self.refuse("an operator with a series of other keys")
+                self.refuse("an operator with a series of other keys", ".reindex(KEYS) first")
             return keyed.array
         if isinstance(other, (list, tuple, dict, str)):
             self.refuse(f"an operator with a {type(other).__name__}")
@@ -127,14 +153,21 @@ class KeyedSeries(Symbolic):
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
     __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
     __truediv__ = _operator(operator.truediv)
-    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
-    div = truediv = _operator(operator.truediv)
+    __rtruediv__ = _operator(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
+    __pow__ = _operator(operator.pow)
     __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
     __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
     __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
 
     def __neg__(self) -> Any:
         return self.like(-self.array)
+
+    def __abs__(self) -> Any:
+        return self.like(abs(self.array))
+
+    def __invert__(self) -> Any:
+        return self.like(~self.array)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
@@ -167,17 +200,19 @@ class KeyedSeries(Symbolic):
         """Each entry rounded."""
         return self.like(np.round(self.array, decimals))
 
-    def where(self, condition: Any, other: Any = None) -> Any:
+    def where(self, condition: Any, other: Any = np.nan) -> Any:
         """Its entries where a condition holds, else others."""
         return self._choose(condition, other, ".where", takes_own=True)
 
-    def mask(self, condition: Any, other: Any = None) -> Any:
+    def mask(self, condition: Any, other: Any = np.nan) -> Any:
         """Its entries where a condition does not hold, else others."""
         return self._choose(condition, other, ".mask", takes_own=False)
 
     def _choose(self, condition: Any, other: Any, use: str, *, takes_own: bool) -> Any:
         if other is None:
-            return self.refuse(f"{use} without a number for the others")
+            return self.refuse(f"{use} with None for the others")
+        if callable(condition) and not issubclass(type(condition), Symbolic):
+            condition = condition(self)
         holds, others = self._entries_of(condition), self._entries_of(other)
         pair = (self.array, others) if takes_own else (others, self.array)
         return self.like(np.where(holds, *pair))
@@ -206,10 +241,6 @@ class KeyedSeries(Symbolic):
         if len(set(self.keys_)) < len(self.keys_):
             self.refuse(f"{use}, with a key that occurs twice,")
 
-    def sum(self) -> Any:
-        """The sum of all entries."""
-        return np.sum(self.array)
-
     def to_numpy(self) -> Any:
         """The entries as an array."""
         return self.array
@@ -220,17 +251,34 @@ class KeyedSeries(Symbolic):
         return self.array
 
     @property
-    def index(self) -> list[Any]:
+    def index(self) -> Any:
         """The keys."""
-        return list(self.keys_)
+        return as_index(self.keys_, known_names(self.names_))
 
-    def keys(self) -> list[Any]:
+    @index.setter
+    def index(self, value: Any) -> None:
+        other = self.set_axis(value)
+        self.keys_, self.names_ = other.keys_, other.names_
+
+    def keys(self) -> Any:
         """The keys."""
-        return list(self.keys_)
+        return self.index
+
+    @property
+    def name(self) -> Any:
+        """What it is called."""
+        called = UNKNOWN if self.names_ is None else self.names_.get("name")
+        return self.refuse(".name, which is not known") if called is UNKNOWN else called
+
+    @name.setter
+    def name(self, value: Any) -> None:
+        self.names_ = (self.names_ or {"index_names": (UNKNOWN,)}) | {"name": value}
 
     def tolist(self) -> list[Any]:
         """The entries as a list."""
         return [self.array[place] for place in range(len(self.keys_))]
+
+    to_list = tolist
 
     def to_frame(self, name: Any = None) -> Any:
         """A frame of one column, which must have a name."""
@@ -256,42 +304,56 @@ class KeyedSeries(Symbolic):
         return len(self.keys_)
 
     def __getitem__(self, key: Any) -> Any:
-        if type(key) is KeyedSeries and key.keys_ == self.keys_:
-            return self._select(key)
-        if key in self.keys_:
+        if type(key) in (str, int) and key in self.keys_:
             self._check_each_once("an index")
             return self.array[self.keys_.index(key)]
-        return self.refuse("an index")
+        return KeyedSeries.taken(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Another number for a key, where it is of the type that there is."""
+        """Another number for a key, or where a condition holds; one for a new key, of its type."""
+        if type(key) is KeyedSeries:
+            KeyedSeries.written(self, key, value, "an assignment")
+            return
         kind = value.kind if is_symbolic(value) else type(value)
         letter = np.dtype(kind).kind if kind in (int, float) or is_symbolic(value) else ""
-        if key not in self.keys_ or letter not in ("i", "f") or letter != self.array.dtype.kind:
+        if type(key) not in (str, int) or letter not in ("i", "f"):
+            self.refuse("an assignment of another key or type")
+        if letter != self.array.dtype.kind or (key not in self.keys_ and type(key) is not str):
             self.refuse("an assignment of another key or type")
         made = KeyedSeries.of(self.to_dict() | {key: value})
-        self.array = made.array
+        self.keys_, self.array = made.keys_, made.array
 
     @property
     def loc(self) -> Any:
-        """The entry of one key, to be read and written."""
-        return _EntryOfKey(self)
+        """Entries of keys, or of a condition, to be read and written."""
+        return KeyedSeries.indexer(self, "loc")
 
-    at = loc
+    @property
+    def at(self) -> Any:
+        """The entry of one key."""
+        return KeyedSeries.indexer(self, "at")
+
+    @property
+    def iloc(self) -> Any:
+        """Entries of places."""
+        return KeyedSeries.indexer(self, "iloc")
+
+    @property
+    def iat(self) -> Any:
+        """The entry of one place."""
+        return KeyedSeries.indexer(self, "iat")
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry of a key."""
         return self[key] if key in self.keys_ else default
 
-    def _select(self, chosen: KeyedSeries) -> KeyedSeries:
-        """The entries for which a condition holds, which the run branches over."""
-        self._check_each_once("an index")
-        kept = [place for place, holds in enumerate(chosen.tolist()) if holds]
-        return KeyedSeries.of({self.keys_[place]: self.array[place] for place in kept}, self.names_)
 
-    def idxmax(self) -> Any:
-        """The key of the largest entry."""
-        return self.keys_[int(np.argmax(self.array))]
+class _Words(PartOfPandas):
+    """What is said of a series of which something is asked that is not followed."""
+
+    __slots__ = ()
+
+    described, advice = KeyedSeries.described, ADVICE
 
 
 def series_of_made(owner: Any, entries: dict[Any, Any]) -> Any:
@@ -299,26 +361,6 @@ def series_of_made(owner: Any, entries: dict[Any, Any]) -> Any:
     if any(not is_symbolic(made) and not isinstance(made, NUMBERS) for made in entries.values()):
         return owner.refuse(".apply of a function that makes other things than numbers")
     return KeyedSeries.of(entries, owner.names_ if type(owner) is KeyedSeries else None)
-
-
-class _EntryOfKey(PartOfPandas):
-    """``.loc`` and ``.at`` of a series with known keys."""
-
-    __slots__ = ()
-
-    _of: KeyedSeries
-    described, advice = KeyedSeries.described, "name one of its keys: series.loc[key]"
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._of[key] if self._is_one(key) else self.refuse(".loc")
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if not self._is_one(key):
-            self.refuse("an assignment to .loc")
-        self._of[key] = value
-
-    def _is_one(self, key: Any) -> bool:
-        return type(key) in (str, int) and key in self._of.keys_
 
 
 SERIES.add(KeyedSeries)

@@ -17,6 +17,15 @@ _NUMBER_TYPES = ("Int", "UInt", "Float")
 NAMES = frozenset({"name", "index_names", "column_names", "categories"})
 
 
+class UnknownName:
+    """What pandas calls a series or its keys, where that is not known; it is a constant."""
+
+    __slots__ = ()
+
+
+UNKNOWN = UnknownName()
+
+
 class Labelled:
     """A series or a frame as an output: its type's name and its fields by name.
 
@@ -77,8 +86,8 @@ def describe(output: Any) -> dict[str, Any]:
     declared = [_list_categories(part.dtype) for part in _list_parts(output)]
     said = {
         "name": None if is_frame else output.name,
-        "index_names": _list_names(output.index),
-        "column_names": _list_names(output.columns) if is_frame else None,
+        "index_names": _name_levels(output.index.names),
+        "column_names": _name_levels(output.columns.names) if is_frame else None,
         "categories": declared if any(declared) else None,
         "attrs": dict(output.attrs) or None,
     }
@@ -92,15 +101,46 @@ def join_descriptions(left: Any, right: Any) -> Any:
     return {title: part for title, part in left.items() if right.get(title, part) == part}
 
 
+def say_names(name: Any = None, index: Any = (), columns: Any = ()) -> dict[str, Any]:
+    """What ``describe`` says of a series or a frame with these names."""
+    said = {"name": name, "index_names": _name_levels(index), "column_names": _name_levels(columns)}
+    return {title: part for title, part in said.items() if part is not None}
+
+
+def _name_levels(names: Any) -> Any:
+    levels = tuple(names)
+    return levels if any(name is not None for name in levels) else None
+
+
+def known_names(names: dict[str, Any] | None) -> dict[str, Any]:
+    """What is said of a series or a frame, without what is not known."""
+    return {
+        title: part
+        for title, part in (names or {}).items()
+        if part is not UNKNOWN and not (type(part) is tuple and UNKNOWN in part)
+    }
+
+
+def is_named(value: Any) -> bool:
+    """Whether all is known that is said of what stands for a series or a frame."""
+    names = value.names_
+    return names is not None and len(known_names(names)) == len(names)
+
+
+def as_index(keys: Any, names: dict[str, Any] | None, title: str = "index_names") -> Any:
+    """Plain keys as an index of pandas, with its names; not known ones for None."""
+    import pandas
+
+    listed = list(keys)
+    index = pandas.Index(listed, dtype=None if listed else object)
+    several = [UNKNOWN] * index.nlevels if names is None else names.get(title)
+    return index if several is None else index.set_names(list(several))
+
+
 def _list_parts(output: Any) -> list[Any]:
     if is_series(output):
         return [output.index, output]
     return [output.index, output.columns, *(column for _, column in output.items())]
-
-
-def _list_names(index: Any) -> Any:
-    names = tuple(index.names)
-    return names if any(name is not None for name in names) else None
 
 
 def _is_plain_type(dtype: Any) -> bool:

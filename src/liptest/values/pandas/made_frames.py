@@ -1,57 +1,107 @@
 """``pandas.Series(..)`` and ``pandas.DataFrame(..)`` of noisy numbers that a program has made.
 
-Their keys are plain, so they are series and frames with known keys.
+Lists, dicts, records and arrays: pandas makes the frame of what hides the numbers
+(``hidden_entries``), so labels and the order of columns are its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sized
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from liptest.values.array import CellStorage, SymbolicArray
+from liptest.values.array import CellStorage, SymbolicArray, numbers_in_line
+from liptest.values.pandas.frame_methods import FRAME_METHODS
+from liptest.values.pandas.grouped_rows import group_rows
+from liptest.values.pandas.hidden_entries import HiddenEntry, hide, hide_entries, move_entries
 from liptest.values.pandas.keyed_frame import KeyedFrame
 from liptest.values.pandas.keyed_series import KeyedSeries
+from liptest.values.pandas.moving_methods import MOVING_FRAMES, MOVING_SERIES
+from liptest.values.pandas.of_pandas import PartOfPandas
 from liptest.values.pandas.row_frames import make_row_frame, make_row_series
+from liptest.values.pandas.series_methods import SERIES_METHODS
+from liptest.values.protocol import SymbolicValue, is_symbolic
 from liptest.values.records.rows import holds_rows, is_of_rows
 
-_PLAIN_KEYS = (list, tuple, range)
-_ENTRIES = (str, bool, int, float, np.generic)
+_NUMBERS = (int, float, np.int64, np.float64)
 
 
-def make_noisy_series(data: Any, index: Any = None, name: Any = None) -> Any:
-    """A series of an array of noisy numbers, or of rows; None for all other data."""
-    if is_of_rows(data):
+class _Noisy(PartOfPandas):
+    """What a series or a frame is made of."""
+
+    __slots__ = ()
+
+    described = "noisy numbers"
+    advice = "make it of plain keys and a list, a dict or an array of numbers"
+
+
+def make_noisy_series(
+    data: Any = None, index: Any = None, dtype: Any = None, name: Any = None
+) -> Any:
+    """A series of noisy numbers, or of rows; None for all other data."""
+    if is_of_rows(data) and dtype is None:
         return make_row_series(data, index, name)
-    if not is_line_of_cells(data):
-        return None
-    keys = list_row_keys(index, len(data))
-    return None if keys is None else KeyedSeries(keys, data, _name(name))
+    return _make("Series", data, dtype, index=index, name=name)
 
 
-def make_noisy_frame(data: Any, index: Any = None, columns: Any = None) -> Any:
+def make_noisy_frame(
+    data: Any = None, index: Any = None, columns: Any = None, dtype: Any = None
+) -> Any:
     """A frame of columns of which some are noisy numbers, or rows; None for all other data."""
-    if holds_rows(data):
+    if holds_rows(data) and dtype is None:
         return make_row_frame(data, index, columns)
-    if type(data) is SymbolicArray and data.ndim == 2 and type(data.storage) is CellStorage:
-        names = list_row_keys(columns, data.shape[1])
-        data = None if names is None else {one: data[:, k] for k, one in enumerate(names)}
-        columns = None
-    if type(data) is not dict or not data or columns is not None:
+    return _make("DataFrame", data, dtype, index=index, columns=columns)
+
+
+def make_frame_of_dict(data: Any, orient: str = "columns", columns: Any = None) -> Any:
+    """``pandas.DataFrame.from_dict``; None as above."""
+    return _make("DataFrame", data, None, how="from_dict", orient=orient, columns=columns)
+
+
+def _make(kind: str, data: Any, dtype: Any, how: str = "", **options: Any) -> Any:
+    parts = list(_list_parts(data))
+    noisy = [part for part in parts if _is_noisy(part)]
+    if not noisy or any(is_symbolic(part) and not _is_noisy(part) for part in parts):
         return None
-    if not any(is_line_of_cells(one) or type(one) is KeyedSeries for one in data.values()):
-        return None
-    keyed = [one.keys_ for one in data.values() if type(one) is KeyedSeries]
-    lengths = {len(one) for one in data.values() if isinstance(one, Sized)}
-    if len(lengths) != 1 or (keyed and (index is not None or len(set(keyed)) > 1)):
-        return None
-    keys = keyed[0] if keyed else list_row_keys(index, lengths.pop())
-    found = {name: _as_column(one, keys, named=bool(keyed)) for name, one in data.items()}
-    made = {name: column for name, column in found.items() if column is not None}
-    if keys is None or len(made) < len(found):
-        return None
-    return KeyedFrame(keys, made, None if keyed else {})
+    maker: Any = getattr(sys.modules["pandas"], kind)
+    if how:
+        maker = getattr(maker, how)
+    made = move_entries(_Noisy(noisy[0]), f"pandas.{kind}", maker, _hidden(data), **options)
+    return made if dtype is None else made.astype(dtype)
+
+
+def _list_parts(data: Any) -> Iterator[Any]:
+    """What it is made of, lists and dicts taken apart."""
+    if type(data) is dict:
+        data = list(data.values())
+    if type(data) in (list, tuple):
+        for one in data:
+            yield from _list_parts(one)
+        return
+    yield data
+
+
+def _is_noisy(part: Any) -> bool:
+    if type(part) is SymbolicArray:
+        return type(part.storage) is CellStorage and part.ndim in (1, 2)
+    if type(part) in (KeyedSeries, KeyedFrame):
+        return True
+    return isinstance(part, SymbolicValue) and part.kind in _NUMBERS
+
+
+def _hidden(data: Any) -> Any:
+    if type(data) is SymbolicArray:
+        return hide_entries(data.ravel()).reshape(data.shape)
+    if isinstance(data, SymbolicValue):
+        array = numbers_in_line([data])
+        return HiddenEntry(array, 0)
+    if type(data) is dict:
+        return {key: _hidden(one) for key, one in data.items()}
+    if type(data) in (list, tuple):
+        return type(data)(map(_hidden, data))
+    return hide(data)
 
 
 def is_line_of_cells(value: Any) -> bool:
@@ -59,29 +109,5 @@ def is_line_of_cells(value: Any) -> bool:
     return type(value) is SymbolicArray and value.ndim == 1 and type(value.storage) is CellStorage
 
 
-def list_row_keys(index: Any, length: int) -> list[Any] | None:
-    """The keys of so many rows; None where they are not plain, or too few."""
-    if index is None:
-        return list(range(length))
-    keys = list(index) if type(index) in _PLAIN_KEYS else None
-    is_plain = keys is not None and all(isinstance(key, _ENTRIES) for key in keys)
-    return keys if is_plain and keys is not None and len(keys) == length else None
-
-
-def _as_column(value: Any, keys: Any, *, named: bool) -> KeyedSeries | None:
-    """A column of these keys; beside series plain lists follow the order of pandas too."""
-    if type(value) is KeyedSeries:
-        return value
-    if keys is None or named:
-        return None
-    if type(value) in (list, tuple) and all(isinstance(one, _ENTRIES) for one in value):
-        kinds = {type(one) for one in value}
-        return KeyedSeries(keys, np.array(value, dtype=object if str in kinds else None), {})
-    is_plain = type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "biuf"
-    return KeyedSeries(keys, value, {}) if is_plain or is_line_of_cells(value) else None
-
-
-def _name(name: Any) -> dict[str, Any] | None:
-    if name is None:
-        return {}
-    return {"name": name} if type(name) is str else None
+KeyedSeries.methods |= MOVING_SERIES | SERIES_METHODS | {"groupby": group_rows}
+KeyedFrame.methods |= MOVING_FRAMES | FRAME_METHODS

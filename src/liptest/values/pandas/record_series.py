@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from liptest.foreign import names_of_axis
 from liptest.values.array import SymbolicArray
 from liptest.values.pandas.answers_by_key import ByKey
 from liptest.values.pandas.keyed_series import SERIES, KeyedSeries
-from liptest.values.pandas.labelled import as_dict, is_series
+from liptest.values.pandas.labelled import as_dict, is_series, say_names
 from liptest.values.pandas.named_groups import (
     has_zero,
     keys_as_they_come,
@@ -379,9 +380,9 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
     ) -> Any:
         """How many records have each value."""
         if normalize:
-            return ByKey((self,), self, self._counting(normalize))
+            return ByKey((self,), self, self._counting(normalize)).called("proportion")
         order = keys_by_count(ascends=ascending is True) if sort is True else keys_as_they_come
-        return ByKey.sizes((self,), self, self._counting(normalize), order)
+        return ByKey.sizes((self,), self, self._counting(normalize), order).called("count")
 
     def groupby(self, by: Any = None, sort: Any = True) -> Any:
         """Its entries by those of another column of the same records."""
@@ -396,7 +397,7 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         if not isinstance(names, list) or not names or not all(name in known for name in names):
             return self.refuse(".agg", "take .sum(), .mean() or .count()")
         found = {name: getattr(self, name)() for name in names}
-        return found[func] if isinstance(func, str) else KeyedSeries.of(found)
+        return found[func] if isinstance(func, str) else KeyedSeries.of(found, say_names(self.name))
 
     def cut_at(
         self,
@@ -585,7 +586,8 @@ class BinSeries(SeriesOfRecords):
     def value_counts(self, sort: bool = True) -> Any:
         """How many records are in each bin; in order only with ``sort=False``."""
         counts = {bin_: mask.sum() for bin_, mask in self.masks.items()}
-        return KeyedSeries.of(counts) if sort is False else _Unordered(self, counts)
+        names = say_names("count", (self.name,))
+        return KeyedSeries.of(counts, names) if sort is False else _Unordered(self, counts)
 
 
 class _Unordered(PartOfPandas):
@@ -608,7 +610,8 @@ class _Unordered(PartOfPandas):
         keys = list(index)
         if len(set(keys)) < len(keys) or not set(keys) <= set(self._answers):
             return self.refuse(".reindex with other keys than the bins")
-        return KeyedSeries.of({key: self._answers[key] for key in keys})
+        own = names_of_axis(index) or (self._of.name,)
+        return KeyedSeries.of({key: self._answers[key] for key in keys}, say_names("count", own))
 
 
 class Dummies(PartOfPandas):

@@ -77,13 +77,13 @@ def test_where_and_mask_are_those_of_pandas(other: Any) -> None:
 
 
 @pytest.mark.slow
-def test_where_asks_for_another_number() -> None:
+def test_where_without_another_number_leaves_entries_missing() -> None:
     def nothing_for_the_others(frame: Any, rng: Any) -> Any:
         noisy = noisy_counts(frame, rng)[1]
         return noisy.where(noisy > 0).tolist()
 
     verdict = lt.check_privacy(nothing_for_the_others, TABLE, epsilon=1.0)
-    assert "without a number for the others" in str(verdict)
+    assert verdict.decision == "YES"
 
 
 def test_two_values_of_each_kind_are_listed() -> None:
