@@ -502,9 +502,9 @@ def _find_held(owner: Any, attribute: str, *, in_class: bool = False) -> Any:
     return value
 
 
-def _make_refusal(owner: Any, attribute: str) -> TypeError:
+def _make_refusal(owner: Any, attribute: str) -> NotPlain:
     kind = type(owner).__name__
-    return TypeError(f".{attribute} of a {kind} is added to in a loop over the records")
+    return NotPlain(f".{attribute} of a {kind} is added to in a loop over the records")
 
 
 class _Fresh:

@@ -15,6 +15,7 @@ from liptest.enumerate.intercept.replaceable_names import names_in
 from liptest.enumerate.loops.fold_passes import Assigned, Pass
 from liptest.enumerate.loops.pass_forms import NotFolded, call_in
 from liptest.enumerate.syntax.pure_code import (
+    NotPlain,
     NotPure,
     check_in_loop,
     is_builtin,
@@ -212,6 +213,8 @@ def _find_source(function: FunctionType) -> FunctionSource | None:
     return source if is_def and arguments.args and not any(others) else None
 
 
-def _make_refusal(owner: Any, name: str) -> TypeError:
+def _make_refusal(owner: Any, name: str) -> NotPlain:
     kind = type(owner).__name__
-    return TypeError(f".{name} of a {kind} is called in a loop over the records")
+    return NotPlain(
+        f".{name} of a {kind} is called in a loop over the records, and does more than to add up"
+    )
