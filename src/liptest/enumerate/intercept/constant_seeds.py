@@ -258,6 +258,50 @@ def _find_origin(generator: Any) -> _Origin | None:
         return None  # one of another kind
 
 
+def find_copies(generators: list[Any]) -> tuple[Any, Any] | None:
+    """Two of some generators that go along one stream: one is a copy of the other, or jumped.
+
+    What is drawn of one tells what the other draws. Generators that share their bits draw one after
+    the other, and are none.
+    """
+    bits = {id(_bits_of(generator)): generator for generator in generators}
+    streams: list[tuple[Any, list[tuple[type, bytes]]]] = []
+    for generator in bits.values() if len(bits) > 1 else ():
+        ahead = list(_streams_ahead(generator))
+        for other, streams_of_other in streams:
+            if ahead and (ahead[0] in streams_of_other or streams_of_other[0] in ahead):
+                return other, generator
+        if ahead:
+            streams.append((generator, ahead))
+    return None
+
+
+def _bits_of(generator: Any) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator
+    return generator if isinstance(generator, _PYTHON) else generator._bit_generator
+
+
+def _streams_ahead(generator: Any) -> Iterator[tuple[type, bytes]]:
+    """The stream that a generator is in, and of a Mersenne Twister those of its next twists."""
+    bits = _bits_of(generator)
+    if isinstance(bits, _PYTHON):
+        fresh = make_python(0)
+        _random.Random.setstate(fresh, _random.Random.getstate(bits))
+        for _ in range(_TWISTS):
+            yield _PYTHON, _python_stream(fresh)
+            _random.Random.getrandbits(fresh, _WORDS * 32)
+    elif type(bits) is _BITS:
+        words = _BITS(0)
+        words.state = bits.state
+        state = _STATE(words)
+        for _ in range(_TWISTS):
+            yield _BITS, _stream(state._bit_generator)
+            state.bytes(_WORDS * 4)
+    elif type(bits) in _STREAM_PART:
+        yield type(bits), _stream(bits)
+
+
 def _leads_to(seed: Any, origin: _Origin) -> bool:
     try:
         if origin.entropy is not None and np.array_equal(origin.entropy, seed):

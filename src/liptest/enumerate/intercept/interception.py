@@ -32,6 +32,7 @@ from liptest.enumerate.intercept.constant_seeds import (
     Determined,
     Literal,
     ProgramFiles,
+    find_copies,
     fresh_generator,
 )
 from liptest.enumerate.intercept.generator import ChoiceGenerator
@@ -95,7 +96,7 @@ from liptest.enumerate.watch.surroundings import (
     find_reader,
 )
 from liptest.enumerate.watch.unhashable_classes import unhashable_classes_refused
-from liptest.errors import LiptestError, MechanismError
+from liptest.errors import LiptestError, MechanismError, UnsupportedRandomnessError
 from liptest.runs.interrupts import handlers_noted
 from liptest.values.answers.weights import SumOfWeights, Weight
 from liptest.values.array import SymbolicArray
@@ -483,6 +484,7 @@ def _asking_names(session: Session) -> Iterator[tuple[int, Any]]:
 def _find_determined(session: Session, files: ProgramFiles, sites: list[Site]) -> dict[int, Any]:
     """Stand-ins of generators that were made with a constant seed; by id."""
     stand_ins: dict[int, Any] = {}
+    fresh: dict[int, tuple[str, Any]] = {}
     for site in sites:
         value = site.value.__self__ if isinstance(site.value, _METHODS) else site.value
         if not isinstance(value, GENERATORS) or isinstance(value, (random.SystemRandom, type)):
@@ -495,13 +497,28 @@ def _find_determined(session: Session, files: ProgramFiles, sites: list[Site]) -
         seed = files.seed_of(value)
         if seed is None:
             session.taken_as_fresh.add(site.name)
+            fresh[id(value)] = site.name, value
         else:
             stand_ins[id(value)] = _determine(session, value, seed)
-    for value in (random._inst, _GLOBAL):
+    for value, name in ((random._inst, "the module random"), (_GLOBAL, "numpy.random")):
         seed = files.seed_at_import(value)
         if seed is not None:
             _determine(session, value, seed)
+        elif fresh:
+            fresh[id(value)] = name, value
+    _check_apart(session, fresh)
     return stand_ins
+
+
+def _check_apart(session: Session, fresh: dict[int, tuple[str, Any]]) -> None:
+    """Refuse generators of which one is a copy of another: they draw the same numbers."""
+    copies = find_copies([value for _, value in fresh.values()])
+    if copies is not None:
+        first, second = (fresh[id(copy)][0] for copy in copies)
+        raise UnsupportedRandomnessError(
+            f"{session.name}: {second} draws the numbers of {first}, as a copy of a generator "
+            f"does; make each by numpy.random.default_rng() of its own, or by rng.spawn(2)"
+        )
 
 
 def _determine(session: Session, value: Any, seed: Literal) -> Any:
