@@ -8,6 +8,7 @@ only, and so is post-processing, whatever it calls (docs/theory/records.md, P2).
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import math
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ from liptest.enumerate.syntax.function_source import (
     names_read,
 )
 from liptest.enumerate.syntax.tree_pieces import is_name, name_called
+from liptest.enumerate.syntax.untold_states import may_tell_states
 
 _ROWS = "__rows_of_records__"
 # Reads of a generator that tell what it drew before.
@@ -134,6 +136,12 @@ class _Around:
     def is_numpy(self, name: str) -> bool:
         """Whether a name of outside stands for NumPy."""
         return name not in self.scope and look_up_name(name, self.space) is np
+
+    def value_of(self, name: str) -> Any:
+        """What a name of outside stands for. Raises KeyError for others."""
+        if name in self.space:
+            return self.space[name]
+        return vars(builtins)[name]
 
     def kind_of(self, node: ast.expr) -> type | None:
         """The class of the program that an expression names; None for what is not plain."""
@@ -325,6 +333,8 @@ def _is_later(
     if not around.named(*tail) <= fresh | known or anywhere & _FORBIDDEN:
         return False
     if not all(_draws_only(node, around.generators) for node in tail):
+        return False
+    if may_tell_states(tail, around.scope | fresh | known | around.own, around.value_of):
         return False
     values = [look_up_name(name, around.space) for name in names_read(*tail)]
     for module in [value for value in values if isinstance(value, ModuleType)]:

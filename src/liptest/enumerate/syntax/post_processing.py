@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_drawing, is_others, names_in, reachable
+from liptest.enumerate.intercept.replaceable_names import is_others, names_in, reachable
 from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.syntax.function_parts import FunctionParts, cut_call
 from liptest.enumerate.syntax.pure_code import is_plain
-from liptest.enumerate.syntax.source import LOOKING, OWN_NAMES, read_source
+from liptest.enumerate.syntax.source import OWN_NAMES, read_source
+from liptest.enumerate.syntax.untold_states import TELLING, value_may_tell_states
 from liptest.values.answers.aligned import AlignedValue, ReleasedValue
 from liptest.values.array import CellStorage, Storage, SymbolicArray
 from liptest.values.pandas.keyed_frame import KeyedFrame
@@ -36,11 +37,6 @@ CUT = f"{OWN_NAMES}cut_here"
 # Kept: while a program is analysed the names stand for something else.
 _objects, _holders, _references = gc.get_objects, gc.get_referrers, sys.getrefcount
 _count_frozen, _freeze, _unfreeze = gc.get_freeze_count, gc.freeze, gc.unfreeze
-# What tells the state of a generator, from which draws before it follow, or looks into frames.
-_TELLING = LOOKING | {
-    *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
-    *("__reduce_ex__", "_rand", "_inst", "mtrand", "pickle", "query", "eval", "spawn", "jumped"),
-}
 _CODE = (ModuleType, FunctionType, BuiltinFunctionType, type)
 _MARK = "the rest is post-processing"
 
@@ -76,11 +72,13 @@ class Tail:
         def wanted(value: Any) -> bool:
             if isinstance(value, FunctionType) and not _is_of_libraries(value):
                 seen.append(value)
-            return is_drawing(value) or _looks_into_frames(value)
+            return _looks_into_frames(value)
 
         if reachable(function, wanted):
             return None
-        if any(not names_in(callee.__code__).isdisjoint(_TELLING) for callee in (*seen, function)):
+        if any(not names_in(callee.__code__).isdisjoint(TELLING) for callee in (*seen, function)):
+            return None
+        if value_may_tell_states(function):
             return None
         parts = FunctionParts(source)
         return cls(parts, function) if len(parts.statements) > 1 else None

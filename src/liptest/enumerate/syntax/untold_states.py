@@ -1,0 +1,343 @@
+"""Later code that is not followed: whether it could tell the states of random generators.
+
+Post-processing may draw, and calculate with what it is given. A state tells what was drawn before,
+so it would tell the noise. To come to a state, code has to name it, or an object that leads there:
+a module, a generator, a method of one. So none of these may be a value, but what attributes are
+asked of or what is called, and nothing may be there that finds attributes by text: ``getattr``,
+``str.format``, import by name, ``operator.attrgetter``, libraries that are not known. What is not
+seen to be harmless counts as telling (docs/theory/records.md, P2; loops.md, L2).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import datetime
+import functools
+import importlib
+import logging
+import operator
+import pathlib
+import re
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from types import (
+    BuiltinFunctionType,
+    BuiltinMethodType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from liptest.enumerate.intercept.replaceable_names import (
+    GENERATORS,
+    is_drawing,
+    names_in,
+)
+from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned
+from liptest.enumerate.syntax.source import LOOKING, read_source
+from liptest.values.lines import is_of_packages, is_of_python, is_ours
+
+#: Names that lead to states, or to whatever a text says.
+TELLING = LOOKING | {
+    *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
+    *("__reduce_ex__", "_rand", "_inst", "mtrand", "pickle", "query", "eval", "spawn", "jumped"),
+    *("seed_seq", "getattr", "hasattr", "attrgetter", "methodcaller", "import_module"),
+    *("modules", "getmembers", "getattr_static", "resolve_name", "__getattribute__", "__self__"),
+    *("__func__", "__wrapped__", "__subclasses__", "__mro__", "__bases__", "__reduce_cython__"),
+    *("format_map", "Formatter", "vformat", "get_bit_generator", "set_bit_generator"),
+}
+_FINDING: tuple[Any, ...] = (
+    *(getattr, hasattr, vars, dir, eval, exec, compile, globals, locals, builtins.__import__),
+    *(operator.attrgetter, operator.methodcaller, importlib.import_module),
+    *(str.format, str.format_map, object.__getattribute__, type.__getattribute__),
+)
+# Libraries none of whose functions finds attributes by text, but for those named above.
+_KNOWN = frozenset(
+    {"builtins", "json", "math", "cmath", "numpy", "pandas", "polars", "scipy", "statistics", "re"}
+    | {"collections", "itertools", "decimal", "_decimal", "fractions", "datetime", "time", "abc"}
+    | {"textwrap", "csv", "_csv", "io", "_io", "base64", "binascii", "hashlib", "_hashlib", "enum"}
+    | {"struct", "_struct", "zlib", "random", "_random", "secrets", "dataclasses", "typing", "copy"}
+    | {"bisect", "_bisect", "heapq", "_heapq", "operator", "_operator", "numbers", "string", "html"}
+    | {
+        "liptest",
+        "functools",
+        "_functools",
+        "_collections",
+        "_json",
+        "_statistics",
+        "calendar",
+        "warnings",
+    }
+    | {"_collections_abc", "_thread", "reprlib", "pathlib", "uuid", "logging", "sklearn", "_sha2"}
+)
+_SLOTS_AND_METHODS = (
+    *(GetSetDescriptorType, MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType),
+    *(MethodWrapperType, ClassMethodDescriptorType),
+)
+_PLAIN = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range)
+_HOLDERS = (list, tuple, set, frozenset, dict, Counter, OrderedDict, defaultdict, deque)
+_OF_DATACLASSES = ("_DataclassParams", "_HAS_DEFAULT_FACTORY_CLASS")
+# Objects that hold nothing of a program.
+_INERT = frozenset(
+    {re.Pattern, datetime.date, datetime.datetime, datetime.timedelta, Decimal, Fraction, UUID}
+    | {logging.Logger, pathlib.PosixPath, pathlib.WindowsPath, *_SLOTS_AND_METHODS}
+    | {type(dataclasses.MISSING), *map(vars(dataclasses).get, _OF_DATACLASSES)}
+)
+# The flag of classes that are made by statements.
+_MADE_BY_PROGRAMS = 1 << 9
+_DEEPEST = 12
+_MISSING: Any = object()
+# Entries of one object of the program that are looked at.
+_MOST = 10_000
+
+
+def may_tell_states(
+    nodes: Iterable[ast.AST], local: Iterable[str], value_of: Callable[[str], Any]
+) -> bool:
+    """Whether statements, or functions that they name, could tell the state of a generator.
+
+    ``local`` are names of their own; ``value_of`` gives what other names stand for, and raises
+    KeyError where that is not known.
+    """
+    return _Search().is_telling(list(nodes), set(local), value_of)
+
+
+def value_may_tell_states(function: Any) -> bool:
+    """The same of a function of the program, or an object that is called."""
+    return _Search().is_telling_value(function)
+
+
+class _Search:
+    def __init__(self) -> None:
+        # The objects are kept, so that no id is used twice.
+        self._seen: dict[int, Any] = {}
+
+    def is_telling(
+        self, nodes: list[ast.AST], local: set[str], value_of: Callable[[str], Any]
+    ) -> bool:
+        if not names_anywhere(*nodes).isdisjoint(TELLING):
+            return True
+        parts = [part for node in nodes for part in ast.walk(node)]
+        imports = [part for part in parts if isinstance(part, (ast.Import, ast.ImportFrom))]
+        if any(map(self._is_telling_import, imports)):
+            return True
+        imported = names_assigned(*(part for part in imports if isinstance(part, ast.Import)))
+        if any(_formats_unknown(part) for part in parts):
+            return True
+        called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+        return any(
+            self._is_telling_chain(chain, id(node) in called, local, imported, value_of)
+            for node, chain in _find_chains(nodes)
+        )
+
+    def _is_telling_import(self, node: ast.Import | ast.ImportFrom) -> bool:
+        """Whether what is imported by name is, or leads to, a module or a generator."""
+        words = {word for one in node.names for word in one.name.split(".")}
+        if isinstance(node, ast.Import):
+            return not words.isdisjoint(TELLING)
+        words |= set((node.module or "").split("."))
+        module = sys.modules.get(node.module or "") if node.level == 0 else None
+        if module is None or words & TELLING:
+            return True
+        values = [vars(module).get(one.name, _MISSING) for one in node.names]
+        return any(
+            one is _MISSING or is_drawing(one) or self.is_telling_value(one) for one in values
+        )
+
+    def _is_telling_chain(
+        self,
+        chain: list[str],
+        is_called: bool,
+        local: set[str],
+        imported: set[str],
+        value_of: Callable[[str], Any],
+    ) -> bool:
+        root, *others = chain
+        if root in imported:
+            return not others
+        if root in local:
+            return False
+        try:
+            value = value_of(root)
+        except KeyError:
+            return False
+        for place, name in enumerate(others):
+            if not isinstance(value, ModuleType):
+                # Attributes of a generator are its methods, which have to be called.
+                if isinstance(value, GENERATORS):
+                    return not (is_called and place == len(others) - 1)
+                break
+            value = vars(value).get(name, _MISSING)
+            if value is _MISSING:
+                return True
+        if is_called and is_drawing(value) and not isinstance(value, GENERATORS):
+            return False
+        return is_drawing(value) or self.is_telling_value(value)
+
+    def is_telling_value(self, value: Any, deep: int = 0) -> bool:
+        kind = type(value)
+        if kind.__module__ in ("builtins", "numpy", "numpy.dtypes") and issubclass(kind, _PLAIN):
+            return False
+        if id(value) in self._seen:
+            return False
+        self._seen[id(value)] = value
+        if deep > _DEEPEST or isinstance(value, (ModuleType, *GENERATORS)):
+            return True
+        if _is_in(value, _FINDING):
+            return True
+        if kind is FunctionType:
+            return not _is_known(value) and self._is_telling_function(value, deep)
+        if isinstance(value, type):
+            return not _is_known(value) and self._is_telling_class(value, deep)
+        if kind in (BuiltinFunctionType, BuiltinMethodType):
+            return is_drawing(value) or not _is_of_known_library(value)
+        if kind in _INERT or _is_named_by_numpy(value):
+            return False
+        if kind is np.ndarray:
+            return bool(value.dtype.hasobject)
+        inside = _find_inside(value)
+        return inside is None or any(
+            is_drawing(one) or self.is_telling_value(one, deep + 1) for one in inside
+        )
+
+    def _is_telling_function(self, function: FunctionType, deep: int) -> bool:
+        source = read_source(function) or read_source(function, gives_generators=True)
+        code = function.__code__
+        local = {*code.co_varnames, *code.co_cellvars}
+        given = [function.__defaults__ or (), function.__kwdefaults__ or {}]
+        if source is None:  # methods of dataclasses, which Python writes
+            given += [cell.cell_contents for cell in function.__closure__ or ()]
+            names = names_in(code)
+            given += [function.__globals__[name] for name in names if name in function.__globals__]
+        if self.is_telling_value(given, deep + 1):
+            return True
+        if source is None:
+            return not names_in(code).isdisjoint(TELLING) or bool(_calls_by_text(code))
+        return self.is_telling(list(source.body), local, source.value_of)
+
+    def _is_telling_class(self, kind: type, deep: int) -> bool:
+        for one in kind.__mro__[:-1]:
+            if _is_known(one):
+                continue
+            if any(self.is_telling_value(member, deep + 1) for member in vars(one).values()):
+                return True
+        return False
+
+
+def _calls_by_text(code: CodeType) -> frozenset[str]:
+    """Functions of Python among its names that find attributes by text."""
+    finding = {name for name, value in vars(builtins).items() if _is_in(value, _FINDING)}
+    return names_in(code) & (finding | {"format"})
+
+
+def _is_in(value: Any, those: tuple[Any, ...]) -> bool:
+    return any(value is one for one in those)
+
+
+def _find_inside(value: Any) -> list[Any] | None:
+    """What an object holds; None where that is not known, or very much."""
+    kind = type(value)
+    if kind in _HOLDERS:
+        inside = [*value, *value.values()] if isinstance(value, dict) else list(value)
+        if kind is defaultdict:
+            inside.append(value.default_factory)
+    elif kind is MethodType:
+        inside = [value.__func__, value.__self__]
+    elif kind is functools.partial:
+        inside = [value.func, value.args, value.keywords]
+    elif kind in (classmethod, staticmethod):
+        inside = [value.__func__]
+    elif kind is property:
+        inside = [value.fget, value.fset, value.fdel]
+    elif kind is dataclasses.Field:
+        inside = [value.default, value.default_factory]
+    elif kind is type(functools.cache(abs)):
+        inside = [value.__wrapped__]
+    elif kind.__module__.partition(".")[0] in _KNOWN - {"builtins"} and _is_known(kind):
+        return None  # an object of a library, of which nothing is known
+    else:
+        inside = [kind, dict(vars(value)) if hasattr(value, "__dict__") else {}]
+    return inside if len(inside) <= _MOST else None
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a function or class is one of a library that is known, and not only says so."""
+    if isinstance(value, FunctionType):
+        file, space = value.__code__.co_filename, value.__globals__
+        module = sys.modules.get(str(space.get("__name__")))
+        if module is None or vars(module) is not space:
+            return False
+        if module.__name__.startswith("liptest.") and is_ours(file):
+            return True  # what stands for functions of NumPy and Python in an analysis
+        if not (is_of_python(file) or is_of_packages(file)):
+            return False
+    if not _is_of_known_library(value):
+        return False
+    if isinstance(value, type) and not value.__flags__ & _MADE_BY_PROGRAMS:
+        return True
+    found: Any = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return getattr(found, "__func__", found) is value
+
+
+def _is_of_known_library(value: Any) -> bool:
+    module = getattr(value, "__module__", None)
+    if module is None:
+        module = getattr(getattr(value, "__objclass__", None), "__module__", "builtins")
+    return isinstance(module, str) and module.partition(".")[0] in _KNOWN
+
+
+def _is_named_by_numpy(value: Any) -> bool:
+    """Whether it is a function of NumPy's own, and no other that is made to be like one."""
+    name = str(getattr(value, "__name__", ""))
+    of_scipy = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
+    is_function = isinstance(value, (np.ufunc, type(np.mean)))
+    return is_function and any(
+        space.get(name) is value for space in (vars(np), vars(np.linalg), of_scipy)
+    )
+
+
+def _formats_unknown(node: ast.AST) -> bool:
+    """``text.format(..)`` whose text is not written there, or asks for attributes."""
+    if not isinstance(node, ast.Attribute) or node.attr != "format":
+        return False
+    text = node.value
+    if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return True
+    fields = text.value.replace("{{", "").split("{")[1:]
+    return any(
+        mark in field.partition("}")[0].partition(":")[0] for field in fields for mark in ".["
+    )
+
+
+def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, list[str]]]:
+    """All names that are read, each with the attributes that are asked of it."""
+    left: list[ast.AST] = list(nodes)
+    while left:
+        node = left.pop()
+        inner, parts = node, list[str]()
+        while isinstance(inner, ast.Attribute):
+            parts.insert(0, inner.attr)
+            inner = inner.value
+        if isinstance(inner, ast.Name):
+            if isinstance(inner.ctx, ast.Load):
+                yield node, [inner.id, *parts]
+            continue
+        left += ast.iter_child_nodes(node)
