@@ -60,11 +60,12 @@ class NamesOfOutside(Protocol):
 class AddedUp:
     """A function whose loops over records that add up fill lists of what they add.
 
-    ``sums`` are the lists that hold what is added to whole numbers only, with these numbers;
-    ``attributes`` those of loops that change attributes of objects, as "server.counts".
+    ``lists`` are their names; ``sums`` those that hold what is added to whole numbers only, with
+    these numbers; ``attributes`` those of loops that change attributes, as "server.counts".
     """
 
     definition: ast.FunctionDef
+    lists: set[str] = field(default_factory=set)
     sums: dict[str, frozenset[str]] = field(default_factory=dict)
     attributes: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -76,6 +77,8 @@ def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> 
     parameters = list_parameters(definition.args)
     body = definition.body
     place = 0
+    if any(name.startswith(_PREFIX) for name in names_anywhere(definition)):
+        return added  # whose names these are would not be clear
     while place < len(body) and parameters:
         node = body[place]
         if isinstance(node, ast.For) and parameters[0] not in names_assigned(*body):
@@ -83,6 +86,7 @@ def with_lists_of_parts(definition: ast.FunctionDef, naming: NamesOfOutside) -> 
             found = loop.listed()
             if found is not None:
                 body, place = found
+                added.lists.add(loop.told)
                 added.sums |= loop.lists_of_sums
                 added.attributes |= loop.lists_of_attributes
         place += 1
@@ -207,6 +211,8 @@ class _AddingLoop:
         self._record: ast.expr | None = None
         #: Reads of the place of the record in a copy of the data, by the name of the copy.
         self._reads: list[tuple[str, ast.expr]] = []
+        #: The list that it fills instead.
+        self.told = f"{_PREFIX}_{place}"
         self.lists_of_sums: dict[str, frozenset[str]] = {}
         self.lists_of_attributes: dict[str, frozenset[str]] = {}
 
@@ -392,8 +398,7 @@ class _AddingLoop:
     def _write(
         self, effects: list[_Effect], starts: dict[str, int], copies: set[str]
     ) -> tuple[list[ast.stmt], int]:
-        loop, number = self._loop, self._place
-        told, own = f"{_PREFIX}_{number}", f"{_PREFIX}_{number}_here"
+        loop, told, own = self._loop, self.told, f"{self.told}_here"
         sums = self._sums(effects, starts)
         cells = {name: f"{own}_{name}" for name in sorted(copies | sums)}
         if sums == starts.keys():

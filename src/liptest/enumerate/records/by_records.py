@@ -52,6 +52,8 @@ class RowFunction(HoldsFunction):
         Records of the dataset.
     is_of_numbers
         Whether of whole numbers the value alone counts, not the type.
+    are_notes
+        Whether the output is what the passes of a loop add, as ``adding_loops`` notes it.
     rewriting
         How loops in the treatment of a record are rewritten, or None.
     table
@@ -72,6 +74,7 @@ class RowFunction(HoldsFunction):
     takes_generator: bool
     count: int
     is_of_numbers: bool = False
+    are_notes: bool = False
     rewriting: RowRewriting | None = None
     table: Table | None = None
     read: set[str] = field(default_factory=set)
@@ -106,7 +109,7 @@ class RowFunction(HoldsFunction):
             if source is not None and source.is_part and not holds_nothing_else(output):
                 rows.refuse("a view, or objects for each record")
             place = place_in(output, rows)
-            if source is not None and source.is_part:
+            if self.are_notes:
                 place = with_places(place, rows.with_places)
             return as_numbers(place) if self.is_of_numbers else place
 
@@ -151,7 +154,7 @@ def part_functions(
         )
         if source is not None:
             made = RowFunction(function, source, takes_generator, count, body.is_of_numbers)
-            yield replace(made, table=table, read=set(), kinds={})
+            yield replace(made, are_notes=body.are_notes, table=table, read=set(), kinds={})
 
 
 class MappedFunction:
@@ -215,19 +218,21 @@ def as_numbers(entry: Any) -> Any:
     return int(entry) if is_whole and abs(int(entry)) <= LARGEST else entry
 
 
-def with_places(entry: Any, attributes: set[str]) -> Any:
+def with_places(place: Any, attributes: set[str]) -> Any:
     """Notes of changes (``adding_loops``), with the places that they point to as Python's numbers.
 
     ``attributes`` are those that hold arrays and lists. A truth value is not a place: of an array
     it chooses all entries, or none.
     """
-    if type(entry) not in (tuple, list):
-        return entry
-    parts = [with_places(part, attributes) for part in entry]
-    what = parts[0] if len(parts) > 1 and type(parts[0]) is str else ""
-    if what.endswith(AT_PLACE) or what.rpartition(" of ")[2] in attributes:
-        parts[1] = _as_place(parts[1])
-    return type(entry)(parts)
+    notes, *cells = place
+    return ([_with_place(*note, attributes=attributes) for note in notes], *cells)
+
+
+def _with_place(what: str, *parts: Any, attributes: set[str]) -> tuple[Any, ...]:
+    is_at_place = what.endswith(AT_PLACE) or what.rpartition(" of ")[2] in attributes
+    if len(parts) < 2 or not is_at_place:
+        return (what, *parts)
+    return (what, _as_place(parts[0]), *parts[1:])
 
 
 def _as_place(key: Any) -> Any:

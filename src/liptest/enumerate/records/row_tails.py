@@ -167,12 +167,14 @@ class _Around:
 class RowsBody:
     """Statements that give rows, from which alone the rest of a function calculates.
 
-    ``is_of_numbers``: of what the rows add up to values alone count, not types. ``outside`` is what
-    they name beyond the names of the function.
+    ``is_of_numbers``: of what the rows add up to values alone count, not types. ``are_notes``: the
+    rows are what passes add, as ``adding_loops`` notes it. ``outside`` is what they name beyond the
+    names of the function.
     """
 
     statements: list[ast.stmt]
     is_of_numbers: bool
+    are_notes: bool
     outside: Outside
 
 
@@ -199,13 +201,14 @@ def _bodies_of_rows(function: FunctionType, written: WrittenOut) -> Iterator[Row
         before, node = body[:place], body[place]
         told_list = _find_told_in(node)
         constants = around.constants(before)
+        are_notes = told_list in added.lists
         for rows, later in [*_loop_cut(node, told_list), *_cuts(node, around, constants)]:
             tail = [*later, *body[place + 1 :]]
             fine = all(_keeps(statement, around) for statement in (*before, *rows))
             if fine and _is_later(tail, around, constants | {told_list or _ROWS}, before):
                 sums = added.sums.get(told_list or "")
                 is_of_numbers = _adds_numbers(sums, tail, around, constants)
-                yield RowsBody([*before, *rows], is_of_numbers, outside)
+                yield RowsBody([*before, *rows], is_of_numbers, are_notes, outside)
 
 
 def _adds_numbers(

@@ -123,3 +123,32 @@ return [tell(v) for v in data]"""
     assert len(values) > 1
     assert verdict.largest_loss == pytest.approx(math.log(5))
     assert np.isfinite(verdict.largest_loss)
+
+
+LIKE_NOTES = {
+    "a pair": """kept = []
+for v in data.tolist():
+    kept.append(("0 Add at a place", 1 if v == 1 else np.int64(1)))
+return repr(kept)""",
+    "beside counts": """kept = []
+counts = np.zeros(4)
+for v in data.tolist():
+    kept.append(("0 Add at a place", 1 if v == 1 else np.int64(1)))
+    counts[0] += 1
+return repr(kept)""",
+    "a list of them": """kept = []
+for v in data.tolist():
+    kept.append([("0 Add at a place", 1 if v == 1 else np.int64(1), 1)])
+return repr(kept)""",
+    "in a list of our name": """__added_by_records_0 = []
+for v in data.tolist():
+    __added_by_records_0.append(([("0 at a place", 1 if v == 1 else np.int64(1), 1)],))
+return repr(__added_by_records_0)""",
+}
+
+
+@pytest.mark.parametrize("name", LIKE_NOTES)
+def test_what_a_program_writes_like_a_note_keeps_its_types(name: str) -> None:
+    """The analysis notes changes as such tuples; of those of a program types are told."""
+    with pytest.raises(InputError):
+        check(program(LIKE_NOTES[name]), 20.0, method="per-record")
