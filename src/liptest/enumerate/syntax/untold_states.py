@@ -197,7 +197,11 @@ class _Search:
         if id(value) in self._seen:
             return False
         self._seen[id(value)] = value
-        if deep > _DEEPEST or isinstance(value, (ModuleType, *GENERATORS)):
+        # What stands for objects in an analysis is not asked anything.
+        is_stand_in = kind.__module__.startswith("liptest.")
+        if is_stand_in and isinstance(value, type) and _calls_as_liptest(kind):
+            return self.is_telling_value(vars(value).get("original", value), deep + 1)
+        if deep > _DEEPEST or is_stand_in or isinstance(value, (ModuleType, *GENERATORS)):
             return True
         if _is_in(value, _FINDING):
             return True
@@ -272,8 +276,22 @@ def _find_inside(value: Any) -> list[Any] | None:
     elif kind.__module__.partition(".")[0] in _KNOWN - {"builtins"} and _is_known(kind):
         return None  # an object of a library, of which nothing is known
     else:
-        inside = [kind, dict(vars(value)) if hasattr(value, "__dict__") else {}]
+        inside = [kind, _held_by(value)]
     return inside if len(inside) <= _MOST else None
+
+
+def _calls_as_liptest(kind: type) -> bool:
+    """Whether it is the class of what stands for a class in an analysis."""
+    call = vars(kind).get("__call__")
+    return isinstance(call, FunctionType) and _is_known(call)
+
+
+def _held_by(value: Any) -> dict[str, Any]:
+    """What an object of the program holds, found without code of its class."""
+    try:
+        return dict(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        return {}
 
 
 def _is_known(value: Any) -> bool:
@@ -306,12 +324,11 @@ def _is_of_known_library(value: Any) -> bool:
 
 def _is_named_by_numpy(value: Any) -> bool:
     """Whether it is a function of NumPy's own, and no other that is made to be like one."""
-    name = str(getattr(value, "__name__", ""))
+    if not isinstance(value, (np.ufunc, type(np.mean))):
+        return False
     of_scipy = vars(sys.modules["scipy.special"]) if "scipy.special" in sys.modules else {}
-    is_function = isinstance(value, (np.ufunc, type(np.mean)))
-    return is_function and any(
-        space.get(name) is value for space in (vars(np), vars(np.linalg), of_scipy)
-    )
+    spaces = (vars(np), vars(np.linalg), of_scipy)
+    return any(space.get(value.__name__) is value for space in spaces)
 
 
 def _formats_unknown(node: ast.AST) -> bool:
