@@ -115,12 +115,20 @@ def may_tell_states(
     ``local`` are names of their own; ``value_of`` gives what other names stand for, and raises
     KeyError where that is not known.
     """
-    return _Search().is_telling(list(nodes), set(local), value_of)
+    return _or_unknown(lambda: _Search().is_telling(list(nodes), set(local), value_of))
 
 
 def value_may_tell_states(function: Any) -> bool:
     """The same of a function of the program, or an object that is called."""
-    return _Search().is_telling_value(function)
+    return _or_unknown(lambda: _Search().is_telling_value(function))
+
+
+def _or_unknown(ask: Callable[[], bool]) -> bool:
+    """The answer; objects that answer in ways of their own count as telling."""
+    try:
+        return ask()
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return True
 
 
 class _Search:
@@ -192,13 +200,14 @@ class _Search:
 
     def is_telling_value(self, value: Any, deep: int = 0) -> bool:
         kind = type(value)
-        if kind.__module__ in ("builtins", "numpy", "numpy.dtypes") and issubclass(kind, _PLAIN):
+        module = _module_of(kind)
+        if module in ("builtins", "numpy", "numpy.dtypes") and issubclass(kind, _PLAIN):
             return False
         if id(value) in self._seen:
             return False
         self._seen[id(value)] = value
         # What stands for objects in an analysis is not asked anything.
-        is_stand_in = kind.__module__.startswith("liptest.")
+        is_stand_in = module.startswith("liptest.")
         if is_stand_in and isinstance(value, type) and _calls_as_liptest(kind):
             return self.is_telling_value(vars(value).get("original", value), deep + 1)
         if deep > _DEEPEST or is_stand_in or isinstance(value, (ModuleType, *GENERATORS)):
@@ -273,7 +282,7 @@ def _find_inside(value: Any) -> list[Any] | None:
         inside = [value.default, value.default_factory]
     elif kind is type(functools.cache(abs)):
         inside = [value.__wrapped__]
-    elif kind.__module__.partition(".")[0] in _KNOWN - {"builtins"} and _is_known(kind):
+    elif _module_of(kind).partition(".")[0] in _KNOWN - {"builtins"} and _is_known(kind):
         return None  # an object of a library, of which nothing is known
     else:
         inside = [kind, _held_by(value)]
@@ -313,6 +322,11 @@ def _is_known(value: Any) -> bool:
     for name in value.__qualname__.split("."):
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
     return getattr(found, "__func__", found) is value
+
+
+def _module_of(kind: type) -> str:
+    """The module that a class says it is of; classes of Cython say it in another way."""
+    return kind.__module__ if isinstance(kind.__module__, str) else ""
 
 
 def _is_of_known_library(value: Any) -> bool:
