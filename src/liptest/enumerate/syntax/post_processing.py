@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from liptest.enumerate.intercept.replaceable_names import is_others, names_in, reachable
+from liptest.enumerate.intercept.replaceable_names import is_drawing, is_others, names_in, reachable
 from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.syntax.function_parts import FunctionParts, cut_call
 from liptest.enumerate.syntax.pure_code import is_plain
@@ -72,9 +72,10 @@ class Tail:
         def wanted(value: Any) -> bool:
             if isinstance(value, FunctionType) and not _is_of_libraries(value):
                 seen.append(value)
-            return _looks_into_frames(value)
+            return is_drawing(value) or _looks_into_frames(value)
 
-        if reachable(function, wanted):
+        # Generators are looked for below; what they hold is not walked through.
+        if not all(is_drawing(site.value) for site in reachable(function, wanted)):
             return None
         if any(not names_in(callee.__code__).isdisjoint(TELLING) for callee in (*seen, function)):
             return None

@@ -321,6 +321,8 @@ def _is_known(value: Any) -> bool:
     found: Any = sys.modules.get(value.__module__)
     for name in value.__qualname__.split("."):
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    if isinstance(found, type) and _calls_as_liptest(type(found)):
+        found = vars(found).get("original", found)
     return getattr(found, "__func__", found) is value
 
 
