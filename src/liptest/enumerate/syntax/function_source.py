@@ -112,4 +112,6 @@ def names_anywhere(*nodes: ast.AST) -> set[str]:
                 names.add(part.id)
             elif isinstance(part, ast.Attribute):
                 names.add(part.attr)
+            elif isinstance(part, ast.MatchClass):
+                names.update(part.kwd_attrs)
     return names

@@ -16,7 +16,6 @@ import dataclasses
 import datetime
 import functools
 import importlib
-import logging
 import operator
 import pathlib
 import re
@@ -61,12 +60,24 @@ TELLING = LOOKING | {
     *("modules", "getmembers", "getattr_static", "resolve_name", "__getattribute__", "__self__"),
     *("__func__", "__wrapped__", "__subclasses__", "__mro__", "__bases__", "__reduce_cython__"),
     *("format_map", "Formatter", "vformat", "get_bit_generator", "set_bit_generator"),
+    *("lib", "__get__", "__objclass__", "get_type_hints", "ForwardRef", "make_dataclass"),
+    *("dictConfig", "fileConfig", "handlers"),
+    # What asks for attributes whose names are texts, or gives objects some.
+    *("update_wrapper", "wraps", "singledispatch", "singledispatchmethod", "dataclass", "Enum"),
+    *("setattr", "__getattr__", "deserialize"),
+    # What reads files, in which anything may stand, or memory.
+    *("open", "fdopen", "load", "loadtxt", "genfromtxt", "fromregex", "loadmat", "fromfile"),
+    *("memmap", "DataSource", "HDFStore", "ctypes", "as_strided", "__array_interface__"),
+    *("__array_struct__", "__array__"),
 }
 _FINDING: tuple[Any, ...] = (
     *(getattr, hasattr, vars, dir, eval, exec, compile, globals, locals, builtins.__import__),
     *(operator.attrgetter, operator.methodcaller, importlib.import_module),
-    *(str.format, str.format_map, object.__getattribute__, type.__getattribute__),
+    *(str.format, str.format_map, object.__getattribute__, type.__getattribute__, open),
+    setattr,
 )
+# Methods of pandas that take names of methods; ``Expr.map_batches`` and the like take functions.
+_TAKE_NAMES = frozenset({"agg", "aggregate", "transform", "apply"})
 # Libraries none of whose functions finds attributes by text, but for those named above.
 _KNOWN = frozenset(
     {"builtins", "json", "math", "cmath", "numpy", "pandas", "polars", "scipy", "statistics", "re"}
@@ -74,31 +85,24 @@ _KNOWN = frozenset(
     | {"textwrap", "csv", "_csv", "io", "_io", "base64", "binascii", "hashlib", "_hashlib", "enum"}
     | {"struct", "_struct", "zlib", "random", "_random", "secrets", "dataclasses", "typing", "copy"}
     | {"bisect", "_bisect", "heapq", "_heapq", "operator", "_operator", "numbers", "string", "html"}
-    | {
-        "liptest",
-        "functools",
-        "_functools",
-        "_collections",
-        "_json",
-        "_statistics",
-        "calendar",
-        "warnings",
-    }
-    | {"_collections_abc", "_thread", "reprlib", "pathlib", "uuid", "logging", "sklearn", "_sha2"}
+    | {"functools", "_functools", "_collections", "_json", "_statistics", "calendar", "warnings"}
+    | {"_collections_abc", "_thread", "reprlib", "pathlib", "uuid", "_sha2"}
 )
-_SLOTS_AND_METHODS = (
-    *(GetSetDescriptorType, MemberDescriptorType, WrapperDescriptorType, MethodDescriptorType),
-    *(MethodWrapperType, ClassMethodDescriptorType),
-)
+_SLOTS = (GetSetDescriptorType, MemberDescriptorType)
+_METHODS_OF_TYPES = (*(WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType),)
 _PLAIN = (int, float, complex, str, bytes, type(None), np.generic, np.dtype, range)
 _HOLDERS = (list, tuple, set, frozenset, dict, Counter, OrderedDict, defaultdict, deque)
+# Types whose methods find nothing that is not in the object, but for those named above.
+_OF_DATA = (*_PLAIN, *_HOLDERS, np.ndarray)
 _OF_DATACLASSES = ("_DataclassParams", "_HAS_DEFAULT_FACTORY_CLASS")
 # Objects that hold nothing of a program.
 _INERT = frozenset(
     {re.Pattern, datetime.date, datetime.datetime, datetime.timedelta, Decimal, Fraction, UUID}
-    | {logging.Logger, pathlib.PosixPath, pathlib.WindowsPath, *_SLOTS_AND_METHODS}
+    | {pathlib.PosixPath, pathlib.WindowsPath}
     | {type(dataclasses.MISSING), *map(vars(dataclasses).get, _OF_DATACLASSES)}
 )
+# Where the functions are that stand for functions of NumPy and Python in an analysis.
+_STANDING_IN = ("liptest.enumerate.intercept.", "liptest.values.")
 # The flag of classes that are made by statements.
 _MADE_BY_PROGRAMS = 1 << 9
 _DEEPEST = 12
@@ -139,14 +143,20 @@ class _Search:
     def is_telling(
         self, nodes: list[ast.AST], local: set[str], value_of: Callable[[str], Any]
     ) -> bool:
-        if not names_anywhere(*nodes).isdisjoint(TELLING):
+        if any(map(_is_telling_name, names_anywhere(*nodes))):
             return True
         parts = [part for node in nodes for part in ast.walk(node)]
         imports = [part for part in parts if isinstance(part, (ast.Import, ast.ImportFrom))]
         if any(map(self._is_telling_import, imports)):
             return True
         imported = names_assigned(*(part for part in imports if isinstance(part, ast.Import)))
-        if any(_formats_unknown(part) for part in parts):
+        defined = {part.name for part in parts if isinstance(part, ast.FunctionDef)}
+        if any(map(_is_telling_name, defined)):
+            return True
+        if any(_formats_unknown(part) or _makes_class(part) for part in parts):
+            return True
+        seen = _SeenNames(local - (defined - _names_stored(parts)), value_of)
+        if any(seen.are_asked_for(part) for part in parts):
             return True
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
         return any(
@@ -158,10 +168,13 @@ class _Search:
         """Whether what is imported by name is, or leads to, a module or a generator."""
         words = {word for one in node.names for word in one.name.split(".")}
         if isinstance(node, ast.Import):
-            return not words.isdisjoint(TELLING)
+            first = {one.name.partition(".")[0] for one in node.names}
+            return not first <= _KNOWN or any(map(_is_telling_name, words))
         words |= set((node.module or "").split("."))
         module = sys.modules.get(node.module or "") if node.level == 0 else None
-        if module is None or words & TELLING:
+        if module is None or module.__name__.startswith("liptest"):
+            return True
+        if any(map(_is_telling_name, words)):
             return True
         values = [vars(module).get(one.name, _MISSING) for one in node.names]
         return any(
@@ -186,6 +199,8 @@ class _Search:
         except KeyError:
             return False
         for place, name in enumerate(others):
+            if isinstance(value, ModuleType) and value.__name__.startswith("liptest"):
+                return True
             if not isinstance(value, ModuleType):
                 # Attributes of a generator are its methods, which have to be called.
                 if isinstance(value, GENERATORS):
@@ -214,12 +229,14 @@ class _Search:
             return True
         if _is_in(value, _FINDING):
             return True
-        if kind is FunctionType:
-            return not _is_known(value) and self._is_telling_function(value, deep)
-        if isinstance(value, type):
-            return not _is_known(value) and self._is_telling_class(value, deep)
-        if kind in (BuiltinFunctionType, BuiltinMethodType):
-            return is_drawing(value) or not _is_of_known_library(value)
+        if kind is FunctionType or isinstance(value, type):
+            return self._is_telling_code(value, deep)
+        if kind in (BuiltinFunctionType, BuiltinMethodType, MethodWrapperType):
+            return self._is_telling_builtin(value, deep)
+        if kind in _METHODS_OF_TYPES:
+            return not _is_harmless_method(value)
+        if kind in _SLOTS:
+            return _is_known(value.__objclass__)
         if kind in _INERT or _is_named_by_numpy(value):
             return False
         if kind is np.ndarray:
@@ -228,6 +245,22 @@ class _Search:
         return inside is None or any(
             is_drawing(one) or self.is_telling_value(one, deep + 1) for one in inside
         )
+
+    def _is_telling_code(self, value: Any, deep: int) -> bool:
+        if _is_known(value):
+            return _is_telling_name(value.__name__)
+        if isinstance(value, type):
+            return self._is_telling_class(value, deep)
+        return self._is_telling_function(value, deep)
+
+    def _is_telling_builtin(self, value: Any, deep: int) -> bool:
+        """Of functions that are not written in Python, with the object that they belong to."""
+        if is_drawing(value) or _is_telling_name(value.__name__):
+            return True
+        owner = value.__self__
+        if owner is None or isinstance(owner, ModuleType):
+            return not _is_of_known_library(value)
+        return self.is_telling_value(owner, deep + 1)
 
     def _is_telling_function(self, function: FunctionType, deep: int) -> bool:
         source = read_source(function) or read_source(function, gives_generators=True)
@@ -241,7 +274,7 @@ class _Search:
         if self.is_telling_value(given, deep + 1):
             return True
         if source is None:
-            return not names_in(code).isdisjoint(TELLING) or bool(_calls_by_text(code))
+            return any(map(_is_telling_name, names_in(code))) or bool(_calls_by_text(code))
         return self.is_telling(list(source.body), local, source.value_of)
 
     def _is_telling_class(self, kind: type, deep: int) -> bool:
@@ -257,6 +290,15 @@ def _calls_by_text(code: CodeType) -> frozenset[str]:
     """Functions of Python among its names that find attributes by text."""
     finding = {name for name, value in vars(builtins).items() if _is_in(value, _FINDING)}
     return names_in(code) & (finding | {"format"})
+
+
+def _is_telling_name(name: str) -> bool:
+    return name in TELLING or name.startswith("read_")
+
+
+def _is_harmless_method(value: Any) -> bool:
+    """Whether it is a method of a type of data, which takes its object as an argument."""
+    return value.__objclass__ in _OF_DATA and not _is_telling_name(value.__name__)
 
 
 def _is_in(value: Any, those: tuple[Any, ...]) -> bool:
@@ -282,8 +324,10 @@ def _find_inside(value: Any) -> list[Any] | None:
         inside = [value.default, value.default_factory]
     elif kind is type(functools.cache(abs)):
         inside = [value.__wrapped__]
-    elif _module_of(kind).partition(".")[0] in _KNOWN - {"builtins"} and _is_known(kind):
-        return None  # an object of a library, of which nothing is known
+    elif kind is object:
+        inside = []
+    elif not kind.__flags__ & _MADE_BY_PROGRAMS or _is_known(kind):
+        return None  # an object of a library or of Python, of which nothing is known
     else:
         inside = [kind, _held_by(value)]
     return inside if len(inside) <= _MOST else None
@@ -310,8 +354,8 @@ def _is_known(value: Any) -> bool:
         module = sys.modules.get(str(space.get("__name__")))
         if module is None or vars(module) is not space:
             return False
-        if module.__name__.startswith("liptest.") and is_ours(file):
-            return True  # what stands for functions of NumPy and Python in an analysis
+        if module.__name__.startswith(_STANDING_IN) and is_ours(file):
+            return True
         if not (is_of_python(file) or is_of_packages(file)):
             return False
     if not _is_of_known_library(value):
@@ -358,6 +402,53 @@ def _formats_unknown(node: ast.AST) -> bool:
     return any(
         mark in field.partition("}")[0].partition(":")[0] for field in fields for mark in ".["
     )
+
+
+def _makes_class(node: ast.AST) -> bool:
+    """``type(name, bases, space)``, whose attributes may have any names."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id == "type" and (len(node.args) != 1 or bool(node.keywords))
+
+
+def _names_stored(parts: list[ast.AST]) -> set[str]:
+    names = (one for one in parts if isinstance(one, ast.Name))
+    return {one.id for one in names if not isinstance(one.ctx, ast.Load)}
+
+
+@dataclasses.dataclass(frozen=True)
+class _SeenNames:
+    """Calls of methods of pandas that take names of methods (``frame.agg("mean")``)."""
+
+    local: set[str]
+    value_of: Callable[[str], Any]
+
+    def are_asked_for(self, node: ast.AST) -> bool:
+        """Whether a node is such a call, and what it asks for is not seen, or may tell."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return False
+        if node.func.attr not in _TAKE_NAMES:
+            return False
+        given = [*node.args, *(one.value for one in node.keywords)]
+        return not all(map(self._is_seen, given))
+
+    def _is_seen(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Constant():
+                return not isinstance(node.value, str) or not _is_telling_name(node.value)
+            case ast.List() | ast.Tuple():
+                return all(map(self._is_seen, node.elts))
+            case ast.Dict():
+                return all(map(self._is_seen, node.values))
+            case ast.Name():
+                return node.id not in self.local and self._is_function(node.id)
+        return isinstance(node, (ast.Lambda, ast.Attribute))
+
+    def _is_function(self, name: str) -> bool:
+        try:
+            return not isinstance(self.value_of(name), (str, *_HOLDERS))
+        except KeyError:
+            return True
 
 
 def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, list[str]]]:
