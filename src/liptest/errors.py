@@ -83,6 +83,13 @@ class NonDeterministicError(MechanismError):
     """The mechanism answers differently for the same dataset and the same random choices."""
 
 
+class UnlikeAnalysisError(NonDeterministicError):
+    """With real random numbers the mechanism answers otherwise than in its analysis.
+
+    Nothing is said against the mechanism: it may hand numbers to code that is not followed.
+    """
+
+
 class UnsupportedRandomnessError(MechanismError):
     """The mechanism draws something that has no exact finite enumeration here."""
 

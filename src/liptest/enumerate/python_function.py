@@ -58,6 +58,7 @@ from liptest.enumerate.syntax.signatures import (
     find_name,
     takes_generator,
 )
+from liptest.enumerate.syntax.told_texts import BY_WORDS, tell_texts_by_words
 from liptest.enumerate.trees.choice_tree import MAX_CHOICES, MAX_LEAVES, ChoiceTree, GridTree
 from liptest.enumerate.trees.enumeration import (
     Enumerated,
@@ -268,6 +269,14 @@ class PythonFunction(Mechanism):
     def without_light(self, runs: int) -> PythonFunction:
         """``within``, and ways that noise next to never takes stay unexplored."""
         return copy_with(self.within(runs), _tree=LightTree, has_trace=False)
+
+    def telling_words(self) -> PythonFunction | None:
+        if self.outputs is not None or self.typed_outputs:
+            return None
+        made = tell_texts_by_words(self.function)
+        if made is None:
+            return None
+        return copy_with(self.afresh(), function=made, source=f"{self.source}; {BY_WORDS}")
 
     def as_written(self, runs: int, choices: int) -> PythonFunction:
         """``within``, and nothing of it is summed up."""

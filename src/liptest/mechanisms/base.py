@@ -158,6 +158,13 @@ class Mechanism(ABC):
         """
         return None
 
+    def telling_words(self) -> Self | None:
+        """The same mechanism with the words of each text that it answers; None: it makes none.
+
+        A claim that the words break the text breaks (docs/theory/whole.md, W6).
+        """
+        return None
+
     def float_paths(self, dataset: IntArray) -> Any:
         """All paths of its code on a dataset, float by float, with ``paths`` empty and a ``reason``
         where it is not followed; None where there is no code to follow.

@@ -216,7 +216,10 @@ _SILENT = frozenset({"EXTENDED_ARG", "NOP", "CACHE"})
 
 
 def _of_noise(session: Session, *arguments: Any, **options: Any) -> Any:
-    # Whole numbers are branched over: what takes real floats only can take them from there.
+    # Whole numbers are branched over, where they are not kept: what takes real floats only can
+    # take them from there.
+    if session.tree.keeps_whole and (kept := _keep_whole(float, arguments, options)) is not None:
+        return kept
     return _of_symbolic(float, arguments, options)
 
 
@@ -225,11 +228,15 @@ def _of_data(session: Session, *arguments: Any, **options: Any) -> Any:
 
 
 def _of_whole(session: Session, *arguments: Any, **options: Any) -> Any:
+    return _keep_whole(int, arguments, options)
+
+
+def _keep_whole(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if len(arguments) != 1 or options:
         return None
     value = current(arguments[0])
     is_noise = isinstance(value, AnyNoise) or _becomes_noise(value)
-    return value.typed(int) if is_noise else None
+    return value.typed(kind) if is_noise else None
 
 
 def _becomes_noise(value: Any) -> bool:

@@ -288,7 +288,7 @@ def list_intervals(output: Output) -> tuple[tuple[Any, Any], ...]:
 def nearby(output: Output, value: Callable[[Form], Fraction]) -> Any:
     """The output that a run gives with real floats: numbers near the values of their sums."""
 
-    def near(noisy: NoisyValue) -> Near | int:
+    def near(noisy: NoisyValue) -> Near | int | float:
         number = value(noisy.form)
         if isinstance(noisy, WholeValue):
             return noisy.number(number)

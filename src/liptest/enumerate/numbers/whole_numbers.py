@@ -221,7 +221,7 @@ _MOST_PASSES = 8
 #: Work of the first of these.
 PROBE_WORK = 1_000_000
 # Whole numbers of an output that is looked for value by value.
-_MOST_TRACED = 2
+_MOST_TRACED, _FINEST_TRACED = 2, Fraction(1, 1000)
 # Outputs that are rarer are not looked for.
 _RAREST = 1e-120
 
@@ -359,11 +359,12 @@ class WholeSpan:
 
     def __repr__(self) -> str:
         low, high = (
-            None if end is None else self.place.step * end + self.place.offset
+            None if end is None else self.place.number(end)
             for end in (self.low, None if self.high is None else self.high - 1)
         )
         if low is None:
-            return "any whole number" if high is None else f"at most {high}"
+            kind = "whole" if self.place.is_exact else "such"
+            return f"any {kind} number" if high is None else f"at most {high}"
         return f"at least {low}" if high is None else f"{low} to {high}"
 
 
@@ -435,7 +436,7 @@ def _describe(skeleton: Output, spans: list[WholeSpan]) -> Output:
         if isinstance(part, Whole):
             span = next(left)
             if span.low is not None and span.high == span.low + 1:
-                return part.step * span.low + part.offset
+                return part.number(span.low)
             return span
         entries = list_entries(part)
         return part if entries is None else with_entries(part, [fill(entry) for entry in entries])
@@ -553,8 +554,10 @@ class WholeFunction(MechanismWrapper, ClosedFormLosses):
 
     def _has_several_numbers(self, dataset: IntArray) -> bool:
         """Whether outputs are of so many values that one is hardly met by walking over them."""
-        skeletons = self.whole_law(dataset).leaves
-        return any(len(list(_places(skeleton))) > _MOST_TRACED for skeleton in skeletons)
+        places = [list(_places(skeleton)) for skeleton in self.whole_law(dataset).leaves]
+        most = max(map(len, places), default=0)
+        finest = min((place.step for listed in places for place in listed), default=1)
+        return most > _MOST_TRACED or finest < (1 if most > 1 else _FINEST_TRACED)
 
     def law(self, dataset: IntArray) -> OutputLaw:
         """Its values up to a tail."""

@@ -1,8 +1,8 @@
 """Outputs with whole numbers that have noise without an end: what a leaf with such an output is.
 
-A number is slope * k + shift, where k is a sum of discrete noise, or a sum that was rounded. It is
-told by m, where the number is step * m + offset; the step and offset are part of the description of
-the output. Leaves are counted one by one, each with its exact weight.
+A number is slope * k + shift, where k is a sum of discrete noise, or a sum that was rounded, or the
+float that is nearest. It is told by m, where the number is step * m + offset; the step and offset
+are part of the description of the output. Leaves are counted one by one, with exact weights.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from liptest.mechanisms.laws import Output
 from liptest.symbolic.elimination import normalise
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
-from liptest.values.draws.noise_run import NoiseRun, NoisyValue, WholeValue
+from liptest.values.draws.noise_run import NoiseRun, NoisyValue, WholeValue, as_number
 
 #: Leaves of a law: what has more is enumerated value by value.
 MOST_LEAVES = 1 << 12
@@ -37,21 +37,49 @@ MOST_LEAVES = 1 << 12
 
 @dataclass(frozen=True)
 class Whole:
-    """In the place of such a number where an output is described: step * m + offset, any m."""
+    """In the place of such a number where an output is described: step * m + offset, any m.
 
-    step: int = 1
-    offset: int = 0
+    It is the float that is nearest where these are not whole.
+    """
+
+    step: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
 
     def __repr__(self) -> str:
-        if self.step == 1:
+        if self.step == 1 and not self.offset:
             return "whole number"
-        return f"{self.step} * whole number + {self.offset}"
+        added = f" + {self._short(self.offset)}" if self.offset else ""
+        return f"{self._short(self.step)} * whole number{added}"
 
-    def holds(self, number: object) -> bool:
-        """Whether a plain number is one of these."""
-        if not isinstance(number, (int, float)) or number != number // 1:
-            return False
-        return (int(number) - self.offset) % self.step == 0
+    @staticmethod
+    def _short(number: Fraction) -> str:
+        return str(as_number(number))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its numbers are whole, not floats that are nearest."""
+        return self.step.denominator == self.offset.denominator == 1
+
+    def number(self, m: int) -> int | float:
+        """The one of m."""
+        return as_number(self.step * m + self.offset) if self.is_exact else self._float(m)
+
+    def _float(self, m: int) -> float:
+        return float(self.step * m + self.offset)
+
+    def find(self, number: object) -> int | None:
+        """The m of a plain number; None where it is not one of these."""
+        if not isinstance(number, (int, float)) or not math.isfinite(number):
+            return None
+        m = round((Fraction(number) - self.offset) / self.step)
+        return m if self.number(m) == number else None
+
+    def meets(self, other: Whole) -> bool:
+        """Whether both may have a number in common; True where that is not known."""
+        if not (self.is_exact and other.is_exact):
+            return True
+        gap, common = self.offset - other.offset, math.gcd(int(self.step), int(other.step))
+        return gap % common == 0
 
 
 @dataclass(frozen=True)
@@ -211,8 +239,9 @@ def numbers_within(one: Output, other: Output) -> list[int | None] | None:
     if isinstance(other, Whole):
         if one == other:
             return [None]
-        if isinstance(one, (int, float)) and other.holds(one):
-            return [(int(one) - other.offset) // other.step]
+        m = other.find(one)
+        if m is not None:
+            return [m]
         return None
     parts, others = list_entries(one), list_entries(other)
     if parts is None or others is None:
@@ -232,9 +261,9 @@ def may_meet(one: Output, other: Output) -> bool:
     """Whether some output may be of both descriptions."""
     if isinstance(one, Whole) or isinstance(other, Whole):
         if isinstance(one, Whole) and isinstance(other, Whole):
-            return (one.offset - other.offset) % math.gcd(one.step, other.step) == 0
+            return one.meets(other)
         place, plain = (one, other) if isinstance(one, Whole) else (other, one)
-        return isinstance(place, Whole) and place.holds(plain)
+        return isinstance(place, Whole) and place.find(plain) is not None
     parts, others = list_entries(one), list_entries(other)
     if parts is None or others is None:
         return one == other
@@ -248,7 +277,7 @@ def number_output(skeleton: Output, numbers: tuple[int, ...]) -> Output:
 
     def fill(part: Output) -> Any:
         if isinstance(part, Whole):
-            return part.step * next(left) + part.offset
+            return part.number(next(left))
         entries = list_entries(part)
         return part if entries is None else with_entries(part, [fill(entry) for entry in entries])
 

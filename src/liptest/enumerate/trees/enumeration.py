@@ -35,6 +35,7 @@ from liptest.errors import (
     LiptestError,
     MechanismError,
     NonDeterministicError,
+    UnlikeAnalysisError,
     UnsupportedRandomnessError,
 )
 from liptest.mechanisms.base import EQUAL_ARE_ONE
@@ -135,10 +136,10 @@ def _repeat_for_real(
         real.repeat(run, choices, output)
         replayed.check_all_drawn(tree.name)
     except NonDeterministicError:
-        raise NonDeterministicError(
-            f"{tree.name}: with real random numbers it answers otherwise than in its analysis; a "
-            f"mechanism may not look at what kind of object a random number is, and must keep no "
-            f"state between calls"
+        raise UnlikeAnalysisError(
+            f"{tree.name}: with real random numbers it answers otherwise than in its analysis: it "
+            f"hands one to code that is not followed (json.dumps, compiled code), asks what kind "
+            f"of object it is, or keeps state between calls; answer the numbers themselves"
         ) from None
     finally:
         real.close()

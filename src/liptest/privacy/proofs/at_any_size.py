@@ -18,7 +18,12 @@ from liptest.data.answers import Answers
 from liptest.data.distributions import DomainAlone
 from liptest.data.domains import IntArray
 from liptest.data.tables import RowsOfUsers
-from liptest.errors import LiptestError, MechanismError
+from liptest.errors import (
+    LiptestError,
+    MechanismError,
+    UnlikeAnalysisError,
+    UnsupportedRandomnessError,
+)
 from liptest.privacy.claims import text_above
 from liptest.privacy.proofs.alignment import prove_by_alignment, run_alignment, say_unproved
 from liptest.privacy.proofs.by_records import Unproved, prove_by_records
@@ -87,11 +92,16 @@ def try_early(task: Task) -> Early:
 
     Code that may end its process runs in a worker, where there are workers.
     """
-    if not task.mechanism.has_symbolic_data or not is_large(task.distribution.domain):
+    if not task.mechanism.has_symbolic_data or not _is_early(task):
         return Early()
     if has_processes(task.settings.executor):
         return elsewhere(_EarlySteps(task.alone()), task.settings.executor)
     return _early_steps(task)
+
+
+def _is_early(task: Task) -> bool:
+    """Whether data are many, or texts are answered, which are enumerated text by text."""
+    return is_large(task.distribution.domain) or task.mechanism.telling_words() is not None
 
 
 def is_hopeless(task: Task, early: Early) -> bool:
@@ -114,7 +124,7 @@ def try_late(task: Task, early: Early, error: LiptestError) -> PrivacyVerdict | 
     is_broken = isinstance(error, MechanismError) and not _is_refusal(error)
     if not task.mechanism.has_symbolic_data or is_broken:
         return None
-    if not is_large(task.distribution.domain):
+    if not _is_early(task):
         return _early_steps(task).verdict
     return leave_undecided(task, early) if isinstance(task.distribution, DomainAlone) else None
 
@@ -127,16 +137,14 @@ def decide_late(task: Task, found: PrivacyVerdict) -> PrivacyVerdict:
     """
     if found.decision is not Decision.INCONCLUSIVE or found.was_cut_off:
         return found
-    if not task.mechanism.has_symbolic_data or is_large(task.distribution.domain):
+    if not task.mechanism.has_symbolic_data or _is_early(task):
         return found
     aligned = prove_by_alignment(task)
     return aligned if isinstance(aligned, PrivacyVerdict) else found
 
 
 def _is_refusal(error: LiptestError) -> bool:
-    from liptest.errors import UnsupportedRandomnessError
-
-    return isinstance(error, UnsupportedRandomnessError)
+    return isinstance(error, (UnlikeAnalysisError, UnsupportedRandomnessError))
 
 
 def _early_steps(task: Task) -> Early:

@@ -113,6 +113,8 @@ def search_refutation(task: Task, known: Alignment | None = None) -> Refutation:
     """
     started = time.perf_counter()
     refutation = Refutation()
+    words = task.mechanism.telling_words()
+    task = task if words is None else replace(task, mechanism=words)
     runs = max(_RUNS, min(_MOST_RUNS, _RECORDS // task.distribution.domain.dimension))
     if known is not None and known.has_far_too_many:
         runs = _FEW_RUNS  # of such a law they are as little as more of them

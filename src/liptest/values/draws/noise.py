@@ -54,6 +54,7 @@ _MOST_STEPS = 64
 # 8 binary digits behind the point, and 44 before it for k up to 2**34.
 _SHORT = frozenset(1 << k for k in range(9))
 _MOST_SLOPE, _MOST_SHIFT = 1 << 10, 1 << 40
+_LEAST_SLOPE = Fraction(1, 1 << 100)
 # Slopes of whole numbers of NumPy; shifts may be as many times as large as those of floats.
 _MOST_WRAPS = 1 << 20
 # Continuous noise exceeds so many times its scale with probability below 2**-64.
@@ -264,10 +265,11 @@ class RoundedValue(AnyNoise):
     With "zero" it is a sum that is multiplied by 0: 0.0, or -0.0 below 0.
 
     ``slope`` and ``shift`` are what the steps do, without the rounding of floats; ``precise`` says
-    that there is none.
+    that there is none, but for the last step, and ``nearest`` that the number is the float that is
+    nearest: floats were rounded once at most.
     """
 
-    __slots__ = ("_how", "_precise", "_shift", "_slope", "_steps")
+    __slots__ = ("_how", "_is_nearest", "_precise", "_shift", "_slope", "_steps")
 
     __hash__ = SymbolicValue.__hash__
 
@@ -281,11 +283,13 @@ class RoundedValue(AnyNoise):
         slope: Fraction = Fraction(1),
         shift: Fraction = Fraction(0),
         precise: bool = True,
+        nearest: bool = True,
     ) -> None:
         self.run = run
         self.form = form
         self.kind = kind
         self._how = how
+        self._is_nearest = nearest
         self._steps = steps or (kind,)
         self._slope = slope
         self._shift = shift
@@ -304,6 +308,15 @@ class RoundedValue(AnyNoise):
     @property
     def is_precise(self) -> bool:
         return self._precise and self._how == "exact"
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether as an output it tells k: floats of neighbours differ."""
+        if self.is_whole:
+            return True
+        size = abs(self._slope)
+        is_apart = _LEAST_SLOPE <= size <= _MOST_SLOPE and abs(self._shift) <= size * _MOST_SHIFT
+        return self._is_nearest and is_apart and issubclass(self.kind, float)
 
     def __abs__(self) -> Any:
         size = super().__abs__()
@@ -380,8 +393,11 @@ class RoundedValue(AnyNoise):
         if self.is_zero and repr(step(self.value(-0.0))) == repr(step(self.value(0.0))):
             return step(self.value(0.0))
         steps = (*self._steps, step)
-        precise = self._precise
-        return RoundedValue(self.run, self.form, self._how, kind, steps, slope, shift, precise)
+        line = self._slope, self._shift
+        same = (slope, shift) == line or (-slope, -shift) == line
+        nearest = self._precise or (self._is_nearest and same and issubclass(kind, float))
+        parts = kind, steps, slope, shift, self._precise, nearest
+        return RoundedValue(self.run, self.form, self._how, *parts)
 
     def compared(self, comparison: Operation, bound: Any) -> bool:
         start = math.floor((exact_number(bound) - self._shift) / self._slope)
@@ -437,10 +453,10 @@ class RoundedValue(AnyNoise):
     def concretise(self, use: str) -> Any:
         self.run.check_current()
         k = self._known()
-        if k is None and use == "the output" and self.run.tree.keeps_whole and self.is_whole:
+        if k is None and use == "the output" and self.run.tree.keeps_whole and self._is_told:
             self.run.symbolic = True
-            parts = self._how, int(self._slope), int(self._shift)
-            return WholeValue(self.run.current(self.form), *parts)
+            form = self.run.current(self.form)
+            return WholeValue(form, self._how, self._slope, self._shift)
         k = self._choose() if k is None else k
         if k == 0 and not use.startswith(_ALIKE_FOR_ZEROS) and self._is_minus_zero():
             return self.value(-0.0)

@@ -59,16 +59,22 @@ class NoisyValue:
 class WholeValue(NoisyValue):
     """In the place of slope * k + shift where k is a sum of noise that is whole, or rounded.
 
-    ``how`` is "exact", "rint", "floor" or "ceil"; slope and shift are whole numbers.
+    ``how`` is "exact", "rint", "floor" or "ceil". Where slope and shift are not whole, the number
+    is the float that is nearest.
     """
 
     how: str
-    slope: int
-    shift: int
+    slope: Fraction
+    shift: Fraction
 
-    def number(self, value: Fraction) -> int:
+    def number(self, value: Fraction) -> int | float:
         """What it is where the sum has a value."""
-        return self.slope * ROUNDED[self.how](value) + self.shift
+        return as_number(self.slope * ROUNDED[self.how](value) + self.shift)
+
+
+def as_number(value: Fraction) -> int | float:
+    """A whole number, or the float that is nearest."""
+    return value.numerator if value.denominator == 1 else float(value)
 
 
 ROUNDED: dict[str, Callable[[Any], int]] = {

@@ -112,7 +112,7 @@ class WholeDraw(UniformValue):
         if self._answered is None:
             self._answered = run.new(_UNIFORM) * (self.high - self.low)
         run.symbolic = True
-        return WholeValue(self._answered + span[0], "floor", 1, 0)
+        return WholeValue(self._answered + span[0], "floor", Fraction(1), Fraction(0))
 
     def replay(self, point_in: Callable[[int, int], int]) -> Any:
         if self._answered is not None:
