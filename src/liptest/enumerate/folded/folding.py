@@ -41,10 +41,10 @@ from liptest.enumerate.loops.index_reads import (
     parts_of_walk,
     read_at_index,
 )
+from liptest.enumerate.loops.key_tests import with_plain_loops
 from liptest.enumerate.loops.meeting_loops import MeetingLoop
 from liptest.enumerate.loops.pass_forms import NotFolded, read_addition, without_names
 from liptest.enumerate.loops.popping_loops import with_pops_in_loops
-from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
 from liptest.enumerate.loops.running_best import running_best_of
 from liptest.enumerate.loops.spellings import (
     Spellings,
@@ -159,7 +159,7 @@ class _Rewriter:
         return self._known[function]
 
     def _made(self, function: FunctionType) -> Any:
-        rewritten = with_reductions_as_loops(function)
+        rewritten = with_plain_loops(function)
         self._first = rewritten if function is self._first else self._first
         return self._compile(rewritten) or rewritten
 

@@ -12,6 +12,9 @@ from liptest.enumerate.folded.record_counts import Counts
 from liptest.enumerate.syntax.pure_code import NotPlain
 from liptest.values.pandas.answers_by_key import AnswersInDict, ByKey
 from liptest.values.pandas.of_pandas import OfPandas
+from liptest.values.protocol import is_symbolic
+from liptest.values.records.record_list import RecordList
+from liptest.values.rounding import holds_negative_zero
 from liptest.values.unfollowed import HoldsEntry
 
 
@@ -27,6 +30,29 @@ class NamedEntries:
         """``counts.loc[key] if key in counts.index else default``."""
         is_known = isinstance(counts, ByKey) and _is_zero(default)
         return counts.get(key, default) if is_known else written()
+
+    def unless_empty(
+        self,
+        values: Any,
+        test: Callable[[], Any],
+        empty: Callable[[Any], Any],
+        body: Callable[[], Any],
+        default: Any,
+    ) -> Any:
+        """``body if values else default``: of a list of records where both agree without records.
+
+        ``empty`` is the body of other values.
+        """
+        if type(values) is not RecordList or type(default) not in (int, float):
+            return body() if test() else default
+        try:
+            without = empty([])
+        except Exception:  # the program's own, of a list without entries
+            without = None
+        agrees = isinstance(without, (int, float)) and not is_symbolic(without)
+        if agrees and without == default and not (holds_negative_zero(without) or default is True):
+            return body()
+        return body() if test() else default
 
     def counted_in(self, counts: Any, key: Any) -> Any:
         """``counts[key]`` in a loop that tells values whose noisy count is large."""

@@ -37,6 +37,7 @@ from liptest.values.draws.noise import AnyNoise
 from liptest.values.draws.uniform import UniformValue
 from liptest.values.faults import raises_as_numpy
 from liptest.values.protocol import Symbolic, current, is_symbolic
+from liptest.values.records.record_list import EntryOfRecord
 
 
 class ProgramModules(ABC):
@@ -249,6 +250,8 @@ def _of_symbolic(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any])
     value = arguments[0]
     if type(value) is SymbolicArray and value.storage.stays_symbolic and value.size == 1:
         value = value.cells.item()
+    if isinstance(value, EntryOfRecord):
+        return value.as_float() if kind is float else None
     value = current(value)
     if not is_symbolic(value):
         return None

@@ -30,6 +30,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     name_node,
     only_argument,
     plain_name,
+    reads_keys,
     tuple_node,
 )
 
@@ -288,7 +289,8 @@ class _AddingLoop:
 
         Of a class of the program, where attributes of it are changed (``is_owner``).
         """
-        naming = [k for k in range(self._place) if name in names_anywhere(self._body[k])]
+        before = [k for k in range(self._place) if not reads_keys(self._body[k])]
+        naming = [k for k in before if name in names_anywhere(self._body[k])]
         if len(naming) != 1:
             return None
         node = self._body[naming[0]]

@@ -47,6 +47,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     name_node,
     nodes_in,
     place_in_file,
+    reads_keys,
 )
 
 Assigned = frozenset[str]
@@ -529,7 +530,7 @@ def is_fresh_before(folding: Rewriting, node: ast.stmt, name: str, depth: int = 
             value = _value_assigned_to(statement, name)
             is_new = value is not None and _makes_new(folding, value, depth)
             return is_new and name not in names_loaded(statement)
-        if name in names_loaded(statement) | names_stored(statement):
+        if name in names_loaded(statement) | names_stored(statement) and not reads_keys(statement):
             return False
     return False
 

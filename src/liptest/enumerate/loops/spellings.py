@@ -172,7 +172,13 @@ class Spellings(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        """``counts[k] if k in counts else 0``, with plain names, and ``.loc`` with ``.index``."""
+        """``counts[k] if k in counts else 0``, with plain names, and ``.loc`` with ``.index``.
+
+        And ``sum(values) if values else 0``.
+        """
+        unless_empty = self._visit_unless_empty(node)
+        if unless_empty is not None:
+            return unless_empty
         test, entry = node.test, node.body
         is_test = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In)
         if not is_test or not isinstance(entry, ast.Subscript):
@@ -191,9 +197,40 @@ class Spellings(ast.NodeTransformer):
         method = "labelled" if is_labelled or has_index else "entry"
         return ast.copy_location(call_of_folds(method, *pair, node.orelse, written), node)
 
+    def _visit_unless_empty(self, node: ast.IfExp) -> ast.expr | None:
+        """``f(values) if values else 0``, where ``f`` reads nothing else of the function's own."""
+        name = _name_tested_for_rows(node.test)
+        own = names_loaded(node.body) & self.own
+        plain = isinstance(node.orelse, ast.Constant)
+        if name is None or not plain or own != {name}:
+            return None
+        if any(isinstance(part, (*_BINDING, *_NAMING)) for part in ast.walk(node.body)):
+            return None
+        self.changes += 1
+        # Of a list without entries as it is written; of others as columns are followed.
+        empty = lambda_node(name, copy_tree(node.body))
+        written, body = (
+            lambda_node(None, self.visit(part)) for part in (copy_tree(node.test), node.body)
+        )
+        call = call_of_folds("unless_empty", name_node(name), written, empty, body, node.orelse)
+        return ast.copy_location(call, node)
+
 
 _SIGNED = ({"choice", "exponential"}, {"choice", "standard_exponential"})
+_NAMING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BINDING = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+
+
+def _name_tested_for_rows(test: ast.expr) -> str | None:
+    """The name in ``name``, ``len(name)`` or ``len(name) > 0``, as a test."""
+    match test:
+        case ast.Name(id=name):
+            return name
+        case ast.Compare(ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
+            return _name_tested_for_rows(test.left) if isinstance(test.left, ast.Call) else None
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
+            return name
+    return None
 
 
 def _read_method(node: ast.expr) -> tuple[ast.expr | None, str]:

@@ -29,7 +29,7 @@ from liptest.mechanisms.laws import Output
 from liptest.symbolic.elimination import normalise
 from liptest.symbolic.forms import Constraint, Form
 from liptest.symbolic.noise import Noise
-from liptest.values.draws.noise_run import NoiseRun, NoisyValue, WholeValue, as_number
+from liptest.values.draws.noise_run import NoiseRun, NoisyValue, WholeValue, nearest_number
 
 #: Leaves of a law: what has more is enumerated value by value.
 MOST_LEAVES = 1 << 12
@@ -53,7 +53,7 @@ class Whole:
 
     @staticmethod
     def _short(number: Fraction) -> str:
-        return str(as_number(number))
+        return str(nearest_number(number))
 
     @property
     def is_exact(self) -> bool:
@@ -62,7 +62,7 @@ class Whole:
 
     def number(self, m: int) -> int | float:
         """The one of m."""
-        return as_number(self.step * m + self.offset) if self.is_exact else self._float(m)
+        return nearest_number(self.step * m + self.offset) if self.is_exact else self._float(m)
 
     def _float(self, m: int) -> float:
         return float(self.step * m + self.offset)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from liptest.enumerate.intercept.replaceable_names import is_drawing, is_others, names_in, reachable
-from liptest.enumerate.loops.reduction_loops import with_reductions_as_loops
+from liptest.enumerate.loops.key_tests import with_plain_loops
 from liptest.enumerate.syntax.function_parts import FunctionParts, cut_call
 from liptest.enumerate.syntax.pure_code import is_plain
 from liptest.enumerate.syntax.source import OWN_NAMES, read_source
@@ -64,7 +64,7 @@ class Tail:
     @classmethod
     def of(cls, function: Any) -> Tail | None:
         """None where its source is not known, or where it may look at what is not its own."""
-        source = read_source(with_reductions_as_loops(function))
+        source = read_source(with_plain_loops(function))
         if source is None or len(source.body) == 0:
             return None
         seen: list[FunctionType] = []

@@ -10,6 +10,14 @@ from liptest.enumerate.syntax.source import OWN_NAMES
 
 #: The name of what a rewritten function asks.
 FOLDS = f"{OWN_NAMES}folds"
+#: What gives the keys of a dict before a loop that adds to its entries (``key_tests``).
+KEYS_OF = f"{OWN_NAMES}keys_of"
+
+
+def reads_keys(node: ast.stmt) -> bool:
+    """Whether a statement only reads the keys of a dict, before such a loop."""
+    call = node.value if isinstance(node, ast.Assign) else None
+    return isinstance(call, ast.Call) and is_name(call.func, KEYS_OF)
 
 
 def place_in_file(node: ast.stmt) -> tuple[int, int]:

@@ -69,10 +69,10 @@ class WholeValue(NoisyValue):
 
     def number(self, value: Fraction) -> int | float:
         """What it is where the sum has a value."""
-        return as_number(self.slope * ROUNDED[self.how](value) + self.shift)
+        return nearest_number(self.slope * ROUNDED[self.how](value) + self.shift)
 
 
-def as_number(value: Fraction) -> int | float:
+def nearest_number(value: Fraction) -> int | float:
     """A whole number, or the float that is nearest."""
     return value.numerator if value.denominator == 1 else float(value)
 

@@ -513,6 +513,9 @@ class RealEntry(EntryOfRecord):
         """``calculated`` with itself first."""
         return self.calculated(ufunc, self, other)
 
+    def as_float(self) -> Any:
+        return self
+
     def __bool__(self) -> bool:
         return bool(self.calculated(np.not_equal, self, 0.0))
 

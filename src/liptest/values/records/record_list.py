@@ -41,6 +41,10 @@ class EntryOfRecord:
         """What a ufunc of NumPy gives, of itself and others."""
         raise NotImplementedError
 
+    def as_float(self) -> Any:
+        """What ``float`` of it is; None where that is not followed."""
+        return None
+
     def __neg__(self) -> Any:
         return self.calculated(np.negative, self)
 
