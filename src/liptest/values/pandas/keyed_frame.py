@@ -28,7 +28,7 @@ from liptest.values.pandas.labelled import (
     say_names,
 )
 from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
-from liptest.values.pandas.of_pandas import FrameOfPandas
+from liptest.values.pandas.of_pandas import FrameOfPandas, HasEntries
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
 
@@ -175,7 +175,7 @@ def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) ->
     return operate
 
 
-class KeyedFrame(_InColumns):
+class KeyedFrame(_InColumns, HasEntries):
     """Columns of numbers by the same keys.
 
     Parameters
@@ -192,10 +192,6 @@ class KeyedFrame(_InColumns):
 
     #: Further methods by name (``frame_methods``).
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: Takes the entries of an index that moves them (``moving_methods``).
-    taken: ClassVar[Callable[..., Any]]
-    #: Makes ``.iloc`` and ``.loc``.
-    indexer: ClassVar[Callable[..., Any]]
 
     described = "a frame of sums and noise"
     advice = "use operators, one of its columns, .to_numpy() or .to_dict()"
@@ -317,26 +313,6 @@ class KeyedFrame(_InColumns):
         if not is_array or value.dtype.kind not in "biuf":
             self.refuse("an assignment of what is not a series of its keys, or an array as long")
         return KeyedSeries(self._keys, value)
-
-    @property
-    def loc(self) -> Any:
-        """Entries of keys and columns, to be read and written."""
-        return KeyedFrame.indexer(self, "loc")
-
-    @property
-    def at(self) -> Any:
-        """One entry by its keys."""
-        return KeyedFrame.indexer(self, "at")
-
-    @property
-    def iloc(self) -> Any:
-        """Entries of places."""
-        return KeyedFrame.indexer(self, "iloc")
-
-    @property
-    def iat(self) -> Any:
-        """The entry of one place."""
-        return KeyedFrame.indexer(self, "iat")
 
     @property
     def T(self) -> Any:

@@ -25,8 +25,8 @@ from liptest.values.pandas.labelled import (
     join_descriptions,
     known_names,
 )
-from liptest.values.pandas.of_pandas import PartOfPandas
-from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, is_symbolic
+from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas
+from liptest.values.protocol import NUMBERS, NUMPY, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
@@ -40,7 +40,7 @@ def _operator(operation: Any, *, swapped: bool = False) -> Any:
     return operate
 
 
-class KeyedSeries(Symbolic):
+class KeyedSeries(HasEntries):
     """Numbers by key, in order.
 
     Parameters
@@ -61,12 +61,8 @@ class KeyedSeries(Symbolic):
     frame_of_column: ClassVar[Any]
     #: Further methods by name (``series_methods``).
     methods: ClassVar[dict[str, Callable[..., Any]]] = {}
-    #: Takes the entries of an index that moves them (``moving_methods``).
-    taken: ClassVar[Callable[..., Any]]
     #: Writes where a condition holds.
     written: ClassVar[Callable[..., Any]]
-    #: Makes ``.iloc`` and ``.loc``.
-    indexer: ClassVar[Callable[..., Any]]
 
     described = "a series of sums and noise"
     advice = ADVICE
@@ -322,26 +318,6 @@ class KeyedSeries(Symbolic):
             self.refuse("an assignment of another key or type")
         made = KeyedSeries.of(self.to_dict() | {key: value})
         self.keys_, self.array = made.keys_, made.array
-
-    @property
-    def loc(self) -> Any:
-        """Entries of keys, or of a condition, to be read and written."""
-        return KeyedSeries.indexer(self, "loc")
-
-    @property
-    def at(self) -> Any:
-        """The entry of one key."""
-        return KeyedSeries.indexer(self, "at")
-
-    @property
-    def iloc(self) -> Any:
-        """Entries of places."""
-        return KeyedSeries.indexer(self, "iloc")
-
-    @property
-    def iat(self) -> Any:
-        """The entry of one place."""
-        return KeyedSeries.indexer(self, "iat")
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The entry of a key."""

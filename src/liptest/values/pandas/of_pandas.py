@@ -5,7 +5,8 @@ Of methods that look at rows together, without noise, it says what to write inst
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from liptest.values.branching import Branching
 from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, find_branching
@@ -109,6 +110,37 @@ class CountsRows(OfPandas):
 
     def __len__(self) -> int:
         return self.count_rows()  # type: ignore[no-any-return]
+
+
+class HasEntries(Symbolic):
+    """Numbers by key, of which indexers take some."""
+
+    __slots__ = ()
+
+    #: Takes the entries of an index that moves them (``moving_methods``).
+    taken: ClassVar[Callable[..., Any]]
+    #: Makes the indexers.
+    indexer: ClassVar[Callable[..., Any]]
+
+    @property
+    def loc(self) -> Any:
+        """Entries of keys, or of a condition, to be read and written."""
+        return self.indexer(self, "loc")
+
+    @property
+    def at(self) -> Any:
+        """One entry by its keys."""
+        return self.indexer(self, "at")
+
+    @property
+    def iloc(self) -> Any:
+        """Entries of places."""
+        return self.indexer(self, "iloc")
+
+    @property
+    def iat(self) -> Any:
+        """The entry of one place."""
+        return self.indexer(self, "iat")
 
 
 class MadeOfRows(OfPandas):
