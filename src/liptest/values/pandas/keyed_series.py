@@ -26,7 +26,7 @@ from liptest.values.pandas.labelled import (
     known_names,
 )
 from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas
-from liptest.values.protocol import NUMBERS, NUMPY, is_symbolic
+from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()

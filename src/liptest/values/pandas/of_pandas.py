@@ -279,6 +279,14 @@ INSTEAD = {
 }
 
 
+def are_between(series: Any, left: Any, right: Any, inclusive: str = "both") -> Any:
+    """Whether each entry lies between two numbers."""
+    if inclusive not in ("both", "left", "right", "neither"):
+        return series.refuse(".between with these arguments")
+    above = series >= left if inclusive in ("both", "left") else series > left
+    return above & (series <= right if inclusive in ("both", "right") else series < right)
+
+
 def words_of_use(name: str) -> str:
     """What was asked for; pandas itself asks for names that begin with _."""
     return "a function of pandas that is not followed" if name.startswith("_") else f".{name}"

@@ -28,7 +28,7 @@ from liptest.values.pandas.named_groups import (
     keys_by_count,
     list_named_keys,
 )
-from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfRecords
+from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfRecords, are_between
 from liptest.values.pandas.row_parts import HasPlaces
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
@@ -178,7 +178,7 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
 
     def between(self, left: Any, right: Any) -> Any:
         """Whether each entry is within two constants, ends included."""
-        return (self >= left) & (self <= right)
+        return are_between(self, left, right)
 
     def isin(self, values: Any) -> Any:
         """Whether each entry is one of some constants."""
