@@ -25,6 +25,7 @@ from liptest.enumerate.syntax.tree_pieces import (
     lambda_node,
     name_node,
     nodes_in,
+    root_name,
     tuple_node,
 )
 
@@ -199,10 +200,7 @@ _BINDING = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 def _read_method(node: ast.expr) -> tuple[ast.expr | None, str]:
     """A name, perhaps with dots, and its method that an expression calls; else none."""
     called = node.func if isinstance(node, ast.Call) else None
-    root: ast.expr | None = called.value if isinstance(called, ast.Attribute) else None
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(called, ast.Attribute) or not isinstance(root, ast.Name):
+    if not isinstance(called, ast.Attribute) or not root_name(called):
         return None, ""
     return called.value, called.attr
 

@@ -27,13 +27,23 @@ def plain_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def dotted_name(node: ast.expr) -> str:
-    """A name with attributes, as "server.counts"; nothing for another expression."""
+def name_chain(node: ast.AST | None) -> tuple[str, ...]:
+    """A name with attributes, as ("np", "random", "rand"); empty for all else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
-        parts.insert(0, node.attr)
+        parts.append(node.attr)
         node = node.value
-    return ".".join([node.id, *parts]) if isinstance(node, ast.Name) else ""
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
+
+
+def dotted_name(node: ast.expr) -> str:
+    """A name with attributes, as "server.counts"; nothing for another expression."""
+    return ".".join(name_chain(node))
+
+
+def root_name(node: ast.expr) -> str:
+    """The name that attributes are asked of, itself for a plain name; "" for all else."""
+    return next(iter(name_chain(node)), "")
 
 
 def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:

@@ -50,6 +50,7 @@ from liptest.enumerate.intercept.replaceable_names import (
 )
 from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned
 from liptest.enumerate.syntax.source import LOOKING, read_source
+from liptest.enumerate.syntax.tree_pieces import name_chain
 from liptest.values.lines import is_of_packages, is_of_python, is_ours
 
 #: Names that lead to states, or to whatever a text says.
@@ -183,7 +184,7 @@ class _Search:
 
     def _is_telling_chain(
         self,
-        chain: list[str],
+        chain: tuple[str, ...],
         is_called: bool,
         local: set[str],
         imported: set[str],
@@ -451,17 +452,13 @@ class _SeenNames:
             return True
 
 
-def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, list[str]]]:
+def _find_chains(nodes: list[ast.AST]) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
     """All names that are read, each with the attributes that are asked of it."""
     left: list[ast.AST] = list(nodes)
     while left:
         node = left.pop()
-        inner, parts = node, list[str]()
-        while isinstance(inner, ast.Attribute):
-            parts.insert(0, inner.attr)
-            inner = inner.value
-        if isinstance(inner, ast.Name):
-            if isinstance(inner.ctx, ast.Load):
-                yield node, [inner.id, *parts]
-            continue
-        left += ast.iter_child_nodes(node)
+        chain = name_chain(node)
+        if not chain:
+            left += ast.iter_child_nodes(node)
+        elif not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
+            yield node, chain
