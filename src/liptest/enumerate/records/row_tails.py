@@ -35,28 +35,15 @@ from liptest.enumerate.syntax.function_source import (
     names_read,
 )
 from liptest.enumerate.syntax.tree_pieces import is_name, name_called, root_name
-from liptest.enumerate.syntax.untold_states import may_tell_states
+from liptest.enumerate.syntax.untold_states import STATES, may_tell_states
 
 _ROWS = "__rows_of_records__"
-# Reads of a generator that tell what it drew before.
-_STATES = frozenset(
-    {
-        "bit_generator",
-        "_bit_generator",
-        "_rand",
-        "get_state",
-        "getstate",
-        "state",
-        "seed_seq",
-        "spawn",
-    }
-)
 # What tells of the memory behind a view.
 _MEMORY = frozenset(
     {"base", "ctypes", "__array_interface__", "__array_struct__", "stride_tricks", "as_strided"}
     | {"strides", "flags", "_mgr", "_cacher", "_item_cache"}
 )
-_FORBIDDEN = REFLECTION | _STATES | _MEMORY | {"__getstate__", "__reduce__", "__dict__", "jumped"}
+_FORBIDDEN = REFLECTION | STATES | _MEMORY | {"state"}
 _TYPES = frozenset(
     {"type", "isinstance", "__class__", "hasattr", "getattr", "issubclass", "id", "repr"}
 )

@@ -49,15 +49,19 @@ from liptest.enumerate.intercept.replaceable_names import (
     names_in,
 )
 from liptest.enumerate.syntax.function_source import names_anywhere, names_assigned
-from liptest.enumerate.syntax.source import LOOKING, read_source
+from liptest.enumerate.syntax.source import LOOKING, read_source, stored_by_name
 from liptest.enumerate.syntax.tree_pieces import name_chain
 from liptest.values.lines import is_of_packages, is_of_python, is_ours
 
+#: Reads of a generator that tell what it drew before.
+STATES = frozenset(
+    {"getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"}
+    | {"_rand", "spawn", "jumped", "seed_seq"}
+)
 #: Names that lead to states, or to whatever a text says.
 TELLING = LOOKING | {
-    *("getstate", "get_state", "bit_generator", "_bit_generator", "__getstate__", "__reduce__"),
-    *("__reduce_ex__", "_rand", "_inst", "mtrand", "pickle", "query", "eval", "spawn", "jumped"),
-    *("seed_seq", "getattr", "hasattr", "attrgetter", "methodcaller", "import_module"),
+    *(*STATES, "__reduce_ex__", "_inst", "mtrand", "pickle", "query", "eval", "getattr", "hasattr"),
+    *("attrgetter", "methodcaller", "import_module"),
     *("modules", "getmembers", "getattr_static", "resolve_name", "__getattribute__", "__self__"),
     *("__func__", "__wrapped__", "__subclasses__", "__mro__", "__bases__", "__reduce_cython__"),
     *("format_map", "Formatter", "vformat", "get_bit_generator", "set_bit_generator"),
@@ -156,7 +160,7 @@ class _Search:
             return True
         if any(_formats_unknown(part) or _makes_class(part) for part in parts):
             return True
-        seen = _SeenNames(local - (defined - _names_stored(parts)), value_of)
+        seen = _SeenNames(local - defined.difference(stored_by_name(*nodes)), value_of)
         if any(seen.are_asked_for(part) for part in parts):
             return True
         called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
@@ -410,11 +414,6 @@ def _makes_class(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     return node.func.id == "type" and (len(node.args) != 1 or bool(node.keywords))
-
-
-def _names_stored(parts: list[ast.AST]) -> set[str]:
-    names = (one for one in parts if isinstance(one, ast.Name))
-    return {one.id for one in names if not isinstance(one.ctx, ast.Load)}
 
 
 @dataclasses.dataclass(frozen=True)
