@@ -548,7 +548,7 @@ def _value_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> ast.expr 
     return value if len(targets) == 1 and isinstance(target, ast.Name) else None
 
 
-def _makes_new(folding: Rewriting, node: ast.expr, depth: int = 1) -> bool:
+def _makes_new(folding: Rewriting, node: ast.expr, depth: int) -> bool:
     """Whether it is a list or dict of its own: a display, a repeated one, a comprehension."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         sides = [side for side in (node.left, node.right) if isinstance(side, ast.List)]

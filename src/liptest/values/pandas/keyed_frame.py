@@ -377,13 +377,6 @@ class KeyedFrame(_InColumns, HasEntries):
         """Entries of another type."""
         return self._each(lambda column: column.astype(dtype))
 
-    def _names_across(self, key: Any) -> Any:
-        """What is said of a series of one entry for each column."""
-        if self._names is None:
-            return None
-        names = {"name": key, "index_names": self._names.get("column_names")}
-        return {title: name for title, name in names.items() if name is not None}
-
     def calculated(self, operation: Any, other: Any, *, swapped: bool) -> Any:
         """An operator, entry by entry: with a number, an array of its shape, or such a frame."""
         if self._is_partial or (type(other) is KeyedFrame and other._is_partial):
