@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, ClassVar
@@ -168,14 +167,7 @@ class Crossed(FrameOfPandas):
         return frame.astype(float) if self._has_gaps else frame
 
 
-def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
-    def operate(self: KeyedFrame, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
-
-
-class KeyedFrame(_InColumns, HasEntries):
+class KeyedFrame(HasEntries, _InColumns):
     """Columns of numbers by the same keys.
 
     Parameters
@@ -415,13 +407,6 @@ class KeyedFrame(_InColumns, HasEntries):
 
     def _each(self, function: Callable[[KeyedSeries], Any]) -> KeyedFrame:
         return self._like({name: function(column) for name, column in self._columns.items()})
-
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
 
 
 def column_of_list(entries: list[Any]) -> Any:

@@ -25,19 +25,12 @@ from liptest.values.pandas.labelled import (
     join_descriptions,
     known_names,
 )
-from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas
+from liptest.values.pandas.of_pandas import HasEntries, PartOfPandas, operates
 from liptest.values.protocol import NUMBERS, NUMPY, Symbolic, is_symbolic
 
 #: What stands for a series, and answers NumPy's functions of it.
 SERIES: set[type] = set()
 ADVICE = "use operators, clip, round, .to_dict(), .tolist(), .items() or single keys"
-
-
-def _operator(operation: Any, *, swapped: bool = False) -> Any:
-    def operate(self: KeyedSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
 
 
 class KeyedSeries(HasEntries):
@@ -145,16 +138,10 @@ class KeyedSeries(HasEntries):
             self.refuse(f"an operator with a {type(other).__name__}")
         return other
 
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __rtruediv__ = _operator(operator.truediv, swapped=True)
-    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
-    __pow__ = _operator(operator.pow)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __and__, __or__ = _operator(operator.and_), _operator(operator.or_)
+    __rtruediv__ = operates(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = operates(operator.floordiv), operates(operator.mod)
+    __pow__ = operates(operator.pow)
+    __and__, __or__ = operates(operator.and_), operates(operator.or_)
 
     def __neg__(self) -> Any:
         return self.like(-self.array)

@@ -5,11 +5,12 @@ Of methods that look at rows together, without noise, it says what to write inst
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from liptest.values.branching import Branching
-from liptest.values.protocol import ARITHMETIC, COMPARISONS, Symbolic, find_branching
+from liptest.values.protocol import ARITHMETIC, COMPARISONS, Operation, Symbolic, find_branching
 
 ADVICE = (
     "treat all rows alike (arithmetic, clip, comparisons of columns, frame[condition]), then sum "
@@ -112,7 +113,33 @@ class CountsRows(OfPandas):
         return self.count_rows()  # type: ignore[no-any-return]
 
 
-class HasEntries(Symbolic):
+def operates(operation: Operation, *, swapped: bool = False) -> Any:
+    """The method of an operator of what is ``Calculated``."""
+
+    def operate(self: Calculated, other: Any) -> Any:
+        return self.calculated(operation, other, swapped=swapped)
+
+    return operate
+
+
+class Calculated(Symbolic):
+    """What calculates with numbers, and with others of its kind, entry by entry."""
+
+    __slots__ = ()
+
+    def calculated(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """An operator, entry by entry."""
+        raise NotImplementedError
+
+    __add__, __radd__ = operates(operator.add), operates(operator.add, swapped=True)
+    __sub__, __rsub__ = operates(operator.sub), operates(operator.sub, swapped=True)
+    __mul__, __rmul__ = operates(operator.mul), operates(operator.mul, swapped=True)
+    __truediv__ = operates(operator.truediv)
+    __lt__, __le__ = operates(operator.lt), operates(operator.le)
+    __gt__, __ge__ = operates(operator.gt), operates(operator.ge)
+
+
+class HasEntries(Calculated):
     """Numbers by key, of which indexers take some."""
 
     __slots__ = ()

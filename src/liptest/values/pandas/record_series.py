@@ -28,7 +28,14 @@ from liptest.values.pandas.named_groups import (
     keys_by_count,
     list_named_keys,
 )
-from liptest.values.pandas.of_pandas import OfPandas, PartOfPandas, SeriesOfRecords, are_between
+from liptest.values.pandas.of_pandas import (
+    Calculated,
+    OfPandas,
+    PartOfPandas,
+    SeriesOfRecords,
+    are_between,
+    operates,
+)
 from liptest.values.pandas.row_parts import HasPlaces
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
@@ -37,13 +44,6 @@ from liptest.values.records.record_storage import OwnNumbers
 
 _NO_NAME = -1
 _EARLIER = "make a column of it before the rows are selected: frame.assign(..)[condition]"
-
-
-def _operator(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
-    def operate(self: RecordSeries, other: Any) -> Any:
-        return self.calculated(operation, other, swapped=swapped)
-
-    return operate
 
 
 class Located(PartOfPandas):
@@ -73,7 +73,7 @@ def _make_of(of: Any, condition: Any) -> Any:
     return condition(of) if is_function else condition
 
 
-class RecordSeries(HasPlaces, SeriesOfRecords):
+class RecordSeries(Calculated, HasPlaces, SeriesOfRecords):
     """One column of a frame.
 
     Parameters
@@ -130,25 +130,19 @@ class RecordSeries(HasPlaces, SeriesOfRecords):
         place = self.names.index(other) if other in self.names else _NO_NAME
         return self.like(operation(self.array, place))
 
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__ = _operator(operator.truediv)
-    __rtruediv__ = _operator(operator.truediv, swapped=True)
-    __floordiv__, __mod__ = _operator(operator.floordiv), _operator(operator.mod)
-    __pow__ = _operator(operator.pow)
-    __and__, __rand__ = _operator(operator.and_), _operator(operator.and_, swapped=True)
-    __or__, __ror__ = _operator(operator.or_), _operator(operator.or_, swapped=True)
-    __xor__ = _operator(operator.xor)
-    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
-    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
-    __eq__ = _operator(operator.eq)
-    __ne__ = _operator(operator.ne)
-    lt, le = _operator(operator.lt), _operator(operator.le)
-    gt, ge = _operator(operator.gt), _operator(operator.ge)
-    eq, ne = _operator(operator.eq), _operator(operator.ne)
-    add, sub, mul = _operator(operator.add), _operator(operator.sub), _operator(operator.mul)
-    div = truediv = _operator(operator.truediv)
+    __rtruediv__ = operates(operator.truediv, swapped=True)
+    __floordiv__, __mod__ = operates(operator.floordiv), operates(operator.mod)
+    __pow__ = operates(operator.pow)
+    __and__, __rand__ = operates(operator.and_), operates(operator.and_, swapped=True)
+    __or__, __ror__ = operates(operator.or_), operates(operator.or_, swapped=True)
+    __xor__ = operates(operator.xor)
+    __eq__ = operates(operator.eq)
+    __ne__ = operates(operator.ne)
+    lt, le = operates(operator.lt), operates(operator.le)
+    gt, ge = operates(operator.gt), operates(operator.ge)
+    eq, ne = operates(operator.eq), operates(operator.ne)
+    add, sub, mul = operates(operator.add), operates(operator.sub), operates(operator.mul)
+    div = truediv = operates(operator.truediv)
 
     def __neg__(self) -> Any:
         return self.like(-self.numbers("an operator"))
