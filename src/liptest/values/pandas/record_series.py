@@ -30,13 +30,13 @@ from liptest.values.pandas.named_groups import (
 )
 from liptest.values.pandas.of_pandas import (
     Calculated,
+    HasPlaces,
     OfPandas,
     PartOfPandas,
     SeriesOfRecords,
     are_between,
     operates,
 )
-from liptest.values.pandas.row_parts import HasPlaces
 from liptest.values.protocol import is_symbolic
 from liptest.values.records.made_rows import ColumnEntries
 from liptest.values.records.record_list import RecordList
@@ -640,3 +640,45 @@ class Dummies(PartOfPandas):
     def mean(self) -> Any:
         """Which share of the records has each entry."""
         return self._name(self._of.value_counts(normalize=True))
+
+
+# Of each name a text, a number or a truth, whatever the other rows hold.
+_FOLLOWED = frozenset(
+    {
+        *("capitalize", "casefold", "contains", "count", "endswith", "fullmatch", "len", "lower"),
+        *("lstrip", "match", "replace", "rstrip", "slice", "startswith", "strip", "title", "upper"),
+    }
+)
+
+
+class DeclaredTexts(PartOfPandas):
+    """``series.str``: what pandas makes of each name that a column may hold."""
+
+    __slots__ = ()
+
+    _of: RecordSeries
+    advice = "make a column of texts with .map({..}), with an entry for every name"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOLLOWED or self._of.names is None:
+            return super().__getattr__(name)
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            return self._made(name, arguments, options)
+
+        return method
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._made("__getitem__", (key,), {}) if self._of.names else self.refuse("an index")
+
+    def _made(self, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What pandas makes of a series of all names."""
+        import pandas
+
+        assert self._of.names is not None
+        names = list(self._of.names)
+        made = getattr(pandas.Series(names).str, name)(*arguments, **options).tolist()
+        return self._of.mapped(dict(zip(names, made, strict=True)), f".str.{name}")
+
+
+RecordSeries.str = property(DeclaredTexts)  # type: ignore[attr-defined]
