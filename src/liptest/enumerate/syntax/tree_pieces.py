@@ -56,6 +56,26 @@ def name_called(node: ast.AST) -> str:
     return plain_name(node.func) if isinstance(node, ast.Call) else ""
 
 
+def read_applied(node: ast.Call) -> tuple[ast.Attribute, ast.expr, bool] | None:
+    """Of ``series.apply(function)``, ``.map`` and ``frame.apply(function, axis=1)``.
+
+    The method, the function, and whether it is given rows; None for all else.
+    """
+    method, options = node.func, {keyword.arg: keyword.value for keyword in node.keywords}
+    axis = options.pop("axis", None)
+    if not isinstance(method, ast.Attribute) or method.attr not in ("apply", "map"):
+        return None
+    by_rows = isinstance(axis, ast.Constant) and axis.value in (1, "columns")
+    if len(node.args) != 1 or options or (axis is not None and not by_rows):
+        return None
+    return method, node.args[0], by_rows
+
+
+def takes_one_name(arguments: ast.arguments) -> bool:
+    """Whether a function takes one argument, without a default."""
+    return len(arguments.args) == 1 and ast.unparse(arguments) == arguments.args[0].arg
+
+
 def only_argument(node: ast.AST, name: str) -> ast.expr | None:
     """What ``name(..)`` is given where it is one thing; None for all else."""
     is_call = isinstance(node, ast.Call) and is_name(node.func, name) and not node.keywords

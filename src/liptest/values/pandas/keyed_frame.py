@@ -26,7 +26,7 @@ from liptest.values.pandas.labelled import (
     known_names,
     say_names,
 )
-from liptest.values.pandas.named_groups import Unfilled, has_zero, list_named_keys
+from liptest.values.pandas.named_groups import NamesGroups, has_zero, list_named_keys
 from liptest.values.pandas.of_pandas import FrameOfPandas, HasEntries
 from liptest.values.protocol import ARITHMETIC, find_branching, is_symbolic
 
@@ -49,7 +49,7 @@ def _is_part(column: Any) -> bool:
     return type(column) is not KeyedSeries or type(column.array) is SymbolicArray
 
 
-class AnswersByKey(_InColumns):
+class AnswersByKey(NamesGroups, _InColumns):
     """Columns of answers by key, of which it depends on the data which keys there are."""
 
     __slots__ = ()
@@ -70,14 +70,7 @@ class AnswersByKey(_InColumns):
             return self._columns[name]
         return super().__getattr__(name)
 
-    def reindex(self, index: Any, fill_value: Any = None) -> Any:
-        """Answers of named groups; 0 for those that do not occur."""
-        keys = list_named_keys(self, index)
-        index = keys if names_of_axis(index) is None else index
-        if fill_value is None:
-            return Unfilled(self, lambda: self.reindex(index, fill_value=0))
-        if not has_zero(fill_value):
-            return self.refuse(".reindex without fill_value=0", ".reindex(KEYS, fill_value=0)")
+    def filled_with_zeros(self, keys: list[Any], index: Any) -> Any:
         columns = {
             name: column.reindex(index, fill_value=0) for name, column in self._columns.items()
         }
